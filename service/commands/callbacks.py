@@ -98,7 +98,7 @@ def apply_command(
     """Hide what is rejected at PLATFORM, where SITE's comments come from; undo shows it again.
 
     The token is shown nowhere again. The same command with a new token mends one that ended: what
-    waited goes out. It takes the place of a callback.
+    waited goes out. A site that has a callback or a build hook is told by that alone.
     """
     with open_services(data_dir=data_dir) as services:
         endpoint = set_applier(
@@ -130,7 +130,8 @@ def build_command(
 ) -> None:
     """Have SITE built anew by a call of URL when the comments that it shows have changed.
 
-    All changes of a minute are told by one call. It takes the place of a callback.
+    All changes of a minute are told by one call. A site that has a callback, or whose decisions are
+    applied at a platform, is told by that alone.
     """
     with open_services(data_dir=data_dir) as services:
         endpoint = set_build_hook(

@@ -90,6 +90,7 @@ def restart_command(data_dir: str | None) -> None:
 @click.option("--lose-data", is_flag=True, help="Go down although that loses what is named.")
 def migrate_command(data_dir: str | None, to: str | None, *, lose_data: bool) -> None:
     """Bring the database to this version's schema."""
+    from service.commands.opening import find_installation
     from service.data_folder import DataFolder
     from service.settings import load_settings
     from service.stores.migrations import (
@@ -103,7 +104,10 @@ def migrate_command(data_dir: str | None, to: str | None, *, lose_data: bool) ->
 
     try:
         settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-        engine = open_engine(settings, DataFolder(settings.data_dir))
+        if settings.database_url is None:
+            find_installation(settings)
+        folder = DataFolder(settings.data_dir, prove=settings.database_url is None)
+        engine = open_engine(settings, folder)
         lost = lost_by(engine, to=to) if to else []
         if lost and not lose_data:
             _refuse_loss(lost)
@@ -139,7 +143,7 @@ def _running_supervisor(data_dir: str | None) -> int:
     from service.supervisor.lock import holder
 
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-    folder = DataFolder(settings.data_dir)
+    folder = DataFolder(settings.data_dir, prove=False)
     pid = holder(folder.lock_file)
     if pid is None:
         msg = f"nothing runs on the data folder {folder.path}: start it with `slopsieve up`"

@@ -33,23 +33,16 @@ class TrackRecord:
 class Conduct:
     """What one account did at one site before this comment, whatever became of it.
 
-    `known_days` and `quiet_days` passed since its first and its last comment here. `remarks` are
-    comments that offered nothing, `offers` those with a commercial link or a product, `praises`
-    the remarks that say nothing of their own. `edits` were made after approval, `additions` are
-    those that added a link or a product. `age_days` is the account's by the platform, None where
-    it does not tell, as is `trust_level`. `manner` holds, for each trait of how it writes, the mean
-    and the standard deviation over `manner_of` longer comments.
+    `quiet_days` passed since its last comment here. `remarks` are comments that offered nothing,
+    `offers` those with a commercial link or a product, `praises` the remarks that say nothing of
+    their own. `manner` holds, for each trait of how it writes, the mean and the standard deviation
+    over `manner_of` longer comments.
     """
 
-    known_days: int = 0
     quiet_days: int = 0
     remarks: int = 0
     offers: int = 0
     praises: int = 0
-    edits: int = 0
-    additions: int = 0
-    age_days: int | None = None
-    trust_level: int | None = None
     manner_of: int = 0
     manner: tuple[tuple[float, float], ...] = ()
 

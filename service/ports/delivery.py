@@ -31,13 +31,18 @@ class EndpointStore(Protocol):
     def remove(self, site_id: SiteId) -> None:
         """Forget a site's endpoint; harmless if there is none."""
 
-    def pause(self, endpoint: Endpoint) -> None:
+    def pause(
+        self,
+        endpoint: Endpoint,
+        *,
+        refused_at: datetime | None = None,
+        rests_until: datetime | None = None,
+        called_at: datetime | None = None,
+    ) -> None:
         """Keep since when its token is refused, how long it rests and when it was called.
 
-        Only what it says is kept.
-
-        Nothing else is changed, and nothing at all if the site has another token by now. Only
-        `put` ends a pause.
+        None, and what is earlier than it is already, changes nothing; nor does anything if the site
+        has another token by now. Only `put` ends a pause.
         """
 
     def begin_call(self, endpoint: Endpoint, *, at: datetime, until: datetime) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from service.domain.comment import Comment, Edit
+from service.domain.comment import Comment
 from service.domain.history import Conduct
 from service.signals.manner import MANNER_TRAITS, traits_of_manner
 from service.signals.offering import offers, only_praises
@@ -16,8 +16,7 @@ from service.signals.offering import offers, only_praises
 CONDUCT_KEPT = timedelta(days=400)
 _DAY = timedelta(days=1).total_seconds()
 
-FIRST, LAST, BORN, TRUST = "f", "l", "b", "t"
-_REMARKS, _OFFERS, _PRAISES, _EDITS, _ADDITIONS = "r", "o", "p", "e", "a"
+LAST, _REMARKS, _OFFERS, _PRAISES = "l", "r", "o", "p"
 _MANNER_OF, _SUM, _SQUARE = "m", "s", "q"
 # What one comment may add to a sum, so that no sum outgrows a store's integers.
 _MOST = 10_000
@@ -28,29 +27,20 @@ Fields = dict[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """What one comment changes: fields that are set, those set where there is none, and sums."""
+    """What one comment changes: fields that are set, and sums."""
 
     set: Mapping[str, int]
-    first: Mapping[str, int]
     add: Mapping[str, int]
 
 
 def steps_of(comment: Comment, *, now: datetime) -> Steps:
     """Return what the first sighting of a comment changes in what is kept of its account."""
-    today = _day(now)
-    put = {LAST: today}
-    if comment.author.account_age_days is not None:
-        put[BORN] = today - min(max(comment.author.account_age_days, 0), 100_000)
-    if comment.author.trust_level is not None:
-        put[TRUST] = min(max(comment.author.trust_level, 0), 9)
-    return Steps(set=put, first={FIRST: today}, add=_sums(comment))
+    return Steps(set={LAST: _day(now)}, add=_sums(comment))
 
 
 def take_steps(fields: Fields, steps: Steps) -> None:
     """Change what is kept of an account by what one comment changes."""
     fields.update(steps.set)
-    for name, value in steps.first.items():
-        fields.setdefault(name, value)
     for name, value in steps.add.items():
         fields[name] = fields.get(name, 0) + value
 
@@ -64,33 +54,23 @@ def conduct_from(kept: Sequence[Mapping[str, int]], *, now: datetime) -> Conduct
     known = [fields for fields in kept if fields.get(LAST, 0) >= oldest and fields]
     if not known:
         return None
-    newest = max(known, key=lambda fields: fields[LAST])
-    today = _day(now)
 
     def total(name: str) -> int:
         return sum(fields.get(name, 0) for fields in known)
 
     return Conduct(
-        known_days=max(0, today - min(fields.get(FIRST, today) for fields in known)),
-        quiet_days=max(0, today - newest[LAST]),
+        quiet_days=max(0, _day(now) - max(fields[LAST] for fields in known)),
         remarks=total(_REMARKS),
         offers=total(_OFFERS),
         praises=total(_PRAISES),
-        edits=total(_EDITS),
-        additions=total(_ADDITIONS),
-        age_days=max(0, today - newest[BORN]) if BORN in newest else None,
-        trust_level=newest.get(TRUST),
         manner_of=total(_MANNER_OF),
         manner=_manner(total),
     )
 
 
 def _sums(comment: Comment) -> Fields:
-    if comment.edit is Edit.UNAPPROVED:
-        return {}
     if comment.edit is not None:
-        adds = comment.edit is not Edit.APPROVED
-        return {_EDITS: 1, **({_ADDITIONS: 1} if adds else {})}
+        return {}
     sums = {_OFFERS: 1} if offers(comment) else {_REMARKS: 1}
     if _REMARKS in sums and only_praises(comment):
         sums[_PRAISES] = 1

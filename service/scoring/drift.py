@@ -23,7 +23,6 @@ from service.scoring.psi import counts_in, psi, psi_noise, quantile_bins
 # Of 1,000 comparisons in which nothing has moved, at most about one sounds an alarm by chance. All
 # signals together count as one comparison, so a look at everything is six.
 CONFIDENCE = 0.999
-COMPARISONS = 6
 # Siddiqi's readings of the index.
 WATCH_PSI = 0.1
 ACT_PSI = 0.25

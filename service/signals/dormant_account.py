@@ -30,7 +30,7 @@ _OFFER = "Mine came from https://valve-shop.example.com, 20% off this week."
 
 
 def _quiet(days: int, *, offered: int = 0) -> History:
-    return History(conduct=Conduct(known_days=390, quiet_days=days, remarks=3, offers=offered))
+    return History(conduct=Conduct(quiet_days=days, remarks=3, offers=offered))
 
 
 DORMANT_ACCOUNT = Detector(

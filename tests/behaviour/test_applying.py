@@ -328,6 +328,7 @@ def test_a_callback_in_place_of_a_platform_is_not_sent_what_was_for_the_platform
     world.decide(world.submit())
     world.wait(60)
 
+    remove_callback(SITE, world.services.telling, world.services.common, actor="ada")
     set_callback(
         SITE,
         world.platform.site.url("/hook"),
@@ -434,6 +435,7 @@ def test_a_platforms_address_is_not_changed_as_a_callback_is(world):
 
 
 def test_only_a_platform_can_be_resumed(world):
+    remove_callback(SITE, world.services.telling, world.services.common, actor="ada")
     set_callback(
         SITE, world.platform.url, world.services.telling, world.services.common, actor="ada"
     )

@@ -274,7 +274,6 @@ class World:
         approved = 4 + self._rng.randrange(12) if is_spam else _geometric(self._rng, 8.0)
         offered = approved // 3 if "offered_before" in shows else 0
         conduct = Conduct(
-            known_days=300,
             quiet_days=self._rng.randint(120, 390) if "sleeps" in shows else 5,
             remarks=approved - offered,
             offers=offered,

@@ -80,8 +80,21 @@ def test_a_pause_is_kept_whatever_of_it_comes_first(stores):
     stores.endpoints.put(platform)
     later = NOW + timedelta(minutes=2)
 
-    stores.endpoints.pause(replace(platform, refused_at=NOW))
-    stores.endpoints.pause(replace(platform, rests_until=later))
+    stores.endpoints.pause(platform, refused_at=NOW)
+    stores.endpoints.pause(platform, rests_until=later)
+
+    assert stores.endpoints.get(SITE) == replace(platform, refused_at=NOW, rests_until=later)
+
+
+def test_a_pause_brings_back_no_rest_that_was_kept_before_a_longer_one(stores):
+    platform = make_platform()
+    stores.endpoints.put(replace(platform, rests_until=NOW))
+    read = stores.endpoints.get(SITE)
+    later = NOW + timedelta(minutes=2)
+
+    stores.endpoints.pause(read, rests_until=later)
+    stores.endpoints.pause(read, refused_at=NOW)
+    stores.endpoints.pause(read, rests_until=NOW + timedelta(minutes=1))
 
     assert stores.endpoints.get(SITE) == replace(platform, refused_at=NOW, rests_until=later)
 
@@ -89,10 +102,10 @@ def test_a_pause_is_kept_whatever_of_it_comes_first(stores):
 def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stores):
     old, new = make_platform(), make_platform(secrets=("another",))
     stores.endpoints.put(old)
-    stores.endpoints.pause(replace(old, refused_at=NOW))
+    stores.endpoints.pause(old, refused_at=NOW)
 
     stores.endpoints.put(new)
-    stores.endpoints.pause(replace(old, refused_at=NOW))
+    stores.endpoints.pause(old, refused_at=NOW)
 
     assert stores.endpoints.get(SITE) == new
 
@@ -115,7 +128,7 @@ def test_no_call_begins_at_what_refused_or_was_replaced(stores):
     stores.endpoints.put(make_platform(secrets=("another",)))
     replaced = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
     stores.endpoints.put(endpoint)
-    stores.endpoints.pause(replace(endpoint, refused_at=NOW))
+    stores.endpoints.pause(endpoint, refused_at=NOW)
     refused = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
 
     assert (unknown, replaced, refused) == (False, False, False)
@@ -127,12 +140,12 @@ def test_when_it_was_called_is_kept_beside_its_rest(stores):
     until = NOW + timedelta(seconds=60)
     stores.endpoints.begin_call(endpoint, at=NOW, until=until)
 
-    stores.endpoints.pause(replace(endpoint, called_at=NOW))
+    stores.endpoints.pause(endpoint, called_at=NOW)
 
     assert stores.endpoints.get(SITE) == replace(endpoint, called_at=NOW, rests_until=until)
 
 
 def test_pausing_what_is_not_there_is_harmless(stores):
-    stores.endpoints.pause(make_platform(refused_at=NOW))
+    stores.endpoints.pause(make_platform(), refused_at=NOW)
 
     assert stores.endpoints.get(SITE) is None

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.comment import Author, Comment, Edit, Sender, SiteId
+from service.domain.comment import Comment, Edit, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.history import Conduct, Record, TrackRecord
 from service.ports.history import HistoryStore
@@ -83,8 +83,7 @@ def test_what_an_account_did_before_is_counted_and_its_own_comment_is_not(histor
 
     assert conduct is not None
     assert (conduct.remarks, conduct.offers, conduct.praises) == (3, 1, 2)
-    assert (conduct.edits, conduct.additions) == (3, 2)
-    assert (conduct.known_days, conduct.quiet_days) == (90, 60)
+    assert conduct.quiet_days == 60
 
 
 def test_earlier_comments_of_a_batch_count_for_the_later_ones(history):
@@ -96,18 +95,6 @@ def test_earlier_comments_of_a_batch_count_for_the_later_ones(history):
     assert seen[0] is None
     assert [(one.remarks, one.offers) for one in seen[1:]] == [(1, 0), (1, 1)]
     assert [(one.remarks, one.offers) for one in again] == [(2, 1)] * 3
-
-
-def test_age_and_trust_are_those_that_the_platform_gave_last(history):
-    history.gather([said(author=Author(account_age_days=10, trust_level=1))], now=NOW)
-    history.gather(
-        [said(author=Author(account_age_days=30, trust_level=2))], now=NOW + timedelta(days=20)
-    )
-
-    conduct = conduct_of(history, days=25)
-
-    assert conduct is not None
-    assert (conduct.age_days, conduct.trust_level) == (35, 2)
 
 
 def test_how_an_account_writes_is_kept_as_means_and_deviations(history):

@@ -44,6 +44,15 @@ def test_no_installation_is_begun_where_somebody_happens_to_stand(elsewhere, wor
     assert list(elsewhere.iterdir()) == []
 
 
+@pytest.mark.parametrize("word", ["migrate", "restart", "first-run"])
+def test_what_needs_an_installation_makes_no_folder_for_one(elsewhere, word):
+    done = CliRunner().invoke(cli, [word])
+
+    assert done.exit_code != 0
+    assert str(elsewhere / "var") in done.stderr
+    assert list(elsewhere.iterdir()) == []
+
+
 def test_the_refusal_names_the_folder_and_the_remedies(elsewhere, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["sites", "add", "Garden"])

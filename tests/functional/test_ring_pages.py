@@ -76,6 +76,17 @@ def test_rings_are_listed_with_how_many_they_are_and_what_ties_them(services, cl
     assert 'href="/review/campaigns"' in page.text
 
 
+def test_a_comments_page_leads_to_the_ring_that_it_is_in(services, client):
+    inside, *_ = keep_ring(services, 3)
+    alone = make_comment("Of no ring.")
+    services.intake.comments.add([NewComment(comment=alone, lane=Lane.BULK)])
+
+    pages = [client.get(f"/review/comments/{one}").text for one in (inside, alone.id)]
+
+    assert ['href="/review/rings/ring_1">A ring</a>' in page for page in pages] == [True, False]
+    assert 'href="/review/rings/ring_1"' in client.get(f"/review/ahead?id={inside}").text
+
+
 def test_a_ring_shows_its_comments_and_every_tie_in_words(services, client):
     keep_ring(services, 3, ties=tuple(sorted(Tie)))
 

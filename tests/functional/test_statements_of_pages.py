@@ -91,9 +91,9 @@ def keep(services, numbers):
 
 PAGES = [
     # Statements and transactions at most: what opens a comment claims it in between. One each asks
-    # what is put aside and what is noted on the sender.
-    ("/review", 32, 3),
-    ("/review/comments/com_001", 34, 3),
+    # what is put aside, what is noted on the sender and which ring the comment is in.
+    ("/review", 33, 3),
+    ("/review/comments/com_001", 35, 3),
     ("/review/search?q=number", 11, 1),
     ("/review/campaigns", 10, 1),
     ("/review/campaigns/cam_1", 12, 1),

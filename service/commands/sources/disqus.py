@@ -10,8 +10,9 @@ from service.commands.sources.opened import OpenedFile
 from service.commands.sources.threads import Threads
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
+from service.web.edge.moments import read_any_moment
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import own_id, read_moment
+from service.web.webhooks.payload import own_id
 
 _ID = "http://disqus.com/disqus-internals id"
 _NAME = "disqus"
@@ -66,7 +67,7 @@ def _read_post(number: int, post: Mapping[str, str], threads: Threads) -> Entry:
             "author_name": post.get("name"),
             "author_email": post.get("email"),
             "address": post.get("ipAddress"),
-            "written_at": read_moment(post.get("createdAt")),
+            "written_at": read_any_moment(post.get("createdAt")),
             "reply_to": own_id(_NAME, parent) if parent else None,
         },
         Ruling.REJECT if is_spam else Ruling.APPROVE,

@@ -8,8 +8,9 @@ from service.commands.sources.imported import Broken, Entry, LeftOut, import_fla
 from service.commands.sources.opened import OpenedFile
 from service.commands.sources.rows import json_rows
 from service.domain.decision import Ruling
+from service.web.edge.moments import read_any_moment
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import own_id, read_moment
+from service.web.webhooks.payload import own_id
 
 _NAME = "remark42"
 
@@ -36,7 +37,7 @@ def _read(number: int, row: Mapping[str, object]) -> Entry:
             "post_url": _words(post, "url"),
             "post_title": _words(row, "title"),
             "author_name": _words(user, "name"),
-            "written_at": read_moment(_words(row, "time")),
+            "written_at": read_any_moment(_words(row, "time")),
             "reply_to": own_id(_NAME, parent) if parent else None,
         },
         Ruling.APPROVE,

@@ -14,7 +14,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
-from service.web.webhooks.payload import read_moment
+from service.web.edge.moments import read_any_moment
 
 _MAX_LINE_BYTES = 8 << 20
 _MAX_CELL_CHARS = 1 << 20
@@ -167,7 +167,7 @@ def _read_flat(number: int, row: Mapping[str, object]) -> Entry:
         return _broken(number, "has a text that is not a string", "give every comment its text")
     if not str(given.get("text", "")).strip():
         return LeftOut(number=number)
-    given["written_at"] = read_moment(str(given.get("written_at", "")))
+    given["written_at"] = read_any_moment(str(given.get("written_at", "")))
     given["site_comment_id"] = str(given.get("site_comment_id") or _derived_id(row))
     return import_flat(number, given, _ruling(row))
 

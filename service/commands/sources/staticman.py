@@ -12,7 +12,8 @@ from service.commands.sources.imported import Broken, Entry, LeftOut, import_fla
 from service.commands.sources.opened_folder import MAX_FILE_BYTES, FolderFile, OpenedFolder
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
-from service.web.webhooks.payload import own_id, read_moment
+from service.web.edge.moments import read_any_moment
+from service.web.webhooks.payload import own_id
 
 ENDINGS = frozenset({".yml", ".yaml", ".json"})
 _NAME = "staticman"
@@ -116,7 +117,7 @@ def _words(fields: Mapping[object, object], name: str) -> str:
 def _moment(given: str) -> datetime | None:
     """Return a time by ISO 8601, in seconds or in milliseconds since 1970: Staticman has all."""
     if not _NUMBER.fullmatch(given):
-        return read_moment(given)
+        return read_any_moment(given)
     seconds = float(given)
     return datetime.fromtimestamp(seconds / 1000 if seconds >= _MILLISECONDS_FROM else seconds, UTC)
 

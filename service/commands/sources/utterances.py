@@ -12,7 +12,8 @@ from service.commands.sources.opened import OpenedFile
 from service.commands.sources.threads import Threads
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
-from service.web.webhooks.payload import own_id, read_moment
+from service.web.edge.moments import read_any_moment
+from service.web.webhooks.payload import own_id
 
 # The ids are those of the GitHub webhook: what is imported and what it tells later are the same.
 _NAME = "github"
@@ -76,7 +77,7 @@ def _read(number: int, comment: Mapping[str, object], threads: Threads) -> Entry
             "post_url": link,
             "post_title": title,
             "author_name": _words(comment.get("user"), "login"),
-            "written_at": read_moment(_words(comment, "created_at")),
+            "written_at": read_any_moment(_words(comment, "created_at")),
         },
         Ruling.APPROVE,
     )

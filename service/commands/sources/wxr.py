@@ -8,8 +8,9 @@ from service.commands.sources.imported import Entry, LeftOut, import_flat
 from service.commands.sources.opened import OpenedFile
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
+from service.web.edge.moments import read_any_moment
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import own_id, read_moment
+from service.web.webhooks.payload import own_id
 
 _CONTENT = "http://purl.org/rss/1.0/modules/content/ encoded"
 _EXCERPT_SOURCE_CHARS = 20_000
@@ -65,7 +66,7 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
             "author_email": comment.get("comment_author_email"),
             "author_url": comment.get("comment_author_url"),
             "address": comment.get("comment_author_IP"),
-            "written_at": read_moment(comment.get("comment_date_gmt")),
+            "written_at": read_any_moment(comment.get("comment_date_gmt")),
             "reply_to": own_id("wordpress", parent) if parent not in ("", "0") else None,
         },
         _RULINGS.get(status),

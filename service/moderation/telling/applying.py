@@ -109,10 +109,10 @@ def pause(
     """Keep what a platform said of its token, and for how long it asks to be left alone."""
     now = common.clock()
     if outcome.refused:
-        telling.endpoints.pause(replace(endpoint, refused_at=now))
+        telling.endpoints.pause(endpoint, refused_at=now)
     elif outcome.retry_after_seconds is not None:
         until = now + timedelta(seconds=outcome.retry_after_seconds)
-        telling.endpoints.pause(replace(endpoint, rests_until=until))
+        telling.endpoints.pause(endpoint, rests_until=until)
 
 
 def nothing_to_do(delivery: Delivery, common: CommonPorts) -> SendOutcome:

@@ -47,7 +47,7 @@ def build_site(
     act = PlatformAct(act=Act.BUILD, comment_id=delivery.comment_id)
     outcome = telling.notifier.apply(delivery, endpoint, act)
     if outcome.delivered:
-        telling.endpoints.pause(replace(endpoint, called_at=now, rests_until=until))
+        telling.endpoints.pause(endpoint, called_at=now, rests_until=until)
     else:
         pause(outcome, endpoint, telling, common)
     return outcome

@@ -46,15 +46,15 @@ def set_callback(
 ) -> IssuedSecret:
     """Have a site told at this address, with a new secret in place of all earlier ones.
 
-    Raises `InvalidInputError` for an address that is never called or for no events, and
-    `NotFoundError` for an unknown site. Whether a host's address is public is seen when it is
-    called: it may change any day.
+    Raises `InvalidInputError` for an address that is never called, for no events and where the site
+    has an endpoint of another form, and `NotFoundError` for an unknown site. Whether a host's
+    address is public is seen when it is called: it may change any day.
     """
-    _refuse(url, events, telling)
     secret = _new_secret(common)
     endpoint = Endpoint(
         site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
     )
+    _refuse(endpoint, telling)
     telling.endpoints.put(endpoint)
     record_act(common, actor=actor, act="set callback", subject=site_id)
     return IssuedSecret(endpoint=endpoint, secret=secret)
@@ -71,15 +71,12 @@ def set_applier(
     url: str | None = None,
     events: Sequence[EventKind] = APPLIED_EVENTS,
 ) -> Endpoint:
-    """Have a site's decisions applied at its platform, in place of an earlier callback.
+    """Have a site's decisions applied at its platform.
 
     `url` is the address of its API, None for the known one of GitHub. A new token lets what waited
     for it go out. The token is shown to nobody any more. Raises as `set_callback`.
     """
     address = (url or _KNOWN_ADDRESSES.get(form, "")).rstrip("/")
-    problems = [*_problems(address, events, telling), *_token_problems(token)]
-    if problems:
-        raise InvalidInputError(problems)
     endpoint = Endpoint(
         site_id=site_id,
         url=address,
@@ -87,6 +84,7 @@ def set_applier(
         events=tuple(dict.fromkeys(events)),
         form=form,
     )
+    _refuse(endpoint, telling, _token_problems(token))
     telling.endpoints.put(endpoint)
     record_act(common, actor=actor, act="set applier", subject=site_id, detail=form.value)
     wake_deliverers(telling)
@@ -102,16 +100,11 @@ def set_build_hook(
     actor: str,
     token: str | None = None,
 ) -> Endpoint:
-    """Have a site built anew when what it shows changes, in place of an earlier callback.
+    """Have a site built anew when what it shows changes.
 
     `url` is called once for all changes of a minute; `token` is for a host that asks for one, as
     GitHub does, and is shown to nobody any more. Raises as `set_callback`.
     """
-    problems = _problems(url, APPLIED_EVENTS, telling)
-    if token is not None:
-        problems += _token_problems(token)
-    if problems:
-        raise InvalidInputError(problems)
     endpoint = Endpoint(
         site_id=site_id,
         url=url,
@@ -119,6 +112,7 @@ def set_build_hook(
         events=APPLIED_EVENTS,
         form=DeliveryForm.BUILD_HOOK,
     )
+    _refuse(endpoint, telling, [] if token is None else _token_problems(token))
     telling.endpoints.put(endpoint)
     record_act(common, actor=actor, act="set build hook", subject=site_id)
     wake_deliverers(telling)
@@ -165,7 +159,7 @@ def change_callback(
         secrets=old.secrets,
         events=old.events if events is None else tuple(dict.fromkeys(events)),
     )
-    _refuse(endpoint.url, endpoint.events, telling)
+    _refuse(endpoint, telling)
     telling.endpoints.put(endpoint)
     record_act(common, actor=actor, act="change callback", subject=site_id)
     return endpoint
@@ -283,15 +277,10 @@ def get_signed_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
     return endpoint
 
 
-def _refuse(url: str, events: Sequence[EventKind], telling: TellingPorts) -> None:
-    problems = _problems(url, events, telling)
-    if problems:
-        raise InvalidInputError(problems)
-
-
-def _problems(url: str, events: Sequence[EventKind], telling: TellingPorts) -> list[Problem]:
-    problems = []
-    refusal = telling.notifier.refuse(url)
+def _refuse(endpoint: Endpoint, telling: TellingPorts, problems: Sequence[Problem] = ()) -> None:
+    """Raise `InvalidInputError` for these problems and what is wrong with the endpoint itself."""
+    problems = [*problems]
+    refusal = telling.notifier.refuse(endpoint.url)
     if refusal is not None:
         problems.append(
             Problem(
@@ -300,12 +289,22 @@ def _problems(url: str, events: Sequence[EventKind], telling: TellingPorts) -> l
                 remedy="give the https URL of a public host, at its usual port",
             )
         )
-    if not events:
+    if not endpoint.events:
         known = ", ".join(event.value for event in EventKind)
         problems.append(
             Problem(field="events", problem="names none", remedy=f"name some of {known}")
         )
-    return problems
+    present = telling.endpoints.get(endpoint.site_id)
+    if present is not None and present.form is not endpoint.form:
+        problems.append(
+            Problem(
+                field="site",
+                problem=f"is told by {present.form.value} already, and one way is all it can have",
+                remedy="end that with `slopsieve callbacks remove SITE`, or add a site of its own",
+            )
+        )
+    if problems:
+        raise InvalidInputError(problems)
 
 
 def _token_problems(token: str) -> list[Problem]:

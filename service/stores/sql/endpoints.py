@@ -50,21 +50,27 @@ class SqlEndpointStore:
         statement = sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id)
         write(self._engine, lambda connection: connection.execute(statement))
 
-    def pause(self, endpoint: Endpoint) -> None:
+    def pause(
+        self,
+        endpoint: Endpoint,
+        *,
+        refused_at: datetime | None = None,
+        rests_until: datetime | None = None,
+        called_at: datetime | None = None,
+    ) -> None:
         """See `EndpointStore.pause`."""
+        given = {"refused_at": refused_at, "rests_until": rests_until, "called_at": called_at}
 
         def pause(connection: sa.Connection) -> None:
             row = _lock(connection, endpoint)
             if row is None:
                 return
+            kept = endpoint_from(row)
+            later = {name: max(at, getattr(kept, name) or at) for name, at in given.items() if at}
             connection.execute(
                 sa.update(site_endpoints)
                 .where(site_endpoints.c.site_id == endpoint.site_id)
-                .values(
-                    refused_at=endpoint.refused_at or row.refused_at,
-                    rests_until=endpoint.rests_until or row.rests_until,
-                    called_at=endpoint.called_at or row.called_at,
-                )
+                .values(later)
             )
 
         write(self._engine, pause)

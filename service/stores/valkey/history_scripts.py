@@ -121,8 +121,8 @@ for j = 1, c do
     conducts[j] = table.concat(redis.call('HGETALL', key), ' ')
     for i, steps in string.gmatch(ARGV[first + w + j], '(%d+)>([^;]*);') do
         if seen[tonumber(i)] == '' then
-            for how, field, value in string.gmatch(steps, '([=~+])(%a%d*):(-?%d+)') do
-                local act = how == '=' and 'HSET' or how == '~' and 'HSETNX' or 'HINCRBY'
+            for how, field, value in string.gmatch(steps, '([=+])(%a%d*):(-?%d+)') do
+                local act = how == '=' and 'HSET' or 'HINCRBY'
                 write(act, key, field, value)
             end
             touched = true
@@ -217,7 +217,7 @@ def gather_args(
 def _steps(steps: Steps | None) -> str:
     if steps is None:
         return ""
-    parts = (("=", steps.set), ("~", steps.first), ("+", steps.add))
+    parts = (("=", steps.set), ("+", steps.add))
     return " ".join(f"{how}{name}:{value}" for how, some in parts for name, value in some.items())
 
 

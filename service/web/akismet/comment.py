@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from datetime import UTC, datetime
 
 from service.domain.comment import (
     MAX_EXCERPT_CHARS,
@@ -27,6 +26,7 @@ from service.web.akismet.behaviour import FIELD, behaviour_of
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.honeypot import FILLED
 from service.web.edge.errors import TooLargeError
+from service.web.edge.moments import read_any_moment
 
 _MAX_USER_AGENT_CHARS = 1_000
 _MAX_ID_CHARS = 200
@@ -69,7 +69,7 @@ def _as_sent(call: AkismetCall, site: Site, common: CommonPorts) -> Comment:
             url=_cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
         ),
         form=_form(call),
-        written_at=read_moment(call.fields.get("comment_date_gmt", "")),
+        written_at=read_any_moment(call.fields.get("comment_date_gmt", "")),
         user_agent=_cut(shown(call.fields, "user_agent"), _MAX_USER_AGENT_CHARS),
         reply_to=_parent(call),
     )
@@ -83,15 +83,6 @@ def read_text(call: AkismetCall) -> str:
         msg = f"comment_content has more than {MAX_TEXT_BYTES} bytes and was not judged."
         raise TooLargeError(msg)
     return text
-
-
-def read_moment(given: str) -> datetime | None:
-    """Return a time as clients write it, UTC unless it says otherwise; None if it is none."""
-    try:
-        moment = datetime.fromisoformat(given.strip())
-        return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def _post(call: AkismetCall) -> Post:

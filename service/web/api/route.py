@@ -14,11 +14,14 @@ from service.domain.site import Site
 from service.web.edge.answers import Answer
 from service.web.edge.auth import current_site
 from service.web.edge.reading import Reading, read_request
+from service.web.edge.static_files import script_integrity
 
 T = TypeVar("T", bound=BaseModel)
 
 SINGLE_BODY_BYTES = 256 * 1024
 JSON = "application/json"
+FORM_SCRIPT_HEADER = "Slopsieve-Form-Script"
+"""By this header of every answer a site's pages know the form's script of a new version at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ def register_route(blueprint: Blueprint, route: Route) -> None:
             reply.answer.model_dump_json(),
             status=reply.status,
             content_type=JSON,
-            headers=dict(reply.headers),
+            headers={FORM_SCRIPT_HEADER: script_integrity(), **reply.headers},
         )
 
     blueprint.add_url_rule(

@@ -26,6 +26,17 @@ def read_moment(value: object) -> datetime:
     raise PydanticCustomError("moment", "is not a date and time with an offset (RFC 3339)")
 
 
+def read_any_moment(given: object) -> datetime | None:
+    """Return a time as other programs write it, UTC unless it says otherwise; None for no time."""
+    if not isinstance(given, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(given.strip())
+        return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
 def _in_utc(moment: datetime) -> datetime:
     """Return the moment in UTC; one that no year from 1 to 9999 holds there becomes the nearest."""
     try:

@@ -6,6 +6,7 @@ them loads by a relative address, as a script does its modules, is kept as well.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from functools import cache
@@ -17,6 +18,7 @@ from flask import Flask, Response, send_from_directory
 from service.web.edge.auth import open_to_all
 
 _FOLDER = Path(__file__).parents[1] / "static"
+FORM_SCRIPT = "form.js"
 _DIGEST_CHARS = 16
 _VERSIONED = re.compile(rf"([0-9a-f]{{{_DIGEST_CHARS}}})/(.+)", re.DOTALL)
 # For as long as a browser likes: another content has another address. RFC 8246 for the last word.
@@ -57,3 +59,15 @@ def static_digest() -> str:
         digest.update(f"{path.relative_to(_FOLDER).as_posix()}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()[:_DIGEST_CHARS]
+
+
+@cache
+def form_script_bytes() -> bytes:
+    """Return the script of comment forms, which pages of sites pin by its hash."""
+    return (_FOLDER / FORM_SCRIPT).read_bytes()
+
+
+@cache
+def script_integrity() -> str:
+    """Return that script's hash as a tag's `integrity` has it."""
+    return "sha384-" + base64.b64encode(hashlib.sha384(form_script_bytes()).digest()).decode()

@@ -17,6 +17,19 @@
   const hex = (buffer) =>
     Array.from(new Uint8Array(buffer), (one) => one.toString(16).padStart(2, 0)).join("");
 
+  // What strangers wrote becomes text by this, never markup.
+  const make = (name, attributes, ...children) => {
+    const made = document.createElement(name);
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    made.append(...children);
+    return made;
+  };
+  // A form has one hidden field of a name, and without a value none.
+  const setHidden = (form, name, value) => {
+    form.querySelector(`[name=${name}]`)?.remove();
+    if (value) form.append(make("input", { type: "hidden", name, value }));
+  };
+
   // An ALTCHA challenge: count up until the key begins as it should.
   async function solve({ nonce, salt, cost, keyLength, keyPrefix }) {
     const password = new Uint8Array([...bytes(nonce), 0, 0, 0, 0]);
@@ -90,13 +103,7 @@
     const behaviour = { ...page, seconds, driven: navigator.webdriver };
     // An editor's frame shows no keys.
     if (!form.querySelector("iframe")) Object.assign(behaviour, { keys, pastes, other_inputs });
-    let field = form.querySelector("[name=slopsieve_form]");
-    if (!field) {
-      field = form.appendChild(document.createElement("input"));
-      field.type = "hidden";
-      field.name = "slopsieve_form";
-    }
-    field.value = btoa(JSON.stringify({ challenge, solution, behaviour }));
+    setHidden(form, "slopsieve_form", btoa(JSON.stringify({ challenge, solution, behaviour })));
     seen.sent = true;
   });
 
@@ -108,13 +115,6 @@
   const options = { credentials: "omit", headers: { Accept: "application/json" } };
   if (lang) options.headers["Accept-Language"] = lang;
 
-  // What strangers wrote becomes text by this, never markup.
-  const make = (name, attributes, ...children) => {
-    const made = document.createElement(name);
-    for (const key in attributes) made.setAttribute(key, attributes[key]);
-    made.append(...children);
-    return made;
-  };
   const button = (onclick, ...children) =>
     Object.assign(make("button", { type: "button" }, ...children), { onclick });
 
@@ -125,6 +125,7 @@
     const rows = new Map();
     const list = make("ol", { class: "slopsieve-comments" });
     const said = make("p", { role: "status" });
+    const say = (text) => said.replaceChildren(text);
     const target = make("p");
     const more = button(() => load(last + 1), words.more);
     more.hidden = true;
@@ -165,32 +166,31 @@
     }
 
     function answer(id, name) {
-      form.querySelector("[name=reply_to]")?.remove();
+      setHidden(form, "reply_to", id);
       target.replaceChildren();
       if (!id) return;
-      form.append(hidden("reply_to", id));
       target.append(words.reply, " ", name, " ", button(() => answer(), words.end));
       form.querySelector("textarea").focus();
     }
 
     async function send(event) {
       event.preventDefault();
-      said.textContent = words.sending;
+      say(words.sending);
       const box = form.querySelector("textarea");
       try {
         const body = new URLSearchParams(new FormData(form));
         const sent = await fetch(hook, { ...options, method: "POST", body });
         if (sent.ok) {
-          said.textContent = words.waits;
+          say(words.waits);
           look(box.value.trim());
           box.value = "";
           answer();
         } else {
           const { title, detail } = await sent.json();
-          said.textContent = `${title}. ${detail}`;
+          say(`${title}. ${detail}`);
         }
       } catch {
-        said.textContent = words.away;
+        say(words.away);
       }
     }
 
@@ -200,7 +200,7 @@
         await new Promise((done) => setTimeout(done, wait));
         for (let page = last; page; ) page = await load(page, "no-cache");
         for (const [id, row] of rows)
-          if (!before.has(id) && row.text.trim() === text) said.textContent = words.shown;
+          if (!before.has(id) && row.text.trim() === text) say(words.shown);
       }
     }
 
@@ -208,7 +208,6 @@
       make("p", {}, make("label", {}, words[name], make("br"), make(kind, { name, ...how })));
     const input = (name, type, maxlength) =>
       field(name, "input", { type, maxlength, autocomplete: name });
-    const hidden = (name, value) => make("input", { type: "hidden", name, value });
 
     const box = make("section", { class: "slopsieve" }, list, more);
     if (!form) {
@@ -217,7 +216,8 @@
       form = make("form", { method: "post", action: hook });
       form.append(field("text", "textarea", { rows: 6, required: "" }), input("name", "text", 300));
       form.append(input("email", "email", 320), input("url", "url", 2048), trap);
-      form.append(hidden("post_url", post), hidden("post_title", document.title.slice(0, 500)));
+      setHidden(form, "post_url", post);
+      setHidden(form, "post_title", document.title.slice(0, 500));
       form.append(make("button", {}, words.send));
       box.append(form);
     }

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 
 from flask import Blueprint, Response, g, request
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,12 +15,11 @@ from service.web.edge.auth import open_to_all
 from service.web.edge.language import current_language, gettext, noted
 from service.web.edge.reading import read_request
 from service.web.edge.sharing import ANY_ORIGIN
+from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script_integrity
 from service.web.webhooks import static_form
 from service.web.webhooks.answers import as_json
 from service.web.webhooks.public_comments import find_box
 
-SCRIPT = "form.js"
-_FILE = Path(__file__).parents[1] / "static" / SCRIPT
 # An hour in which another version of the script may still be served from a cache.
 _FRESH = "public, max-age=3600"
 
@@ -60,13 +55,15 @@ class _Asked(BaseModel):
 def add_form_routes(public: Blueprint, services: Services) -> None:
     """Serve script and token beside what else anybody may read of a comment box."""
 
-    @public.get(f"/<hook_id>/{SCRIPT}")
+    @public.get(f"/<hook_id>/{FORM_SCRIPT}")
     @open_to_all
     def form_script(hook_id: str) -> Response:
         find_box(hook_id, services.telling, services.common)
         # It is the same for everybody; browsers check its hash only if any page may read it.
         g.shared_with = ANY_ORIGIN
-        return _fresh_for_all(Response(_script(), content_type="text/javascript; charset=utf-8"))
+        return _fresh_for_all(
+            Response(form_script_bytes(), content_type="text/javascript; charset=utf-8")
+        )
 
     @public.get("/<hook_id>/words")
     @open_to_all
@@ -110,18 +107,7 @@ def _fresh_for_all(response: Response) -> Response:
     return response
 
 
-@cache
-def script_integrity() -> str:
-    """Return the script's hash as a tag's `integrity` has it."""
-    return "sha384-" + base64.b64encode(hashlib.sha384(_script()).digest()).decode()
-
-
 def script_tag(hook_id: str) -> str:
     """Return the tag for a page; the service's address belongs before the path."""
-    source = f"/public/{hook_id}/{SCRIPT}"
+    source = f"/public/{hook_id}/{FORM_SCRIPT}"
     return f'<script src="{source}" integrity="{script_integrity()}" crossorigin async></script>'
-
-
-@cache
-def _script() -> bytes:
-    return _FILE.read_bytes()

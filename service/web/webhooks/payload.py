@@ -6,7 +6,7 @@ import hashlib
 import ipaddress
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Self
 from urllib.parse import parse_qsl
 
@@ -30,6 +30,7 @@ from service.ports.comments import NewComment
 from service.ports.services import CommonPorts, ReputationPorts
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
+from service.web.edge.moments import read_any_moment
 from service.web.edge.strict_json import Json
 
 FORM = "application/x-www-form-urlencoded"
@@ -78,7 +79,7 @@ class Members:
 
     def moment(self, name: str) -> datetime | None:
         """Return a time; one without an offset is in UTC."""
-        return read_moment(self.get(name))
+        return read_any_moment(self.get(name))
 
     def objects(self, name: str) -> list[Self]:
         """Return the objects of a list."""
@@ -118,17 +119,6 @@ def read_json_or_form(raw: bytes, media_type: str) -> Members:
     if payload is None:
         raise UnreadableRequestError("The form has no field named payload.")
     return read_json(payload.encode("utf-8", "surrogatepass"))
-
-
-def read_moment(given: Json) -> datetime | None:
-    """Return a time written by ISO 8601, in UTC; None for anything else."""
-    if not isinstance(given, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(given.strip())
-        return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
 
 
 def require(found: str | None, field: str) -> str:

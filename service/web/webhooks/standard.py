@@ -14,10 +14,10 @@ from service.ports.services import Services
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest, Request, SiteId
 from service.web.edge.errors import UnreadableRequestError
+from service.web.edge.moments import read_any_moment
 from service.web.edge.reading import validate
 from service.web.edge.strict_json import parse
 from service.web.webhooks.events import serve_events
-from service.web.webhooks.payload import read_moment
 from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown
 from service.web.webhooks.signatures import require_standard_signature
 
@@ -62,7 +62,7 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     given = validate(ShownComment, data)
     _refuse_version(given.site_comment_id)
     new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
-    happened_at = read_moment(message.get("timestamp"))
+    happened_at = read_any_moment(message.get("timestamp"))
     # Of an edit it is the event's time that tells which one came later.
     written_at = given.written_at if kind == _CREATED else None
     comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)

@@ -13,6 +13,9 @@ from tests.fakes import make_services
 from tests.functional.moderators import PASSWORD, add_moderator, make_app, that_learn
 from tests.functional.serving import serving
 
+# What is awaited comes later on a busy machine than the five seconds that Playwright grants.
+expect.set_options(timeout=30_000)
+
 _ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",

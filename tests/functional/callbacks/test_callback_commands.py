@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -172,7 +171,7 @@ def test_a_token_that_was_refused_is_tried_again_or_replaced(folder):
     with open_services(data_dir=folder) as services:
         [site] = services.common.sites.all()
         endpoint = services.telling.endpoints.get(site.id)
-        services.telling.endpoints.pause(replace(endpoint, refused_at=services.common.clock()))
+        services.telling.endpoints.pause(endpoint, refused_at=services.common.clock())
     [stopped] = rows(folder, "sites")
 
     [resumed] = rows(folder, "resume", "Radiator blog")
@@ -233,3 +232,24 @@ def test_mastodon_needs_its_address(folder):
 
     assert without.exit_code != 0
     assert (row["form"], row["url"]) == ("mastodon", "https://social.example")
+
+
+def test_what_a_site_is_told_by_is_not_taken_over_for_another_purpose(folder, tmp_path):
+    token = tmp_path / "token.txt"
+    token.write_text("a-token-of-github", "utf-8")
+    ways = {
+        "standard_webhook": ("set", "Radiator blog", URL),
+        "build_hook": ("build", "Radiator blog", URL),
+        "github": ("apply", "Radiator blog", "github", "--token-file", str(token)),
+    }
+    for kept, how in ways.items():
+        rows(folder, *how)
+
+        for other in set(ways) - {kept}:
+            [problem] = call(folder, *ways[other]).exception.problems
+            assert problem.field == "site"
+            assert kept in problem.problem
+            assert "slopsieve callbacks remove" in problem.remedy
+
+        assert [row["form"] for row in rows(folder, "sites")] == [kept]
+        call(folder, "remove", "Radiator blog")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from datetime import UTC, datetime
 
@@ -12,6 +14,7 @@ from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.outbound.signing import sign
+from service.web.api.route import FORM_SCRIPT_HEADER
 from service.web.plugins.archive import WORDPRESS
 from tests.factories import SITE
 from tests.functional.plugins.recorded import COMMENT, CONNECTING, DECISION, SUBMIT
@@ -50,6 +53,18 @@ def test_a_connection_learns_who_the_site_is_its_secret_and_its_script(connected
     assert bodies["/v1/site/callback"]["secret"].startswith("whsec_")
     assert bodies["/v1/site/deliveries"]["deliveries"] == []
     assert bodies["/v1/site/form"]["script"].endswith("/form.js")
+
+
+def test_every_answer_tells_the_hash_by_which_the_plugin_pins_the_forms_script(api, connected):
+    served = api.get(connected["/v1/site/form"].get_json()["script"] + "?ver=0f1e").data
+    digest = base64.b64encode(hashlib.sha384(served).digest()).decode()
+
+    judged = api.post(SUBMIT, json=COMMENT)
+
+    for answer in (*connected.values(), judged):
+        assert answer.headers[FORM_SCRIPT_HEADER] == f"sha384-{digest}"
+    asking = (WORDPRESS / "includes" / "service.php").read_text("utf-8")
+    assert f"'{FORM_SCRIPT_HEADER.lower()}'" in asking
 
 
 def test_connecting_again_answers_a_secret_again(api, connected):

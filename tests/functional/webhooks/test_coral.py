@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import json
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +18,7 @@ from tests.factories import SITE
 from tests.functional.webhooks.conftest import all_cases, only_case
 from tests.functional.webhooks.recorded import CORAL
 
+PAPER = Path(adapter.__file__).with_name("PLATFORMS.md")
 # As it is served, before `wait_budget` makes tests independent of it.
 BUDGET_SECONDS = adapter.WAIT_BUDGET_SECONDS
 # Within so much of a request somebody who looks at a button is told.
@@ -66,6 +69,15 @@ def test_coral_is_told_what_to_do(coral, classifier, p_spam, answer):
 
     assert (told.status_code, told.get_json()) == (200, answer)
     assert told.content_type == "application/json"
+
+
+def test_the_paper_prints_what_its_comment_is_answered(coral, classifier):
+    classifier.answer = ModelOutput(p_spam=0.0095)  # What the version in the tree says of it.
+    part = PAPER.read_text("utf-8").partition("## Coral")[2]
+    event = json.loads(part.partition("<<'X'\n")[2].partition("\nX\n")[0])
+    printed = part.partition("\n# ")[2].partition(" 200")[0]
+
+    assert coral(event).get_json() == json.loads(printed)
 
 
 def test_where_the_unsure_pass_coral_is_told_nothing_of_them(coral, settings):

@@ -10,7 +10,6 @@ import pytest
 
 from service.domain.traffic import Fact, Kind, Name, Traffic
 from service.scoring.drift import (
-    COMPARISONS,
     CONFIDENCE,
     Compared,
     Drift,
@@ -68,7 +67,7 @@ def test_draws_from_one_stream_sound_no_alarm_beyond_the_stated_rate(n, m, repea
     rung = sum(bool(compare(stream(draw, n), stream(draw, m)).alarms) for _ in range(repeats))
 
     # At most 0.6 % of looks may ring: of 300 that is 1.8, and 6 or more has a chance of 1 %.
-    stated = COMPARISONS * (1 - CONFIDENCE)
+    stated = 6 * (1 - CONFIDENCE)
     assert rung <= stated * repeats + 3 * (stated * repeats) ** 0.5
 
 

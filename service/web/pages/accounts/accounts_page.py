@@ -60,7 +60,6 @@ class AccountView:
     role: Role
     role_name: str
     sites: tuple[tuple[Piece, ...], ...] | None
-    site_ids: tuple[SiteId, ...] | None
     second_factor: bool
     last_seen: Moment | None
     ended: Moment | None
@@ -302,7 +301,6 @@ def _view(
         role=user.role,
         role_name=gettext(ROLE_NAMES[user.role]),
         sites=sites,
-        site_ids=user.site_ids,
         second_factor=factor,
         last_seen=tell_time(seen, now) if seen else None,
         ended=tell_time(user.ended_at, now) if user.ended_at else None,

@@ -73,10 +73,10 @@ def just_done_bulk_decision(review: ReviewPorts, common: CommonPorts) -> BulkDec
     except NotFoundError:
         return None
     sites = {site.id: site for site in common.sites.all()}
-    return view_of(bulk_decision, sites=sites, now=common.clock())
+    return view_bulk_decision(bulk_decision, sites=sites, now=common.clock())
 
 
-def view_of(
+def view_bulk_decision(
     bulk_decision: BulkDecision, *, sites: Mapping[SiteId, Site], now: datetime
 ) -> BulkDecisionView:
     """Return what a page shows of a bulk decision to whoever is signed in."""

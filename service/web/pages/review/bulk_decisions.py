@@ -25,7 +25,7 @@ from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
     note_given,
     remember_bulk_decision,
-    view_of,
+    view_bulk_decision,
 )
 from service.web.pages.common.pages import (
     error_page,
@@ -96,7 +96,7 @@ def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
         )
         sites = {site.id: site for site in services.common.sites.all()}
         shown = [
-            view_of(one, sites=sites, now=services.common.clock())
+            view_bulk_decision(one, sites=sites, now=services.common.clock())
             for one in found[:BULK_DECISIONS_SHOWN]
         ]
         more = shown[-1].id if len(found) > BULK_DECISIONS_SHOWN else None

@@ -28,7 +28,7 @@ from service.moderation.review.put_aside import MOST_HELD
 from service.moderation.review.review import Tab, list_for_review
 from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_of
+from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_bulk_decision
 from service.web.pages.common.learnt_view import asked_in_words
 from service.web.pages.common.pages import moderator
 from service.web.pages.common.presenting import (
@@ -53,7 +53,12 @@ from service.web.pages.review.live import find_newcomers
 from service.web.pages.review.reject_and_block import instruction_view, reject_and_block_view
 from service.web.pages.review.scan_page import BandView, band_views
 from service.web.pages.review.sender_notes_page import notes_view
-from service.web.pages.review.similar import StripView, campaign_strip_view, similar_view
+from service.web.pages.review.similar import (
+    StripView,
+    campaign_strip_view,
+    ring_url,
+    similar_view,
+)
 from service.web.pages.review.tab_counts import TabCounts
 from service.web.pages.review.thread import thread_view
 
@@ -325,7 +330,7 @@ class _Desk:
         ruled = last if isinstance(last, Case) and _sees(last) else None
         decision = ruled.decision if ruled else None
         bulk_decision = (
-            view_of(last, sites=self._sites, now=self._now)
+            view_bulk_decision(last, sites=self._sites, now=self._now)
             if isinstance(last, BulkDecision)
             else None
         )
@@ -423,6 +428,7 @@ class _Desk:
                     case, services.clusters, services.common, site_ids, self._sites
                 ),
             ),
+            "ring": _beside(case, lambda: ring_url(case, services.clusters)),
             "reject_and_block": _beside(
                 case, lambda: reject_and_block_view(case, services.reputation)
             ),

@@ -38,25 +38,20 @@ class MovedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewView:
-    """What cutoffs would have done. `mistakes` are sentences about what moderators ruled against.
-
-    `ham_percent` and `spam_percent` are the cutoffs in effect.
-    """
+    """What cutoffs would have done. `mistakes` say what moderators ruled against."""
 
     held: str
     mistakes: tuple[str, ...]
     promises: tuple[str, ...]
     outcomes: tuple[OutcomeRow, ...]
     moved: tuple[MovedRow, ...]
-    ham_percent: str
-    spam_percent: str
 
     def as_json(self) -> dict[str, Any]:
         """Return it as the page's script reads it."""
         return asdict(self)
 
 
-def view_of(preview: Preview) -> PreviewView:
+def view_preview(preview: Preview) -> PreviewView:
     """Return what a page shows of a preview."""
     counts = preview.counts
     return PreviewView(
@@ -82,8 +77,6 @@ def view_of(preview: Preview) -> PreviewView:
             )
             for one in counts.changed()
         ),
-        ham_percent=as_percent(preview.cutoffs.ham_cutoff),
-        spam_percent=as_percent(preview.cutoffs.spam_cutoff),
     )
 
 

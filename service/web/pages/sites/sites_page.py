@@ -33,7 +33,7 @@ from service.web.pages.common.learnt_view import learnt_view
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.common.presenting import Moment, tell_time
-from service.web.pages.sites.cutoffs_view import PreviewView, as_percent, view_of
+from service.web.pages.sites.cutoffs_view import PreviewView, as_percent, view_preview
 from service.web.pages.sites.site_form import (
     SiteForm,
     crossed_cutoffs,
@@ -185,7 +185,7 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
         if problems:
             return {"problems": [problems[key] for key in sorted(problems)]}, HTTPStatus.BAD_REQUEST
         found = preview_cutoffs(site.id, services, ham_cutoff=ham, spam_cutoff=spam)
-        return view_of(found).as_json()
+        return view_preview(found).as_json()
 
 
 def _show_site(
@@ -224,7 +224,7 @@ def _preview(site: Site, form: SiteForm, services: Services) -> PreviewView | No
     if "ham_cutoff" in form.problems or "spam_cutoff" in form.problems:
         return None
     found: Preview = preview_cutoffs(site.id, services, ham_cutoff=form.ham, spam_cutoff=form.spam)
-    return view_of(found)
+    return view_preview(found)
 
 
 def _add_keys(pages: Blueprint, reputation: ReputationPorts, common: CommonPorts) -> None:

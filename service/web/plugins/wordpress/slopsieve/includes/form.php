@@ -32,13 +32,12 @@ function add_form_script(): void {
 function load_form_script(): void {
 	$script = connection( 'script' );
 	if ( $script && is_set_up() ) {
-		// Its address tells no version: browsers ask whether it has changed.
-		wp_enqueue_script( SCRIPT, service_address() . $script, array(), null, true ); // phpcs:ignore WordPress.WP.EnqueuedResourceParameters.MissingVersion
+		wp_enqueue_script( SCRIPT, service_address() . $script, array(), md5( (string) connection( 'integrity' ) ), true );
 	}
 }
 
 /**
- * Have browsers refuse another script than the one that was read when the blog was connected.
+ * Have browsers refuse another script than the one that the service told of last.
  *
  * @param string $tag    The tag.
  * @param string $handle The script's name here.
@@ -51,24 +50,14 @@ function pin_form_script( $tag, $handle ) {
 	return str_replace( ' src=', $pinned, $tag );
 }
 
-/** Ask where the script is and what it is now; return whether the service told. */
+/** Ask where the script is; return whether the service told. */
 function read_form_script(): bool {
 	$answer = ask_service( 'PUT', '/v1/site/form' );
 	$path   = (string) ( $answer['body']['script'] ?? '' );
 	if ( 200 !== $answer['status'] || ! preg_match( '~^/public/[A-Za-z0-9_]+/form\.js$~', $path ) ) {
 		return false;
 	}
-	$script = wp_remote_get( service_address() . $path, array( 'redirection' => 0 ) );
-	if ( 200 !== wp_remote_retrieve_response_code( $script ) ) {
-		return false;
-	}
-	$hash = base64_encode( hash( 'sha384', wp_remote_retrieve_body( $script ), true ) ); // phpcs:ignore WordPress.PHP.DiscouragedPHPFunctions -- How browsers read it.
-	keep_connection(
-		array(
-			'script'    => $path,
-			'integrity' => 'sha384-' . $hash,
-		)
-	);
+	keep_connection( array( 'script' => $path ) );
 	return true;
 }
 

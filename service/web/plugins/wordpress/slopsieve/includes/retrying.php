@@ -66,7 +66,7 @@ function retry_soon(): void {
 	wp_schedule_single_event( time() + max( FIRST_RETRY_SECONDS, min( LAST_RETRY_SECONDS, $seconds ) ), RETRY );
 }
 
-/** Look through everything, and whether the script of the form is still the same. */
+/** Look through everything, and where the script of the form is. */
 function sweep(): void {
 	if ( is_set_up() ) {
 		read_form_script();

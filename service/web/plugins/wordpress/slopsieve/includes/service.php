@@ -73,6 +73,11 @@ function ask_service( string $method, string $path, ?array $body = null, float $
 			'problem' => $answer->get_error_message(),
 		);
 	}
+	// After an upgrade the service has another script, and browsers refuse what is not as pinned.
+	$integrity = (string) wp_remote_retrieve_header( $answer, 'slopsieve-form-script' );
+	if ( preg_match( '~^sha384-[A-Za-z0-9+/]{64}$~', $integrity ) && connection( 'integrity' ) !== $integrity ) {
+		keep_connection( array( 'integrity' => $integrity ) );
+	}
 	$said = json_decode( wp_remote_retrieve_body( $answer ), true );
 	return array(
 		'status'  => (int) wp_remote_retrieve_response_code( $answer ),
