@@ -1,4 +1,4 @@
-"""Lets tests make many applications: what is dear in making one is shared, or left until wanted."""
+"""Lets tests make many applications: what is dear in making one is shared by all."""
 
 from __future__ import annotations
 
@@ -25,17 +25,16 @@ class _InMemory(BytecodeCache):
 
 
 def make_applications_cheap() -> None:
-    """Share what Jinja compiled, and compile what builds a route's address when one is built."""
+    """Share what Jinja compiles of templates and Werkzeug of routes, in all of this process."""
     Flask.jinja_options = {"bytecode_cache": _InMemory()}
     compile_builder = Rule._compile_builder
+    builders: dict[tuple[object, ...], Callable[..., Any]] = {}
 
-    # Werkzeug compiles two functions a route, 320 an application; few are ever called.
-    def compile_later(rule: Rule, append_unknown: bool = True) -> Callable[..., Any]:  # noqa: FBT001, FBT002  # its own
-        def build(self: Rule, **values: Any) -> Any:
-            made = compile_builder(rule, append_unknown).__get__(self, None)
-            setattr(self, "_build_unknown" if append_unknown else "_build", made)
-            return made(**values)
+    # Two functions a route, 320 an application; each is handed the rule whose address it builds.
+    def compile_once(rule: Rule, append_unknown: bool = True) -> Callable[..., Any]:  # noqa: FBT001, FBT002  # its own
+        key = (*rule._trace, str(rule.defaults), append_unknown)
+        if key not in builders:
+            builders[key] = compile_builder(rule, append_unknown)
+        return builders[key]
 
-        return build
-
-    Rule._compile_builder = compile_later  # type: ignore[method-assign]  # what tests alone do
+    Rule._compile_builder = compile_once  # type: ignore[method-assign]  # what tests alone do
