@@ -12,8 +12,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.util import LRUCache
 
 from service.domain.site import Site
 from service.stores.migrations import migrate
@@ -22,11 +24,12 @@ from tests.in_memory import MemoryHistoryStore
 
 # A commit to a disk waits for the disk, and a test makes hundreds.
 _RAM = Path("/dev/shm")  # noqa: S108  # a folder of this process's own is made in it
-# An engine remembers the statements that it has compiled, so a later test gets it again, once
-# threads that a test left behind have ended.
+# A later test gets an engine again once threads that a test left behind have ended.
 _RESTING = 64
 _free: list[sa.Engine] = []
 _lent: list[sa.Engine] = []
+_opened: dict[str, sa.Engine] = {}
+_compiled = LRUCache[Any, Any](5_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,7 @@ def content_of(stores: Stores) -> bytes:
 def _begun(sites: tuple[Site, ...]) -> bytes:
     """Return a migrated database with these sites in it."""
     if not sites:
-        engine = create_engine(f"sqlite:///{_folder()}/template.db")
+        engine = _open("template")
         migrate(engine)
         engine.dispose()
         return (_folder() / "template.db").read_bytes()
@@ -95,10 +98,20 @@ def _folder() -> Path:
     return folder
 
 
+def _open(name: str) -> sa.Engine:
+    """Return an engine that shares with all others what one of them has compiled."""
+    # The cases of PostgreSQL's contract wait for each other longer, on a busy machine.
+    engine = create_engine(f"sqlite:///{_folder()}/{name}.db", lock_timeout_ms=20_000)
+    # What is compiled is kept by the dialect that it was compiled for.
+    engine.dialect = _opened.setdefault("first", engine).dialect
+    engine._compiled_cache = _compiled
+    return engine
+
+
 def _lend(content: bytes) -> sa.Engine:
     number = len(_free) + len(_lent)
     rested = len(_free) > _RESTING
-    engine = _free.pop(0) if rested else create_engine(f"sqlite:///{_folder()}/{number}.db")
+    engine = _free.pop(0) if rested else _open(str(number))
     path = Path(str(engine.url.database))
     # Whoever still has the old file open goes on with that one.
     engine.dispose()

@@ -1,12 +1,11 @@
 """Leaves out what `make test-fast` has no packages or no time for: torch, browsers, servers.
 
 A test file is left out if it imports one of `HEAVY`, itself or through any module of ours; a test,
-if it asks for one of `FIXTURES`.
+if it asks for one of `FIXTURES` or is the case of one.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from pathlib import Path
@@ -18,6 +17,11 @@ HEAVY = frozenset({"torch", "transformers", "nncf", "playwright", "pixeltable_pg
 FIXTURES = frozenset({"postgresql", "tiny_network", "tiny_versions", "tokeniser", "tokeniser_json"})
 # What `make check` runs by itself, or what is imported in a process that a test starts.
 _ELSEWHERE = re.compile(r"lint-imports|\bnncf\b|\btorch\b")
+
+# To parse all of our files takes seconds, and each process of a run asks.
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|.+)|import[ \t]+(.+))", re.MULTILINE
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,9 +41,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave a test out that asks for a server or for a network."""
     if not config.getoption("--fast"):
         return
-    kept = [one for one in items if not FIXTURES & set(getattr(one, "fixturenames", ()))]
-    config.hook.pytest_deselected(items=[one for one in items if one not in kept])
+    kept = [one for one in items if not _asks_for(one) & FIXTURES]
+    config.hook.pytest_deselected(items=[one for one in items if _asks_for(one) & FIXTURES])
     items[:] = kept
+
+
+def _asks_for(item: pytest.Item) -> set[str]:
+    case = getattr(item, "callspec", None)
+    cases = {one for one in case.params.values() if isinstance(one, str)} if case else set()
+    return cases | set(getattr(item, "fixturenames", ()))
 
 
 def is_heavy(path: Path) -> bool:
@@ -58,11 +68,9 @@ def is_heavy(path: Path) -> bool:
 @functools.cache
 def _imported(path: Path) -> frozenset[str]:
     names = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    for module, of_module, modules in _IMPORT.findall(path.read_text("utf-8")):
+        names |= {module} | {f"{module}.{name}" for name in re.findall(r"\w+", of_module)}
+        names |= set(re.findall(r"[\w.]+", modules))
     return frozenset(names)
 
 

@@ -250,11 +250,15 @@ def test_a_restart_replaces_every_part_but_valkey_and_refuses_nobody(up):
 
 
 def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_path):
-    first = ready(start(tmp_path / "data", tmp_path / "log", "--json"), tmp_path / "log")
+    port = free_port()
+    asked = ("--json", "--port", str(port))
+    first = ready(start(tmp_path / "data", tmp_path / "log", *asked), tmp_path / "log")
     first.post("/v1/comments?wait=5", {"text": "Kept across the restart."})
     family = [first.process.pid, *children(first.process.pid)]
     code = stop(first.process)
     left = alive(family)
+    with socket.socket() as probe:
+        refused = probe.connect_ex(("127.0.0.1", port))
 
     # Switched on, retraining is one part more, and stops with the others.
     process = start(
@@ -266,6 +270,8 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
     stop(again.process)
 
     assert code == 0
+    assert first.said["url"].endswith(f":{port}")
+    assert refused != 0
     assert len(family) == len(("supervisor", *PARTS))
     assert len(later_family) == len(("trainer", *PARTS))
     assert any("service.processes.trainer" in command for command in later_family.values())
@@ -273,18 +279,6 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
     assert [again.said[name] for name in ("site_key", "moderator", "password")] == [None] * 3
     assert status == 200
     assert len(kept["comments"]) == 1
-
-
-def test_a_killed_supervisor_takes_its_parts_with_it(tmp_path):
-    running = ready(start(tmp_path / "data", tmp_path / "log", "--json"), tmp_path / "log")
-    family = list(children(running.process.pid))
-
-    running.process.kill()
-    running.process.wait()
-    running.process.stdout.close()
-
-    assert len(family) == len(PARTS)
-    until(lambda: not alive(family))
 
 
 def test_without_a_model_it_runs_says_so_and_comments_wait_for_a_person(tmp_path):
@@ -308,13 +302,17 @@ def test_without_a_model_it_runs_says_so_and_comments_wait_for_a_person(tmp_path
     assert answer["verdict"]["outcome"] == "unsure"
 
 
-def test_people_are_shown_the_addresses_and_where_the_first_secrets_are(tmp_path):
-    process = start(tmp_path / "data", tmp_path / "log")
+def test_people_are_shown_addresses_and_secrets_and_parts_end_with_a_killed_supervisor(tmp_path):
+    process = start(tmp_path / "data", tmp_path / "log", SLOPSIEVE_MODELS_DIR=str(tmp_path))
     lines = []
     while not any("first-run" in line for line in lines):
         lines.append(process.stdout.readline())
         assert lines[-1], (tmp_path / "log").read_text()
-    stop(process)
+    family = list(children(process.pid))
+
+    process.kill()
+    process.wait()
+    process.stdout.close()
 
     # A pipe may lead into a log, so the secrets themselves are for a screen and for the command.
     printed = "".join(lines)
@@ -323,6 +321,8 @@ def test_people_are_shown_the_addresses_and_where_the_first_secrets_are(tmp_path
     assert "slop_" in again
     assert "Password" in again
     assert "slop_" not in printed + (tmp_path / "log").read_text()
+    assert len(family) == len(PARTS)
+    until(lambda: not alive(family))
 
 
 def test_a_file_in_the_data_folders_place_is_one_clear_line(tmp_path):
@@ -366,7 +366,13 @@ def test_a_refused_valkey_password_is_one_clear_line(tmp_path, valkey):
 
 
 def test_an_outside_valkey_is_used_and_left_running(tmp_path, valkey):
-    process = start(tmp_path / "data", tmp_path / "log", "--json", SLOPSIEVE_VALKEY_URL=valkey.url)
+    process = start(
+        tmp_path / "data",
+        tmp_path / "log",
+        "--json",
+        SLOPSIEVE_VALKEY_URL=valkey.url,
+        SLOPSIEVE_MODELS_DIR=str(tmp_path),
+    )
     running = ready(process, tmp_path / "log")
     parts = children(process.pid).values()
 
@@ -376,16 +382,3 @@ def test_an_outside_valkey_is_used_and_left_running(tmp_path, valkey):
     assert not any("valkey-server" in command for command in parts)
     assert running.said["url"]
     assert valkey.process.poll() is None
-
-
-def test_a_free_port_is_chosen_on_request_and_released_at_the_end(tmp_path):
-    port = free_port()
-    process = start(tmp_path / "data", tmp_path / "log", "--json", "--port", str(port))
-    running = ready(process, tmp_path / "log")
-    stop(process)
-
-    with socket.socket() as probe:
-        refused = probe.connect_ex(("127.0.0.1", port))
-
-    assert running.said["url"].endswith(f":{port}")
-    assert refused != 0

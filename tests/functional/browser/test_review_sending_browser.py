@@ -78,6 +78,13 @@ def _ready(watched):
     return page
 
 
+def _ready_by_a_clock(watched):
+    """Return the page once it is ready, with a clock that `page.clock` can put forward."""
+    watched.page.clock.install()
+    watched.page.reload()
+    return _ready(watched)
+
+
 def test_ten_keys_at_20_ms_are_ten_decisions_in_order(services, queue, open_page):
     watched = open_page()
     page = _ready(watched)
@@ -316,9 +323,11 @@ def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
     services, queue, open_page, faults
 ):
     faults.others = lambda path: AWAY if path == "/review/ahead" else None
-    page = _ready(open_page())
+    page = _ready_by_a_clock(open_page())
 
     _type(page, "arr")
+    expect(page.locator("#opened")).to_contain_text("does not hand out the next comment")
+    page.clock.fast_forward(11_000)
     expect(page.locator(".done")).to_contain_text("2 keys were typed before", timeout=20_000)
     faults.others = lambda _path: None
 

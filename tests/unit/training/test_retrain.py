@@ -245,7 +245,6 @@ def test_killed_again_and_again_it_ends_with_the_same_candidate(
     for reached, how, code in (
         ("steps/clean.json", signal.SIGTERM, STOPPED),
         ("checkpoint.pt", signal.SIGKILL, -signal.SIGKILL),
-        ("steps/weigh.json", signal.SIGKILL, -signal.SIGKILL),
     ):
         process = start()
         while not (run / reached).exists() and process.poll() is None:

@@ -31,7 +31,7 @@ from training.network.finetune import FineTuneConfig
 from training.network.tune import TuneConfig
 from training.train import OTHER, OUT_OF_FOLD, TrainConfig, calibrate_voice, main
 
-AUTHORED = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
+AUTHORED = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2)]
 TINY = TrainConfig(
     base=PACKAGED_BASE,
     rotation=RotationConfig(n_folds=2),
@@ -61,7 +61,7 @@ def run(out: Path, *options: str, data, config=TINY) -> int:
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> list[Path]:
-    """Return three authored files and one of comments that were said elsewhere."""
+    """Return two authored files and one of comments that were said elsewhere."""
     path = tmp_path_factory.mktemp("data") / "youtube.jsonl"
     rows = [
         {"id": f"youtube-{n}", "text": some_words(), "label": ("ham", "spam")[n % 2]}
