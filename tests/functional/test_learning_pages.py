@@ -90,7 +90,7 @@ def test_a_comments_page_names_the_words_and_the_decisions_that_its_verdict_lean
 
     lean = recorded_lean(case.verdict)
     line = re.search(r"This site&#39;s decisions, mostly by.*?</tr>", page.text, re.DOTALL)[0]
-    quoted = re.findall(r'<q class="lean"><bdi>([^<]+)</bdi></q>', line)
+    quoted = re.findall(r"<q><bdi>([^<]+)</bdi></q>", line)
     assert 1 <= len(quoted) <= 3
     assert all(one in case.comment.text for one in quoted)
     assert lean.contribution > 0
@@ -141,7 +141,7 @@ def test_of_a_withdrawn_comment_no_word_is_quoted(services, client):
     page = client.get(f"/review/comments/{case.comment.id}")
 
     assert "This site's decisions" in words(page)
-    assert '<q class="lean">' not in page.text
+    assert "<q>" not in page.text
     assert behind(page) == []
 
 
