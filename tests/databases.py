@@ -5,10 +5,12 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import itertools
 import os
 import shutil
 import sqlite3
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -24,10 +26,11 @@ from tests.in_memory import MemoryHistoryStore
 
 # A commit to a disk waits for the disk, and a test makes hundreds.
 _RAM = Path("/dev/shm")  # noqa: S108  # a folder of this process's own is made in it
-# A later test gets an engine again once threads that a test left behind have ended.
+# So many databases stay after their tests, for threads that a test left behind.
 _RESTING = 64
-_free: list[sa.Engine] = []
+_numbers = itertools.count()
 _lent: list[sa.Engine] = []
+_ended: deque[sa.Engine] = deque()
 _opened: dict[str, sa.Engine] = {}
 _compiled = LRUCache[Any, Any](5_000)
 
@@ -63,8 +66,11 @@ def databases_given_back() -> Iterator[None]:
         yield
     finally:
         while len(_lent) > before:
-            _lent[-1].dispose()
-            _free.append(_lent.pop())
+            engine = _lent.pop()
+            engine.dispose()
+            _ended.append(engine)
+        while len(_ended) > _RESTING:
+            _remove(_ended.popleft())
 
 
 def content_of(stores: Stores) -> bytes:
@@ -109,16 +115,14 @@ def _open(name: str) -> sa.Engine:
 
 
 def _lend(content: bytes) -> sa.Engine:
-    number = len(_free) + len(_lent)
-    rested = len(_free) > _RESTING
-    engine = _free.pop(0) if rested else _open(str(number))
-    path = Path(str(engine.url.database))
-    # Whoever still has the old file open goes on with that one.
-    engine.dispose()
-    for ending in ("-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
-    # In one step: a thread that an earlier test left behind never finds an empty one.
-    path.with_suffix(".new").write_bytes(content)
-    path.with_suffix(".new").replace(path)
+    # A name is used once: what a thread of an earlier test still writes must not be found here.
+    engine = _open(str(next(_numbers)))
+    Path(str(engine.url.database)).write_bytes(content)
     _lent.append(engine)
     return engine
+
+
+def _remove(engine: sa.Engine) -> None:
+    engine.dispose()
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{engine.url.database}{ending}").unlink(missing_ok=True)
