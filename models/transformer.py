@@ -129,10 +129,7 @@ class TransformerClassifier:
         CALIBRATION_FILE,
     )
     # What a version may have beside those.
-    MORE_FILES: ClassVar[tuple[str, ...]] = (
-        EMBEDDING_FILE,
-        NAMES_FILE,
-    )
+    MORE_FILES: ClassVar[tuple[str, ...]] = (EMBEDDING_FILE, NAMES_FILE)
 
     def __init__(
         self,
@@ -222,7 +219,11 @@ class TransformerClassifier:
         names: float,
         word_hashes: bytes,
     ) -> ModelOutput:
-        p_spam = logistic(join(self._calibration, scores, linear, names))
+        promotion = [s.promotion for s in scores]
+        log_odds = self._calibration.log_odds(
+            pool([s.spam for s in scores]), linear, strongest_promotion(promotion), names
+        )
+        p_spam = logistic(log_odds)
         return ModelOutput(
             p_spam=p_spam,
             promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
@@ -248,18 +249,6 @@ class TransformerClassifier:
         return mark_segments(
             one.text, windows, [s.promotion for s in scores], self._calibration.marks_from
         )
-
-
-def join(
-    calibration: Calibration, scores: Sequence[WindowScores], linear: float, names: float
-) -> float:
-    """Return one log-odds of spam from the network's scores of all windows and the members'."""
-    return calibration.log_odds(
-        pool([one.spam for one in scores]),
-        linear,
-        strongest_promotion([one.promotion for one in scores]),
-        names,
-    )
 
 
 def name_log_odds(one: ModelInput, names: LinearTable | None) -> float:

@@ -40,6 +40,8 @@ class WeighConfig:
     signal_penalty: float = 10.0
     # Fewer firings say too little about a signal to let it weigh anything.
     min_firings: int = 5
+    # As many as of the linear members, so that the weights fitted without a fold are near those
+    # that serve (0017 of models/decisions).
     n_folds: int = 10
     # The promises: what may go wrong in the confident verdicts, the rest is unsure.
     max_false_positive_rate: float = 0.001

@@ -1,4 +1,4 @@
-"""Fine-tunes one network with two exits: the small reader of every comment, the larger one after.
+"""Fine-tunes one network with two exits: the first serves, the later one teaches it.
 
 What it learns from is planned before: which comments in which epoch, and batches of like length.
 """
@@ -39,7 +39,7 @@ class TuneConfig:
 
     # Any number does; it only has to stay the same for a run to be repeated.
     seed: int = 20_260
-    # After how many layers it answers: the small reader, and the one that reads again.
+    # After how many layers it answers: what serves, and what teaches it.
     exits: tuple[int, int] = (3, 6)
     epochs: float = 1.0
     # Texts without a label that teach LLM voice, and those into which an advertisement was woven.
