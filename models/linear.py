@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 from zipfile import BadZipFile
 
@@ -70,6 +70,24 @@ class LinearTable:
             coefficients=arrays[f"{prefix}_coefficients"].astype(np.float64),
             intercept=float(intercept),
         )
+
+
+def mean_of(tables: Sequence[LinearTable]) -> LinearTable:
+    """Return the table whose sums are the mean of these tables' (bagging, Breiman 1996).
+
+    Raise `ValueError` for none.
+    """
+    if not tables:
+        raise ValueError("the mean of tables needs one at least")
+    total = np.zeros(DIMENSIONS)
+    for one in tables:
+        total[one._ids] += one._stored  # noqa: SLF001  # of the same class
+    ids = np.flatnonzero(total)
+    return LinearTable(
+        ids=ids,
+        coefficients=total[ids] / len(tables),
+        intercept=sum(one._intercept for one in tables) / len(tables),  # noqa: SLF001
+    )
 
 
 def table_bytes(table: LinearTable) -> bytes:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
 
 from models.features import count_features
-from models.linear import LinearTable
+from models.linear import LinearTable, mean_of
 from models.names import count_name
 from models.transformer import Calibration
 from training.data.dataset import Example
@@ -52,6 +53,10 @@ class JoinConfig:
     # log-odds by 1.56, not by 2.85; ROC AUC 0.961 and 0.962, recall at 1 % false positives 0.689
     # and 0.680. Where copies stand in for as many comments, they cost more or help less.
     glued_share: float = 0.3
+    # So often what is glued is drawn anew, and the mean of the tables serves: by one draw or
+    # another the ROC AUC on `haacked` (8,099 ham, 407 spam) was 0.9759, 0.9761 and 0.9796, of their
+    # mean 0.9783; it costs nothing when serving.
+    draws: int = 4
     # The table of names. Out of fold on the public blogs, beside the linear member alone: without
     # names AUC 0.988 and recall at 0.1 / 0.5 / 1 % false positives 0.674 / 0.807 / 0.860; with 0.3
     # of a table with 0.5 / 2 / 8: 0.990, 0.991, 0.991 and 0.714, 0.732, 0.744 at 0.1 %.
@@ -65,16 +70,28 @@ def fit_linear(examples: Sequence[Example], config: JoinConfig) -> LinearTable:
 
     Authored ones stand apart: spam is far commoner among them than among public ones.
     """
-    examples = [*examples, *glued_copies(examples, config.glued_share, seed=config.seed)]
+    of_examples = to_matrix([count_features(e.input) for e in examples])
+    return mean_of(
+        [_fit_drawn(examples, of_examples, config, config.seed + n) for n in range(config.draws)]
+    )
+
+
+def _fit_drawn(
+    examples: Sequence[Example], of_examples: sparse.csr_matrix, config: JoinConfig, seed: int
+) -> LinearTable:
+    """Return the table of one draw of glued copies."""
+    copies = glued_copies(examples, config.glued_share, seed=seed)
+    taught = [*examples, *copies]
+    of_copies = to_matrix([count_features(e.input) for e in copies])
     return fit_table(
-        to_matrix([count_features(e.input) for e in examples]),
-        labels(examples),
-        apart=_are_authored(examples),
+        sparse.vstack([of_examples, of_copies], format="csr") if copies else of_examples,
+        labels(taught),
+        apart=_are_authored(taught),
         inverse_ridge=config.inverse_ridge,
         min_rows=config.min_comments,
-        seed=config.seed,
+        seed=seed,
         by_ratio=config.by_ratio,
-        weights=np.array([weight_of(e) for e in examples]),
+        weights=np.array([weight_of(e) for e in taught]),
     )
 
 

@@ -7,12 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from models.features import count_features
 from models.names import count_name
 from service.domain.comment import Author
 from tests.unit.training.decided import make_example
 from training.fit.joining import (
     JoinConfig,
     calibrate,
+    fit_linear,
     fit_names,
 )
 from training.fit.reading import (
@@ -83,3 +85,18 @@ def test_too_few_names_are_no_ground_to_say_anything():
     examples += [make_example(is_spam=True, author=Author()) for _ in range(200)]
 
     assert fit_names(examples, CONFIG) is None
+
+
+def test_the_linear_member_is_the_mean_of_as_many_draws_of_glued_copies_as_asked_for():
+    examples = EXAMPLES[:120]
+    features = [count_features(one.input) for one in examples]
+
+    def said(config: JoinConfig) -> np.ndarray:
+        table = fit_linear(examples, config)
+        return np.array([table.sum_of(one) for one in features])
+
+    of_each = [said(replace(CONFIG, seed=CONFIG.seed + n, draws=1)) for n in range(3)]
+
+    assert not np.allclose(of_each[0], of_each[1])
+    # Coefficients are kept in half precision.
+    assert said(replace(CONFIG, draws=3)) == pytest.approx(np.mean(of_each, axis=0), abs=0.02)

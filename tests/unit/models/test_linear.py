@@ -1,0 +1,32 @@
+"""Tables of coefficients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models.features import Features
+from models.linear import LinearTable, mean_of
+
+
+def make_table(ids: list[int], coefficients: list[float], intercept: float) -> LinearTable:
+    return LinearTable(ids=np.array(ids), coefficients=np.array(coefficients), intercept=intercept)
+
+
+def features_of(ids: list[int]) -> Features:
+    return Features(ids=np.array(ids), values=np.ones(len(ids)))
+
+
+def test_the_mean_of_tables_says_the_mean_of_what_they_say():
+    tables = [make_table([1, 5], [2.0, -1.0], 0.5), make_table([5, 9], [3.0, 4.0], -1.5)]
+
+    mean = mean_of(tables)
+
+    for ids in ([], [1], [5], [9], [1, 5, 9], [7]):
+        said = [one.sum_of(features_of(ids)) for one in tables]
+        assert mean.sum_of(features_of(ids)) == pytest.approx(np.mean(said))
+
+
+def test_the_mean_of_no_tables_is_refused():
+    with pytest.raises(ValueError, match="one at least"):
+        mean_of([])
