@@ -492,7 +492,9 @@ def _make_version(run: Training) -> Made:
         _Held.of(examples, out_of_fold, np.flatnonzero(rows))
         for rows in (under_posts, ~under_posts)
     )
-    calibration = calibrate(held.read, held.examples, voice, config.join)
+    calibration = calibrate(
+        held.read, held.examples, voice, config.join, is_real=_are_real(held.examples)
+    )
     _say("looking with every detector, fitting weights, histories in a simulation")
     evidence = held.evidence(calibration)
     campaigns = [e for e in examples if e.campaign and e.is_spam]

@@ -125,15 +125,22 @@ def _are_authored(examples: Sequence[Example]) -> BoolArray:
 
 
 def calibrate(
-    read: Read, examples: Sequence[Example], voice: tuple[float, float], config: JoinConfig
+    read: Read,
+    examples: Sequence[Example],
+    voice: tuple[float, float],
+    config: JoinConfig,
+    *,
+    is_real: BoolArray | None = None,
 ) -> Calibration:
     """Return how the members' log-odds make one probability, fitted on comments not learnt from.
 
-    What the words say that promote most is a member of its own.
+    What the words say that promote most is a member of its own. `is_real` says which comments the
+    probability is of: those that blogs got, not those written to be hard; all without it.
     """
     is_spam = labels(examples)
     columns = np.column_stack([read.network, read.linear, read.strongest, read.names])
-    offset, (network, linear, promotion, names) = fit_logistic(columns, is_spam)
+    rows = np.ones(len(is_spam), dtype=np.bool_) if is_real is None else is_real
+    offset, (network, linear, promotion, names) = fit_logistic(columns[rows], is_spam[rows])
     joined = Calibration(
         offset=offset,
         network=network,

@@ -100,3 +100,15 @@ def test_the_linear_member_is_the_mean_of_as_many_draws_of_glued_copies_as_asked
     assert not np.allclose(of_each[0], of_each[1])
     # Coefficients are kept in half precision.
     assert said(replace(CONFIG, draws=3)) == pytest.approx(np.mean(of_each, axis=0), abs=0.02)
+
+
+def test_the_probability_is_of_the_comments_that_are_real():
+    read, odd = make_read(), np.arange(len(EXAMPLES)) % 2 == 1
+    # Of the others the linear member says the opposite of the truth.
+    misled = replace(read, linear=np.where(odd, read.linear, -read.linear))
+
+    of_all = calibrate(misled, EXAMPLES, (0.0, 0.0), CONFIG)
+    of_real = calibrate(misled, EXAMPLES, (0.0, 0.0), CONFIG, is_real=odd)
+
+    assert of_real.linear > 0.2
+    assert abs(of_all.linear) < of_real.linear / 2
