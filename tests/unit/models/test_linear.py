@@ -14,7 +14,7 @@ def make_table(ids: list[int], coefficients: list[float], intercept: float) -> L
 
 
 def features_of(ids: list[int]) -> Features:
-    return Features(ids=np.array(ids), values=np.ones(len(ids)))
+    return Features(ids=np.array(ids, dtype=np.int64), values=np.ones(len(ids)))
 
 
 def test_the_mean_of_tables_says_the_mean_of_what_they_say():
