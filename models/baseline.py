@@ -44,8 +44,8 @@ class BaselineClassifier:
         return [self._score(one) for one in inputs]
 
     def _score(self, one: ModelInput) -> ModelOutput:
-        features, word_hashes = count_with_words(one)
-        total = self._table.sum_of(features)
+        vectors, word_hashes = count_with_words(one)
+        total = self._table.highest_of(vectors)
         p_spam = logistic(self._slope * total + self._offset)
         spans = self._marker.mark(one) if p_spam >= MIN_P_SPAM_TO_MARK else ()
         return ModelOutput(p_spam=p_spam, promo_spans=spans, word_hashes=word_hashes)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 from models.inputs import ModelInput
-from models.text import ANCHOR, EMAIL, HOST, LINK, PHONE, normalise, window
+from models.text import ANCHOR, EMAIL, HOST, LINK, PHONE, TITLE_WORD, normalise, window
 from models.undisguise import undisguise
 
 # Ids below this belong to properties; there is room for more without moving the n-grams.
@@ -24,9 +25,33 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(w[:_STEM_CHARS] for w in _WORD.findall(text) if len(w) >= _TOPIC_WORD_CHARS)
 
 
+# Comments under one post come one after the other.
+@lru_cache(maxsize=64)
+def _read_field(text: str) -> tuple[str, frozenset[str]]:
+    """Return a post's title or excerpt, normalised, and its stems."""
+    plain = normalise(text)
+    return plain, _stems(plain)
+
+
+def hide_title(title: str, text: str) -> str:
+    """Return a normalised text with `TITLE_WORD` for each longer word that the title has as well.
+
+    Repeating a title costs nothing, so its words vouch for nobody: machine-written spam says them
+    back, and most of what sincere people wrote under posts on programming are such words.
+    """
+    _, stems = _read_field(title)
+    if stems.isdisjoint(_stems(text)):
+        return text
+
+    def hide(word: re.Match[str]) -> str:
+        return TITLE_WORD if _stems(word[0]) & stems else word[0]
+
+    return _WORD.sub(hide, text)
+
+
 def topic_stems(inputs: ModelInput) -> frozenset[str]:
     """Return the beginnings of the longer words of a post's title and excerpt."""
-    return _stems(normalise(inputs.post_title)) | _stems(normalise(inputs.post_excerpt))
+    return _read_field(inputs.post_title)[1] | _read_field(inputs.post_excerpt)[1]
 
 
 def topic_share(topic: frozenset[str], text: str) -> float:
@@ -50,8 +75,7 @@ def count_properties(inputs: ModelInput, text: str) -> list[float]:
     raw = plain.text
     words = _WORD.findall(text)
     stems = _stems(text)
-    post_title = normalise(inputs.post_title)
-    title = _stems(post_title)
+    post_title, title = _read_field(inputs.post_title)
     topic = topic_stems(inputs)
     marks = text.count(LINK) // 2 + text.count(HOST)
     first_mark = min((i for i in (text.find(LINK), text.find(HOST)) if i >= 0), default=-1)

@@ -45,6 +45,13 @@ class LinearTable:
         # Not `dot`: a linear-algebra library may add up in another order on more threads.
         return float(np.sum(self._table[features.ids] * features.values)) + self._intercept
 
+    def highest_of(self, vectors: Sequence[Features]) -> float:
+        """Return the highest log-odds of a comment's vectors (`models.features.count_vectors`).
+
+        Whoever sends a comment may choose its title too, so what the title hides must not help.
+        """
+        return max(self.sum_of(vector) for vector in vectors)
+
     def shifted(self, by: float) -> LinearTable:
         """Return the same table with another intercept, so much higher."""
         return LinearTable(

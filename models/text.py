@@ -34,6 +34,8 @@ _SPACES = re.compile(r"\s+")
 
 # Private-use characters, one a kind of thing: no visitor types them, so none can be faked.
 LINK, HOST, EMAIL, PHONE, ANCHOR, TAG = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
+# Stands for a word that the post's title has as well (`models.counted.hide_title`).
+TITLE_WORD = "\ue006"
 _PRIVATE_USE = re.compile("[\ue000-\uf8ff]+")
 
 

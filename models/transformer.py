@@ -183,9 +183,9 @@ class TransformerClassifier:
 
         def count() -> None:
             for one in inputs:
-                features, hashes = count_with_words(one)
+                vectors, hashes = count_with_words(one)
                 words.append(hashes)
-                linear.append(self._linear.sum_of(features))
+                linear.append(self._linear.highest_of(vectors))
                 names.append(name_log_odds(one, self._names))
 
         scores = self._read(windows, count)

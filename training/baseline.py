@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.baseline import BaselineClassifier
-from models.features import Features, count_features
+from models.features import Features, count_vectors
 from models.inputs import MIN_P_SPAM_TO_MARK
 from models.linear import LinearTable
 from models.promotion import PromotionMarker
@@ -102,14 +102,14 @@ def train(dataset: Dataset, config: BaselineConfig) -> Trained:
     folds = assign_folds(group_examples(examples), n_folds=config.n_folds, seed=config.seed)
 
     # The model: scores for judging it come from five models, what serves is one more on all data.
-    vectors = [count_features(example.input) for example in examples]
+    vectors = [count_vectors(example.input) for example in examples]
     sums = _sums_out_of_fold(vectors, is_spam, folds, config)
     slope, offset = fit_platt(sums, is_spam)
     model_p_spam = np.array([logistic(slope * s + offset) for s in sums])
     texts = [CountedText.of(example) for example in examples]
     marked = _marked_out_of_fold(texts, model_p_spam, folds, config)
     classifier = BaselineClassifier(
-        _fit_model(vectors, is_spam, config),
+        _fit_model([learnt for learnt, *_ in vectors], is_spam, config),
         slope=slope,
         offset=offset,
         marker=_fit_marker(texts, config),
@@ -141,15 +141,18 @@ def train(dataset: Dataset, config: BaselineConfig) -> Trained:
 
 
 def _sums_out_of_fold(
-    vectors: Sequence[Features], is_spam: BoolArray, folds: FoldArray, config: BaselineConfig
+    vectors: Sequence[Sequence[Features]],
+    is_spam: BoolArray,
+    folds: FoldArray,
+    config: BaselineConfig,
 ) -> FloatArray:
     """Return a sum for each comment from the model that did not see its fold."""
     sums = np.zeros(len(vectors))
     for fold in range(config.n_folds):
         rest = np.flatnonzero(folds != fold)
-        table = _fit_model([vectors[i] for i in rest.tolist()], is_spam[rest], config)
+        table = _fit_model([vectors[i][0] for i in rest.tolist()], is_spam[rest], config)
         for i in np.flatnonzero(folds == fold).tolist():
-            sums[i] = table.sum_of(vectors[i])
+            sums[i] = table.highest_of(vectors[i])
     return sums
 
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import torch
 
 from models.embedding import projection_bytes
-from models.features import count_features
+from models.features import count_vectors
 from models.linear import table_bytes
 from models.registry import SHIPPED_DIR, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
@@ -261,7 +261,7 @@ class Training:
         linear, names = fit_linear(taught, self.config.join), fit_names(taught, self.config.join)
         buffer = io.BytesIO()
         said = [
-            [linear.sum_of(count_features(e.input)) for e in examples],
+            [linear.highest_of(count_vectors(e.input)) for e in examples],
             [name_log_odds(e.input, names) for e in examples],
             TfidfFilter(taught).log_odds(examples),
         ]

@@ -10,7 +10,9 @@ import click
 from models.card_figures import CARD_PAGE, card_figures, read_card, tested_on
 from models.errors import ModelVersionError
 from models.registry import (
+    SHIPPED_DIR,
     check_version,
+    import_version,
     list_versions,
     promote,
     read_current_name,
@@ -99,7 +101,10 @@ def compare_command(one: str, other: str | None, data_dir: str | None, *, as_jso
 @click.argument("version")
 @data_dir_option
 def promote_command(version: str, data_dir: str | None) -> None:
-    """Make a version the current one; workers take it over within seconds, between two batches."""
+    """Make a version the current one; workers take it over within seconds, between two batches.
+
+    That of the release itself needs not be in your folder of versions.
+    """
     _promote(find_versions(data_dir), version, data_dir)
 
 
@@ -120,8 +125,12 @@ models_group.add_command(differences_command)
 
 
 def _promote(folder: Path, version: str, data_dir: str | None) -> None:
-    name, before = known_version(folder, version), _current(folder) or "none"
+    before = _current(folder) or "none"
     try:
+        if version == read_current_name(SHIPPED_DIR):
+            # After an upgrade an installation's own versions may be of a format no longer read.
+            import_version(folder, SHIPPED_DIR / version)
+        name = known_version(folder, version)
         promote(folder, name)
     except OSError as error:
         msg = (

@@ -83,6 +83,15 @@ def test_a_tampered_version_is_refused_and_the_current_one_stays(run, folder):
     assert read_current_name(folder) == "first"
 
 
+def test_the_release_s_own_version_is_promoted_into_a_folder_without_it(run, folder):
+    shipped = read_current_name()
+
+    assert shipped in run("promote", shipped)
+
+    assert read_current_name(folder) == shipped
+    assert (folder / shipped / "manifest.json").is_file()
+
+
 def test_an_unknown_version_is_refused_with_those_there_are(run):
     with pytest.raises(StartError, match="first, second"):
         run("promote", "third")

@@ -332,13 +332,12 @@ def _how_measured(card: VersionCard) -> list[str]:
     folds = "; ".join(", ".join(f"`{s}`" for s in some) for some in facts["sources"].values())
     of_folds = ", ".join(f"{n:,}" for stage, n in learnt.items() if stage in facts["sources"])
     worst = facts["worst_fold"]
-    if "network_of" in facts:
+    ships = "What ships then learnt"
+    if "network_from" in facts:
         ships = (
-            f"The network is that of `{facts['network_of']}`, as it was; it had learnt from none "
-            "of the comments that the figures are of. The linear members learnt"
+            f"Each network went on for an epoch from that of `{facts['network_from']}`, which had "
+            f"learnt from none of the comments that the figures are of. {ships}"
         )
-    else:
-        ships = "What ships then learnt"
     return [
         (
             "Every figure is the recipe's, out of fold: whole sources were left out in turn, "

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.engine import WindowScores
-from models.features import count_features
+from models.features import count_vectors
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
 from models.registry import Fusion
@@ -66,7 +66,7 @@ def read_inputs(
     """Return what the members say, by the very code that serves around the engine."""
     return replace(
         read_network(inputs, engine, tokeniser),
-        linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
+        linear=np.array([linear.highest_of(count_vectors(one)) for one in inputs]),
         names=np.array([name_log_odds(one, names) for one in inputs]),
     )
 

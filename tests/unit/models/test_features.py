@@ -7,9 +7,11 @@ import dataclasses
 import numpy as np
 import pytest
 
-from models.counted import count_properties
-from models.features import DIMENSIONS, count_features, count_text
+from models.counted import COUNTED_SLOTS, count_properties, hide_title
+from models.features import DIMENSIONS, count_features, count_text, count_vectors
 from models.inputs import ModelInput
+from models.linear import LinearTable
+from models.text import TITLE_WORD
 
 PLAIN = ModelInput(
     text="The radiator valve was stuck, https://parts.example has new ones.",
@@ -44,6 +46,41 @@ def test_every_field_but_the_name_counts(field):
 
 def test_the_author_s_name_counts_for_nothing():
     assert _same(PLAIN, dataclasses.replace(PLAIN, author_name="Cheap SEO Agency"))
+
+
+def test_longer_words_of_the_title_vouch_for_nothing():
+    one, other = (
+        ModelInput(text=f"{title}, how clever! I like it.", post_title=title)
+        for title in ("Composable iterators", "Parametric selectors")
+    )
+
+    assert _same(one, other)
+
+
+def test_a_title_s_word_is_known_by_its_beginning():
+    title = "Configuring interfaces in clouds"
+
+    assert hide_title(title, "an interface in the clouds \ue000com") == (
+        f"an {TITLE_WORD} in the {TITLE_WORD} \ue000com"
+    )
+    assert hide_title(title, "nothing of it") == "nothing of it"
+
+
+def test_a_title_of_the_sender_s_choice_hides_no_advertisement():
+    text = "Cheapest casino bonus without deposit"
+    written = count_features(ModelInput(text=text))
+    words = written.ids >= COUNTED_SLOTS
+    table = LinearTable(
+        ids=written.ids[words], coefficients=np.full(int(words.sum()), 0.5), intercept=-1.0
+    )
+    repeated = count_vectors(ModelInput(text=text, post_title=text))
+
+    assert table.sum_of(repeated[0]) < -0.5
+    assert table.highest_of(repeated) == table.sum_of(written) > 0.5
+
+
+def test_a_text_without_the_title_s_words_is_seen_once():
+    assert len(count_vectors(ModelInput(text="Thanks a lot", post_title="Cheap casinos"))) == 1
 
 
 def test_an_empty_comment_has_a_vector():
