@@ -80,7 +80,7 @@ def test_what_the_version_knows_already_is_hardly_corrected():
 
 
 def test_what_the_table_held_before_is_kept():
-    ids = count_features(_example("radiator", is_spam=False).input).ids[-3:]
+    ids = count_features(_example("thermostat", is_spam=False).input).ids[-3:]
     before = LinearTable(ids=ids, coefficients=np.array([1.0, -2.0, 0.25]), intercept=-1.0)
     taught = [_example(text, is_spam=True) for text in SPAM]
 
