@@ -38,7 +38,10 @@ def check_versions(folder: Path | None) -> Iterator[Finding]:
             check_version(place / name)
         except ModelVersionError as error:
             make = fail if name == current else warn
-            remedy = "slopsieve models rollback, and copy the version again from where it was made."
+            remedy = (
+                f"slopsieve models rollback, or promote {read_current_name()}, the release's own; "
+                "copy a damaged version again from where it was made."
+            )
             yield make("model", str(error), remedy)
         else:
             serves = "current, " if name == current else ""

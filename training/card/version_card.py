@@ -332,12 +332,6 @@ def _how_measured(card: VersionCard) -> list[str]:
     folds = "; ".join(", ".join(f"`{s}`" for s in some) for some in facts["sources"].values())
     of_folds = ", ".join(f"{n:,}" for stage, n in learnt.items() if stage in facts["sources"])
     worst = facts["worst_fold"]
-    ships = "What ships then learnt"
-    if "network_from" in facts:
-        ships = (
-            f"Each network went on for an epoch from that of `{facts['network_from']}`, which had "
-            f"learnt from none of the comments that the figures are of. {ships}"
-        )
     return [
         (
             "Every figure is the recipe's, out of fold: whole sources were left out in turn, "
@@ -346,8 +340,8 @@ def _how_measured(card: VersionCard) -> list[str]:
             f"comment was judged by members that had learnt from the others ({of_folds} comments, "
             "near-copies of what was left out taken away). How members join, the weights and the "
             "cutoffs were fitted on these answers. "
-            f"{ships} from all {max(learnt.values()):,} by the same settings; a network is "
-            f"rounded to int8 only to serve. Left out together: {folds}."
+            f"What ships then learnt from all {max(learnt.values()):,} by the same settings; a "
+            f"network is rounded to int8 only to serve. Left out together: {folds}."
         ),
         (
             f"Of the worst fold {_hits(worst['ham_called_spam'])} ham are called spam, and "
