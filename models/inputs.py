@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# Below it a classifier itself says "rather ham", and marking promotion would mislead.
-MIN_P_SPAM_TO_MARK = 0.5
+# Hardly any comment of which a classifier thinks less is left to a person, and only those and spam
+# show what it marked (`service.scoring.conclude`).
+MIN_P_SPAM_TO_MARK = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from datetime import datetime
 from models.inputs import ModelOutput
 from service.domain.comment import CommentId
 from service.domain.list_entry import Instruction
-from service.domain.verdict import Signal, Span, Verdict, WeighedSignal
+from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.scoring.holding import hold_back, is_beside
 from service.scoring.model_signals import model_signals
 from service.scoring.policy import decide
@@ -62,21 +62,24 @@ def conclude(
     score, weighed = sum_up(weights.base + model_contribution, weighed, cutoffs)
     p_spam = logistic(score)
     degraded_by = (*missing, *(() if output else ("model",)))
+    outcome = decide(
+        p_spam,
+        cutoffs,
+        degraded=bool(degraded_by),
+        effect=instruction.effect if instruction else None,
+    )
+    # What is called ham nobody reviews, and a mark in it would only mislead.
+    marked = output.promo_spans if output and outcome is not Outcome.HAM else ()
     return Verdict(
         comment_id=comment_id,
-        outcome=decide(
-            p_spam,
-            cutoffs,
-            degraded=bool(degraded_by),
-            effect=instruction.effect if instruction else None,
-        ),
+        outcome=outcome,
         p_spam=p_spam,
         score=score,
         base=weights.base,
         model_p_spam=output.p_spam if output else None,
         model_contribution=model_contribution,
         signals=tuple(weighed),
-        promo_spans=tuple(Span(start=a, end=b) for a, b in output.promo_spans) if output else (),
+        promo_spans=tuple(Span(start=a, end=b) for a, b in marked),
         model_version=model_version,
         ham_cutoff=cutoffs.ham_cutoff,
         spam_cutoff=cutoffs.spam_cutoff,

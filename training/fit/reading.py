@@ -135,15 +135,16 @@ def logit_of(p_spam: FloatArray) -> FloatArray:
 def marked(
     read: Read,
     examples: Sequence[Example],
-    p_spam: FloatArray,
+    shows: BoolArray,
     calibration: Calibration,
 ) -> MarkedTokens:
-    """Return how what serving would mark agrees with what was marked by hand."""
+    """Return how what serving would mark agrees with what was marked by hand.
+
+    `shows` says which comments show their marks.
+    """
     spans: list[tuple[Segment, ...]] = [
-        mark_segments(e.comment.text, w, p, calibration.marks_from)
-        if s >= MIN_P_SPAM_TO_MARK
-        else ()
-        for e, w, p, s in zip(examples, read.windows, read.promotion, p_spam, strict=True)
+        mark_segments(e.comment.text, w, p, calibration.marks_from) if show else ()
+        for e, w, p, show in zip(examples, read.windows, read.promotion, shows, strict=True)
     ]
     return compare_tokens(examples, spans)
 
@@ -172,6 +173,9 @@ def measure_part(
     `p_spam` is what all evidence says where that is not by these very weights.
     """
     model_p_spam = p_spam_of(read, calibration)
+    if p_spam is None:
+        p_spam = all_evidence(model_p_spam, strengths, fusion)
+    shows = (model_p_spam >= MIN_P_SPAM_TO_MARK) & (p_spam >= fusion.ham_cutoff)
     return MeasuredPart(
         name=name,
         examples=tuple(examples),
@@ -179,9 +183,7 @@ def measure_part(
             network=logistic_of(read.network),
             linear=logistic_of(read.linear),
             model=model_p_spam,
-            all_evidence=(
-                all_evidence(model_p_spam, strengths, fusion) if p_spam is None else p_spam
-            ),
+            all_evidence=p_spam,
         ),
-        marked=marked(read, examples, model_p_spam, calibration),
+        marked=marked(read, examples, shows, calibration),
     )

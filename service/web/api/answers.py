@@ -84,7 +84,7 @@ class VerdictAnswer(Answer):
     model_contribution: float = Field(description="What the classifier added, in log-odds.")
     signals: list[SignalAnswer] = Field(description="The weightiest first.")
     promo_spans: list[SpanAnswer] = Field(
-        description="Where the classifier sees promotion, if it can tell."
+        description="Where the classifier sees promotion, if it can tell; nowhere in ham."
     )
     model_version: str
     ham_cutoff: Probability = Field(description="Below this probability: ham.")

@@ -771,7 +771,7 @@ class VerdictAnswer(TypedDict):
     model_contribution: float
     # The weightiest first.
     signals: list[SignalAnswer]
-    # Where the classifier sees promotion, if it can tell.
+    # Where the classifier sees promotion, if it can tell; nowhere in ham.
     promo_spans: list[SpanAnswer]
     model_version: str
     # Below this probability: ham.

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, Span
 from service.scoring.conclude import conclude, logistic, logit
 from service.scoring.explanation import explain, percent
 from service.scoring.inputs import model_input
@@ -122,6 +122,21 @@ def test_signals_are_listed_by_what_they_contributed():
     verdict = conclude_with(make_signal("a_new_one"), make_signal("shy"), make_signal("bare_link"))
 
     assert [w.signal.name for w in verdict.signals] == ["bare_link", "shy", "a_new_one"]
+
+
+@pytest.mark.parametrize(("p_spam", "is_marked"), [(0.05, False), (0.4, True), (0.99, True)])
+def test_promotion_is_marked_where_a_person_may_look(p_spam, is_marked):
+    verdict = conclude(
+        "c1",
+        signals=(),
+        output=ModelOutput(p_spam=p_spam, promo_spans=((3, 9),)),
+        model_version="test-1",
+        weights=Weights(base=0.0, model=1.0, signals={}),
+        cutoffs=CUTOFFS,
+        judged_at=NOW,
+    )
+
+    assert verdict.promo_spans == ((Span(start=3, end=9),) if is_marked else ())
 
 
 def test_the_explanation_says_outcome_reasons_and_what_was_missing():
