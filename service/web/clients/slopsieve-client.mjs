@@ -672,7 +672,8 @@
  *   answer.
  * @property {number} model_contribution What the classifier added, in log-odds.
  * @property {Array<SignalAnswer>} signals The weightiest first.
- * @property {Array<SpanAnswer>} promo_spans Where the classifier sees promotion, if it can tell; nowhere in ham.
+ * @property {Array<SpanAnswer>} promo_spans Where the classifier sees promotion, if it can tell;
+ *   nowhere in ham.
  * @property {string} model_version
  * @property {number} ham_cutoff Below this probability: ham.
  * @property {number} spam_cutoff From this probability up: spam.
