@@ -54,7 +54,7 @@ from training.data.dataset import (
     Example,
     read_dataset,
 )
-from training.data.partition import AUTHORED, SEED, partition
+from training.data.partition import AUTHORED, SEED, Partition, partition
 from training.data.rotation import (
     OTHER_PLACES,
     IntArray,
@@ -116,10 +116,12 @@ from training.network.quantisation_aware import export_quantisation_aware
 from training.network.tune import (
     Plan,
     TuneConfig,
+    new_network,
     plan_training_examples,
     tune,
     voice_training_examples,
 )
+from training.network.warm_start import WarmStart, read_warm_start
 
 # The run in which nothing is left out.
 FINAL = "final"
@@ -141,6 +143,8 @@ class TrainConfig:
     # Any number does; it only has to stay the same for a run to be repeated.
     seed: int = SEED
     base: str = E5
+    # The version whose networks are gone on with in place of the base, by name.
+    warm_start: str | None = None
     rotation: RotationConfig = field(default_factory=RotationConfig)
     # Linear members are fitted in minutes, so each of their folds leaves less out: what is said
     # of a comment is then nearer to what the members say that have learnt everything.
@@ -176,9 +180,27 @@ class OutOfFold:
 class Training:
     """One run over one data set; every stage leaves a file, so that it can be gone on with."""
 
-    def __init__(self, dataset: Dataset, config: TrainConfig, folder: Path) -> None:
+    def __init__(
+        self,
+        dataset: Dataset,
+        config: TrainConfig,
+        folder: Path,
+        warm_start: WarmStart | None = None,
+    ) -> None:
         self.dataset, self.config, self.folder = dataset, config, folder
-        self.examples = dataset.examples
+        self.examples, self.warm_start = dataset.examples, warm_start
+
+    @cached_property
+    def parts(self) -> Partition:
+        """Return the parts that a retraining keeps apart."""
+        return partition(self.dataset, seed=self.config.seed)
+
+    @cached_property
+    def judged(self) -> BoolArray:
+        """Return which comments the figures are of: nothing of theirs was learnt beforehand."""
+        if self.warm_start is None:
+            return np.ones(len(self.examples), dtype=np.bool_)
+        return self.warm_start.never_learnt(self.examples, self.parts)
 
     @cached_property
     def folds(self) -> IntArray:
@@ -188,6 +210,8 @@ class Training:
     @cached_property
     def tokeniser_json(self) -> str:
         """Return the tokeniser's file; its pieces are those that the comments need."""
+        if self.warm_start is not None:
+            return self.warm_start.tokeniser_json
         path = self.folder / TOKENISER_FILE
         if not path.exists():
             texts = (
@@ -218,21 +242,32 @@ class Training:
             name=stage,
         )
 
-    def network(self, stage: str) -> tuple[ExitNetwork, float]:
-        """Return a stage's network, trained, and the seconds that took."""
-        return tune(
+    def network(self, stage: str) -> tuple[Network, float]:
+        """Return a stage's network as it serves, trained, and the seconds that took."""
+        config = self.config.tune
+        network = (
+            new_network(self.config.base, self.tokeniser_json, config)
+            if self.warm_start is None
+            else self.warm_start.load()
+        )
+        seconds = tune(
+            network,
             self.plan(stage, self.teaching(stage)),
             self.tokeniser_json,
-            self.config.tune,
-            base=self.config.base,
-            seed=self.config.tune.seed + (0 if stage == FINAL else int(stage)),
+            config,
+            seed=config.seed + (0 if stage == FINAL else int(stage)),
             checkpoint=self.folder / f"{stage}.pt",
             tell=partial(tell_progress, stage),
         )
+        # The later exit has taught the first, which alone ships.
+        if isinstance(network, ExitNetwork):
+            return network.cut(network.exits[0]), seconds
+        network.encoder.set_attn_implementation("sdpa")
+        return network, seconds
 
     def out_of_fold(self) -> OutOfFold:
         """Return what the members of each fold say of the comments that it left out."""
-        held = [self._held_out(fold) for fold in range(self.config.rotation.n_folds)]
+        held = [self.held_out(fold) for fold in range(self.config.rotation.n_folds)]
         rows = np.concatenate([np.flatnonzero(self.folds == fold) for fold in range(len(held))])
         order = np.argsort(rows, kind="stable")
         linear, names, tfidf = self._linear_out_of_fold()
@@ -244,17 +279,27 @@ class Training:
 
         A row of each, with a column a comment.
         """
-        rotation = replace(self.config.rotation, n_folds=self.config.linear_folds)
-        folds = assign_rotation(self.examples, rotation)
-        said = np.zeros((3, len(folds)))
-        for fold in np.unique(folds):
-            path = self.folder / f"linear-{fold}.npy"
-            if not path.exists():
-                _write(path, self._fold_of_linear(folds, int(fold)))
-            said[:, folds == fold] = np.load(path, allow_pickle=False)
+        said = np.zeros((3, len(self.linear_folds)))
+        for fold in np.unique(self.linear_folds).tolist():
+            said[:, self.linear_folds == fold] = self.linear_held_out(fold)
         return said
 
-    def _fold_of_linear(self, folds: IntArray, fold: int) -> bytes:
+    @cached_property
+    def linear_folds(self) -> IntArray:
+        """Return the fold of each comment for the linear members."""
+        rotation = replace(self.config.rotation, n_folds=self.config.linear_folds)
+        return assign_rotation(self.examples, rotation)
+
+    def linear_held_out(self, fold: int) -> FloatArray:
+        """Return what a fold's linear members and TF-IDF say of the comments that it leaves out."""
+        path = self.folder / f"linear-{fold}.npy"
+        if not path.exists():
+            _write(path, self._fold_of_linear(fold))
+        said: FloatArray = np.load(path, allow_pickle=False)
+        return said
+
+    def _fold_of_linear(self, fold: int) -> bytes:
+        folds = self.linear_folds
         examples = [self.examples[i] for i in np.flatnonzero(folds == fold)]
         taught = [self.examples[i] for i in teaching_of(self.examples, folds, fold)]
         _say(f"linear fold {fold}: linear members and TF-IDF on {len(taught):,} comments")
@@ -268,7 +313,7 @@ class Training:
         np.save(buffer, np.array(said), allow_pickle=False)
         return buffer.getvalue()
 
-    def _held_out(self, fold: int) -> Read:
+    def held_out(self, fold: int) -> Read:
         """Return what a fold's network says of the comments that it leaves out, in their order."""
         examples = [self.examples[i] for i in np.flatnonzero(self.folds == fold)]
         path = self.folder / f"held-{fold}.npz"
@@ -276,8 +321,7 @@ class Training:
         if not path.exists():
             network, _ = self.network(str(fold))
             _say(f"fold {fold}: reading {len(examples):,} comments")
-            reader = network_reader(network.cut(network.exits[0]))
-            read = read_network([e.input for e in examples], reader, tokeniser)
+            read = read_network([e.input for e in examples], network_reader(network), tokeniser)
             _write(path, read_bytes(read))
         windows = [tokeniser.windows(e.input) for e in examples]
         return read_from(path.read_bytes(), windows)
@@ -290,12 +334,32 @@ def _write(path: Path, content: bytes) -> None:
     staged.replace(path)
 
 
-def _tune_stage(
-    data: Sequence[Path], config: TrainConfig, folder: Path, stage: str, threads: int
+# The run that a process of a pool works for.
+_run_here: Training | None = None
+
+
+def _begin_process(
+    data: Sequence[Path],
+    config: TrainConfig,
+    folder: Path,
+    warm_start: WarmStart | None,
+    threads: int,
 ) -> None:
-    """Train one stage's network in a process of its own; it is left as a checkpoint."""
+    global _run_here  # what a pool's process starts with can only be kept so
     torch.set_num_threads(threads)
-    Training(_read_data(data), config, folder).network(stage)
+    _run_here = Training(_read_data(data), config, folder, warm_start)
+
+
+def _prepare_here(kind: str, of: str) -> None:
+    """Do what takes long, in a process of its own; what it finds is left in the run's folder."""
+    if _run_here is None:
+        raise RuntimeError("a pool's process must begin with the run that it works for")
+    if kind == "linear":
+        _run_here.linear_held_out(int(of))
+    elif of == FINAL:
+        _run_here.network(FINAL)
+    else:
+        _run_here.held_out(int(of))
 
 
 def _read_data(data: Sequence[Path]) -> Dataset:
@@ -353,9 +417,16 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
     parser.add_argument("--name", help="the version's name; e5-DATE by default")
-    parser.add_argument("--base", help="a pretrained encoder, folder or id; else packaged")
+    start = parser.add_mutually_exclusive_group()
+    start.add_argument("--base", help="a pretrained encoder, folder or id; else packaged")
+    start.add_argument(
+        "--warm-start",
+        type=Path,
+        metavar="FOLDER",
+        help="a version whose network is gone on with; only what it has not learnt is judged by",
+    )
     parser.add_argument(
-        "--jobs", type=int, default=1, help="so many networks are trained at once, cores shared"
+        "--jobs", type=int, default=1, help="so many members are trained at once, cores shared"
     )
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
@@ -370,7 +441,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     if options.name:
         check_free(options.out, options.name)
-    config = replace(config, base=options.base or config.base)
+    warm_start = read_warm_start(options.warm_start) if options.warm_start else None
+    config = replace(
+        config,
+        base=options.base or config.base,
+        warm_start=warm_start.name if warm_start else None,
+    )
     data = [*([] if options.no_own_data else [DEFAULT_DATA]), *options.data]
     dataset = _read_data(data)
     mark = fingerprint(dataset.files, asdict(config))
@@ -381,12 +457,12 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         print(f"nothing changed since {same} was trained: kept (--force trains again)")
         return 0
     folder = options.out / f".training-{mark[:16]}"
-    run = Training(dataset, config, folder)
+    run = Training(dataset, config, folder, warm_start)
     _check_labels(run)
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     _say(f"{len(dataset.examples):,} comments, {config.rotation.n_folds} folds")
-    _tune_all(run, data, options.jobs)
+    _prepare(run, data, options.jobs)
     made = _make_version(run)
 
     now = datetime.now(UTC)
@@ -430,20 +506,23 @@ def _check_labels(run: Training) -> None:
                 raise ValueError(msg)
 
 
-def _tune_all(run: Training, data: Sequence[Path], jobs: int) -> None:
-    """Train the networks of all stages that are not there yet, so many at once."""
+def _prepare(run: Training, data: Sequence[Path], jobs: int) -> None:
+    """Train what folds and the last network need and is not there yet, so many at once."""
     _ = run.tokeniser_json
     if jobs == 1:
         # Each is trained where it is needed.
         return
+    work = [("network", stage) for stage in run.stages]
+    work += [("linear", str(fold)) for fold in np.unique(run.linear_folds)]
     threads = max(1, (os.cpu_count() or 1) // jobs)
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
-        tuning = [
-            pool.submit(_tune_stage, data, run.config, run.folder, stage, threads)
-            for stage in run.stages
-        ]
-        for one in tuning:
-            one.result()
+    with ProcessPoolExecutor(
+        jobs,
+        multiprocessing.get_context("spawn"),
+        _begin_process,
+        (data, run.config, run.folder, run.warm_start, threads),
+    ) as pool:
+        for done in [pool.submit(_prepare_here, *one) for one in work]:
+            done.result()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -466,19 +545,16 @@ def _make_version(run: Training) -> Made:
     linear, names = fit_linear(taught, config.join), fit_names(taught, config.join)
     network, seconds = run.network(FINAL)
     _say("rounding to int8")
-    # The later exit has taught the first, which alone ships.
-    cut = network.cut(network.exits[0])
     xml, weights = export_quantisation_aware(
-        cut, taught, tokeniser, config.on_grid, windows=config.int8_windows, seed=config.seed
+        network, taught, tokeniser, config.on_grid, windows=config.int8_windows, seed=config.seed
     )
-    parts = partition(run.dataset, seed=config.seed)
     embedded = embed_network(
         xml,
         weights,
         tokeniser,
         [examples[i] for i in _drawn(teaching, config.embedding_comments, config.seed)],
-        parts,
-        layer=min(LAYER, network.exits[0] - 1),
+        run.parts,
+        layer=min(LAYER, network.encoder.config.num_hidden_layers - 1),
     )
     engine = engine_of(embedded.network, weights)
 
@@ -489,7 +565,7 @@ def _make_version(run: Training) -> Made:
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
     under_posts = np.array([e.source not in OTHER_PLACES for e in examples], dtype=np.bool_)
     held, elsewhere = (
-        _Held.of(examples, out_of_fold, np.flatnonzero(rows))
+        _Held.of(examples, out_of_fold, np.flatnonzero(rows & run.judged))
         for rows in (under_posts, ~under_posts)
     )
     calibration = calibrate(
@@ -532,7 +608,7 @@ def _make_version(run: Training) -> Made:
         names=names,
     )
     ways = _ways(held, evidence, weighed, config)
-    rounding = _measure_rounding(run, members, cut, (embedded.network, weights))
+    rounding = _measure_rounding(run, members, network, (embedded.network, weights))
     card = VersionCard(
         version="",
         trained_at=datetime.now(UTC),
@@ -540,7 +616,7 @@ def _make_version(run: Training) -> Made:
         fingerprint="",
         config=asdict(config),
         files=run.dataset.files,
-        partition=parts,
+        partition=run.parts,
         fusion=weighed.fusion,
         histories=weighed.histories,
         evidence=measure_ways(ways, evidence, evidence, config.weigh),
@@ -618,7 +694,7 @@ def _ways(
 
 def _rotation_facts(run: Training, held: _Held, weighed: Weighed) -> Measured:
     """Return what was left out in turn, and the worst fold."""
-    pairs = list(zip(run.examples, run.folds.tolist(), strict=True))
+    pairs = [(run.examples[i], int(run.folds[i])) for i in np.flatnonzero(run.judged)]
     sources = {
         str(fold): sorted({e.source for e, of in pairs if of == fold})
         for fold in range(run.config.rotation.n_folds)
@@ -627,6 +703,7 @@ def _rotation_facts(run: Training, held: _Held, weighed: Weighed) -> Measured:
     return {
         "n_folds": run.config.rotation.n_folds,
         "n_linear_folds": run.config.linear_folds,
+        "warm_start": run.config.warm_start,
         "sources": sources,
         "learnt_by": {stage: len(run.teaching(stage)) for stage in run.stages},
         "worst_fold": _worst_fold(

@@ -340,6 +340,7 @@ def _how_measured(card: VersionCard) -> list[str]:
             f"comment was judged by members that had learnt from the others ({of_folds} comments, "
             "near-copies of what was left out taken away). How members join, the weights and the "
             "cutoffs were fitted on these answers. "
+            f"{_gone_on_from(facts['warm_start'])}"
             f"What ships then learnt from all {max(learnt.values()):,} by the same settings; a "
             f"network is rounded to int8 only to serve. Left out together: {folds}."
         ),
@@ -348,6 +349,15 @@ def _how_measured(card: VersionCard) -> list[str]:
             f"{_hits(worst['spam_called_ham'])} spam ham."
         ),
     ]
+
+
+def _gone_on_from(version: str | None) -> str:
+    if version is None:
+        return ""
+    return (
+        f"Each network went on from that of `{version}`, which had learnt nothing of the sources, "
+        "posts and campaigns that the figures are of. "
+    )
 
 
 def _hits(counted: Measured) -> str:

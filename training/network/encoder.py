@@ -65,6 +65,8 @@ class Network(Heads):
     0 for padding.
     """
 
+    encoder: Any
+
     def __init__(self, encoder: nn.Module, *, hidden: int, dropout: float = 0.1) -> None:
         super().__init__(hidden, dropout=dropout)
         self.encoder = encoder

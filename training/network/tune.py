@@ -1,4 +1,4 @@
-"""Fine-tunes one network with two exits: the first serves, the later one teaches it.
+"""Fine-tunes one network; of one with two exits the first serves, the later one teaches it.
 
 What it learns from is planned before: which comments in which epoch, and batches of like length.
 """
@@ -23,7 +23,7 @@ from training.data.training_examples import (
     training_example_of,
     voice_training_example,
 )
-from training.network.encoder import read_base
+from training.network.encoder import Network, read_base
 from training.network.exits import ExitNetwork
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
 
@@ -44,7 +44,7 @@ class TuneConfig:
     epochs: float = 1.0
     # Texts without a label that teach LLM voice, and those into which an advertisement was woven.
     voice_texts: int = 300
-    woven_texts: int = 500
+    woven_texts: int = 1_000
     # Words keep their vectors: two thirds of all numbers, of which most comments touch few.
     fine_tune: FineTuneConfig = field(
         default_factory=lambda: FineTuneConfig(
@@ -143,24 +143,28 @@ def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list
     return found
 
 
+def new_network(base: str, tokeniser_json: str, config: TuneConfig) -> ExitNetwork:
+    """Return a network on a pretrained encoder; the same settings give the same heads."""
+    torch.manual_seed(config.seed)
+    return ExitNetwork(read_base(base, tokeniser_json), config.exits)
+
+
 def tune(
+    network: Network | ExitNetwork,
     plan: Plan,
     tokeniser_json: str,
     config: TuneConfig,
     *,
-    base: str,
     seed: int,
     checkpoint: Path | None = None,
     tell: Callable[[Progress], None] = lambda _: None,
-) -> tuple[ExitNetwork, float]:
-    """Return the network that learnt by this plan, and the seconds that took.
+) -> float:
+    """Teach a network by this plan, in place; return the seconds that took.
 
     It goes on from a checkpoint where there is one.
     """
-    torch.manual_seed(config.seed)
-    network = ExitNetwork(read_base(base, tokeniser_json), config.exits)
     network.encoder.get_input_embeddings().requires_grad_(requires_grad=False)
-    seconds = fine_tune(
+    return fine_tune(
         network,
         CommentTokeniser(tokeniser_json),
         plan.training_examples,
@@ -170,4 +174,3 @@ def tune(
         tell=tell,
         batches=plan.batches,
     )
-    return network, seconds

@@ -34,7 +34,7 @@ from training.fit.weighing import Weighed
 from training.network.exits import ExitNetwork
 from training.network.finetune import Progress
 from training.network.quantisation_aware import export_quantisation_aware
-from training.network.tune import plan_training_examples, tune
+from training.network.tune import new_network, plan_training_examples, tune
 from training.retraining.config import RetrainConfig, Start
 from training.retraining.run_folder import RunFolder
 from training.retraining.update import guard_cutoffs
@@ -179,11 +179,12 @@ def fine_tune_from_base(
         name=Start.BASE,
         weights={str(one.example.comment.id): one.weight for one in decided},
     )
-    network, _ = tune(
+    network = new_network(train.base, tokeniser_json, train.tune)
+    tune(
+        network,
         plan,
         tokeniser_json,
         train.tune,
-        base=train.base,
         seed=config.seed,
         checkpoint=checkpoint,
         tell=tell,
