@@ -495,6 +495,12 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
 def _check_labels(run: Training) -> None:
     """Raise `ValueError` unless each fold leaves both labels to learn from and to be judged by."""
     is_spam = labels(run.examples)
+    if run.warm_start is not None and len(np.unique(is_spam[run.judged])) < 2:
+        msg = (
+            f"{run.warm_start.name} has learnt so much of the data that no spam or no ham is left "
+            "to judge by: start from an older version, or name more files with --data"
+        )
+        raise ValueError(msg)
     for fold in range(run.config.rotation.n_folds):
         for name, rows in (("left out", run.folds == fold), ("left", run.folds != fold)):
             n_spam = int(is_spam[rows].sum())

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import random
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -361,3 +362,41 @@ def test_options_that_cannot_be_are_refused(tmp_path, capsys, options, remedy):
         main([*options, "--out", str(tmp_path)])
 
     assert remedy in capsys.readouterr().err
+
+
+def test_a_version_that_has_learnt_all_data_is_no_start(models_dir, files, tmp_path, capsys):
+    asked = ["--warm-start", str(models_dir / "one")]
+
+    assert run(tmp_path / "out", *asked, data=files) == 1
+
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert "start from an older version" in said[0]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_run_goes_on_from_a_version_and_is_judged_by_what_that_never_learnt(
+    models_dir, card, files, tmp_path
+):
+    # As if "one" had kept its parts back.
+    shutil.copytree(models_dir / "one", tmp_path / "one")
+    kept_back = {name: value for name, value in card.items() if name != "rotation"}
+    (tmp_path / "one" / "card.json").write_text(json.dumps(kept_back), "utf-8")
+    asked = ["--warm-start", str(tmp_path / "one"), "--jobs", "2", "--name", "two"]
+
+    code = run(tmp_path / "out", *asked, data=files)
+
+    written = json.loads((tmp_path / "out" / "two" / "card.json").read_text("utf-8"))
+    n_kept_back = sum(
+        sum(counts.values())
+        for part in ("calibration", "test")
+        for source, counts in card["partition"][part]["by_source"].items()
+        if source != "youtube"
+    )
+    assert code == 0
+    assert written["rotation"]["warm_start"] == "one"
+    # Copies among them are judged by too.
+    assert n_kept_back <= counted(written["parts"][OUT_OF_FOLD]) < 1.2 * n_kept_back
+    page = (tmp_path / "out" / "two" / "card.md").read_text("utf-8")
+    assert "Each network went on from that of `one`" in page
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["two"]
