@@ -27,7 +27,7 @@ class WarmStart:
     network: bytes
     weights: bytes
     tokeniser_json: str
-    # Sources of which it has learnt, and whether authored ones were learnt to the last comment.
+    # Sources of which it has learnt, and whether it learnt what was kept for calibration and test.
     learnt: frozenset[str]
     learnt_all: bool
 
@@ -41,13 +41,14 @@ class WarmStart:
     def never_learnt(self, examples: Sequence[Example], parts: Partition) -> BoolArray:
         """Return which comments it has learnt nothing of: neither them nor their source.
 
-        Of authored sources these are the comments that `parts` kept for calibration and test.
+        Of authored ones these are the comments that `parts` kept for calibration and test.
         """
         kept = {e.comment.id for e in (*parts.calibration, *parts.test)}
         return np.array(
             [
-                e.source not in self.learnt
-                or (not self.learnt_all and e.source.startswith(AUTHORED) and e.comment.id in kept)
+                (not self.learnt_all and e.comment.id in kept)
+                if e.source.startswith(AUTHORED)
+                else e.source not in self.learnt
                 for e in examples
             ],
             dtype=np.bool_,

@@ -7,6 +7,7 @@ import hashlib
 import json
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -79,7 +80,16 @@ def told() -> list[tuple[str, int]]:
 
 
 @pytest.fixture(scope="module")
-def models_dir(tmp_path_factory, files, told) -> Path:
+def one_thread() -> Iterator[None]:
+    """Have torch compute with one thread: more wait for each other where other tests run."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def models_dir(tmp_path_factory, files, told, one_thread) -> Path:
     """Return a folder with one version: its run was cut off amid fold 1, and gone on with."""
     folder = tmp_path_factory.mktemp("models")
 
@@ -87,15 +97,12 @@ def models_dir(tmp_path_factory, files, told) -> Path:
         if (stage, progress.step) == ("1", 3):
             raise CutOffError
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(train, "tell_progress", cut_off)
         with pytest.raises(CutOffError):
             run(folder, "--name", "one", "--promote", data=files)
         patch.setattr(train, "tell_progress", lambda stage, p: told.append((stage, p.step)))
         code = run(folder, "--name", "one", "--promote", data=files)
-    torch.set_num_threads(threads)
     assert code == 0
     return folder
 
@@ -376,7 +383,7 @@ def test_a_version_that_has_learnt_all_data_is_no_start(models_dir, files, tmp_p
 
 
 def test_a_run_goes_on_from_a_version_and_is_judged_by_what_that_never_learnt(
-    models_dir, card, files, tmp_path
+    models_dir, card, files, tmp_path, one_thread
 ):
     # As if "one" had kept its parts back.
     shutil.copytree(models_dir / "one", tmp_path / "one")

@@ -81,7 +81,8 @@ def test_only_sources_that_it_never_saw_are_judged_by():
 
 @pytest.mark.parametrize(("learnt_all", "judged"), [(False, True), (True, False)])
 def test_authored_comments_are_judged_by_if_a_version_kept_them_back(learnt_all, judged):
-    kept, taught = from_source("authored-t1"), from_source("authored-t1")
+    # Of t99 it knows nothing; but what is learnt from alone is no ground to judge by.
+    kept, taught = from_source("authored-t1"), from_source("authored-t99")
     public = from_source("a-blog")
     parts = replace(NO_PARTS, test=(kept,), calibration=(public,), train=(taught,))
     version = replace(PART_OF_IT, learnt_all=learnt_all)
