@@ -29,6 +29,9 @@ from models.segments import Segment, join_segments, split_segments
 from models.tokens import CommentTokeniser, Window
 
 # One number, or an array of them.
+# More log-odds than a table of names ever says.
+_UNBOUNDED = 1e6
+
 Number = TypeVar("Number", float, npt.NDArray[np.float64])
 
 NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
@@ -61,8 +64,9 @@ class Calibration:
 
     The first five weigh log-odds. A segment is marked as promotion where the mean log-odds of its
     tokens reach `marks_from`. `voice_slope` and `voice_offset` calibrate the head for LLM voice; a
-    slope of 0 says that it was taught nothing. Versions older than `promotion` and `names` give
-    them no weight.
+    slope of 0 says that it was taught nothing. What a name says counts between `names_from` and
+    `names_to`. Versions older than `promotion` and `names` give them no weight, older than the
+    bounds none.
     """
 
     offset: float
@@ -70,6 +74,8 @@ class Calibration:
     linear: float
     promotion: float = 0.0
     names: float = 0.0
+    names_from: float = -_UNBOUNDED
+    names_to: float = _UNBOUNDED
     marks_from: float
     voice_offset: float
     voice_slope: float
@@ -86,12 +92,13 @@ class Calibration:
         `promotion` is what `strongest_promotion` makes of the network's words, `names` what the
         author's name says, 0 without one.
         """
+        bounded: Number = np.clip(names, self.names_from, self.names_to)
         return (
             self.offset
             + self.network * network
             + self.linear * linear
             + self.promotion * promotion
-            + self.names * names
+            + self.names * bounded
         )
 
 
@@ -223,7 +230,7 @@ class TransformerClassifier:
         log_odds = self._calibration.log_odds(
             pool([s.spam for s in scores]), linear, strongest_promotion(promotion), names
         )
-        p_spam = logistic(log_odds)
+        p_spam = logistic(float(log_odds))
         return ModelOutput(
             p_spam=p_spam,
             promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),

@@ -311,7 +311,8 @@ def _opening(card: VersionCard) -> list[str]:
 def _joined(c: Calibration) -> str:
     return (
         f"{c.offset:+.3f} + {c.network:.3f} x network + {c.linear:.3f} x linear + "
-        f"{c.promotion:.3f} x strongest promotion + {c.names:.3f} x name"
+        f"{c.promotion:.3f} x strongest promotion + {c.names:.3f} x name "
+        f"(from {c.names_from:g} to {c.names_to:g})"
     )
 
 

@@ -62,6 +62,9 @@ class JoinConfig:
     # names AUC 0.988 and recall at 0.1 / 0.5 / 1 % false positives 0.674 / 0.807 / 0.860; with 0.3
     # of a table with 0.5 / 2 / 8: 0.990, 0.991, 0.991 and 0.714, 0.732, 0.744 at 0.1 %.
     names_inverse_ridge: float = 4.0
+    # Between which log-odds a name counts: it costs nothing to choose, so it vouches little, and
+    # no name alone condemns (`models/decisions/0024-names-bounded.md`).
+    name_bounds: tuple[float, float] = (-1.0, 2.0)
     # Which log-odds of promotion mark a segment: what agrees best with marks by hand. Lower ones
     # agree no better once ham is left unmarked (-2.5: F1 0.797, -2: 0.800) and mark more of what
     # waits of it (15,000 and 11,600 words of 904,517).
@@ -141,7 +144,8 @@ def calibrate(
     probability is of: those that blogs got, not those written to be hard; all without it.
     """
     is_spam = labels(examples)
-    columns = np.column_stack([read.network, read.linear, read.strongest, read.names])
+    named = np.clip(read.names, *config.name_bounds)
+    columns = np.column_stack([read.network, read.linear, read.strongest, named])
     rows = np.ones(len(is_spam), dtype=np.bool_) if is_real is None else is_real
     offset, (network, linear, promotion, names) = fit_logistic(columns[rows], is_spam[rows])
     joined = Calibration(
@@ -150,6 +154,8 @@ def calibrate(
         linear=linear,
         promotion=promotion,
         names=names,
+        names_from=config.name_bounds[0],
+        names_to=config.name_bounds[1],
         marks_from=0.0,
         voice_slope=voice[0],
         voice_offset=voice[1],

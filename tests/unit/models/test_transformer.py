@@ -291,7 +291,7 @@ def test_the_words_that_promote_most_weigh_as_the_calibration_says(
 
 def test_a_version_older_than_what_it_may_have_does_without(write, make_classifier):
     older = dataclasses.asdict(make_calibration())
-    for newer in ("promotion", "names"):
+    for newer in ("promotion", "names", "names_from", "names_to"):
         del older[newer]
     version = load_version(write({CALIBRATION_FILE: json.dumps(older).encode()}))
 
@@ -316,6 +316,18 @@ def test_what_a_name_says_weighs_as_the_calibration_says(engine, tokeniser):
 
     assert named.p_spam == logistic(0.5 * NAMES.sum_of(count_name(NAMED)))
     assert unnamed.p_spam == 0.5
+
+
+@pytest.mark.parametrize(("bounds", "says"), [((-1.0, 0.25), 0.25), ((3.0, 4.0), 3.0)])
+def test_what_a_name_says_is_bounded(engine, tokeniser, bounds, says):
+    alone = {"offset": 0.0, "network": 0.0, "linear": 0.0, "names": 0.5}
+    bounded = make_calibration(**alone, names_from=bounds[0], names_to=bounds[1])
+    assert bounds[0] > NAMES.sum_of(count_name(NAMED)) or NAMES.sum_of(count_name(NAMED)) > says
+    classifier = TransformerClassifier(engine, tokeniser, LINEAR, bounded, names=NAMES)
+
+    (named,) = classifier.score_batch([NAMED])
+
+    assert named.p_spam == logistic(0.5 * says)
 
 
 def test_a_version_s_names_are_read_and_without_them_a_name_says_nothing(write, tmp_path):

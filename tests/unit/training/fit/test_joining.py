@@ -57,6 +57,18 @@ def test_who_is_right_more_often_weighs_more_and_both_together_err_less():
     assert mean_loss(joined) < mean_loss(replace(joined, network=0.0))
 
 
+def test_names_count_within_their_bounds_when_members_are_joined():
+    read = replace(make_read(), names=np.where(IS_SPAM, 1.5, -0.5))
+    beyond = replace(read, names=np.where(IS_SPAM, 9.0, -9.0))
+    config = replace(CONFIG, name_bounds=(-0.5, 1.5))
+
+    joined, joined_beyond = (calibrate(r, EXAMPLES, (0.0, 0.0), config) for r in (read, beyond))
+
+    assert joined_beyond == joined
+    assert (joined.names_from, joined.names_to) == (-0.5, 1.5)
+    assert (log_odds_of(beyond, joined) == log_odds_of(read, joined)).all()
+
+
 def named(name: str, *, is_spam: bool):
     return make_example(is_spam=is_spam, author=Author(name=name))
 
