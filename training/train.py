@@ -56,6 +56,7 @@ from training.data.dataset import (
 )
 from training.data.partition import AUTHORED, SEED, Partition, partition
 from training.data.rotation import (
+    ALWAYS_TEACHES,
     OTHER_PLACES,
     IntArray,
     RotationConfig,
@@ -171,8 +172,10 @@ class TrainConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutOfFold:
-    """What members that never saw its source say of each comment. One row a comment."""
+    """What members that never saw its source say of a comment. One row a comment."""
 
+    # Where the comments stand among all, in rising order.
+    rows: IntArray
     read: Read
     tfidf: FloatArray
 
@@ -205,7 +208,7 @@ class Training:
     @cached_property
     def folds(self) -> IntArray:
         """Return the fold of each comment."""
-        return assign_rotation(self.examples, self.config.rotation)
+        return assign_rotation(self.examples, self.config.rotation, self.judged)
 
     @cached_property
     def tokeniser_json(self) -> str:
@@ -270,9 +273,10 @@ class Training:
         held = [self.held_out(fold) for fold in range(self.config.rotation.n_folds)]
         rows = np.concatenate([np.flatnonzero(self.folds == fold) for fold in range(len(held))])
         order = np.argsort(rows, kind="stable")
-        linear, names, tfidf = self._linear_out_of_fold()
+        rows = rows[order]
+        linear, names, tfidf = self._linear_out_of_fold()[:, rows]
         read = replace(take_rows(join_reads(held), order), linear=linear, names=names)
-        return OutOfFold(read=read, tfidf=tfidf)
+        return OutOfFold(rows=rows, read=read, tfidf=tfidf)
 
     def _linear_out_of_fold(self) -> FloatArray:
         """Return what linear member, names and TF-IDF say that never saw a comment's source.
@@ -280,7 +284,7 @@ class Training:
         A row of each, with a column a comment.
         """
         said = np.zeros((3, len(self.linear_folds)))
-        for fold in np.unique(self.linear_folds).tolist():
+        for fold in self.stages_of_linear:
             said[:, self.linear_folds == fold] = self.linear_held_out(fold)
         return said
 
@@ -288,7 +292,12 @@ class Training:
     def linear_folds(self) -> IntArray:
         """Return the fold of each comment for the linear members."""
         rotation = replace(self.config.rotation, n_folds=self.config.linear_folds)
-        return assign_rotation(self.examples, rotation)
+        return assign_rotation(self.examples, rotation, self.judged)
+
+    @property
+    def stages_of_linear(self) -> list[int]:
+        """Return the folds of the linear members that leave anything out."""
+        return [int(f) for f in np.unique(self.linear_folds) if f != ALWAYS_TEACHES]
 
     def linear_held_out(self, fold: int) -> FloatArray:
         """Return what a fold's linear members and TF-IDF say of the comments that it leaves out."""
@@ -519,7 +528,7 @@ def _prepare(run: Training, data: Sequence[Path], jobs: int) -> None:
         # Each is trained where it is needed.
         return
     work = [("network", stage) for stage in run.stages]
-    work += [("linear", str(fold)) for fold in np.unique(run.linear_folds)]
+    work += [("linear", str(fold)) for fold in run.stages_of_linear]
     threads = max(1, (os.cpu_count() or 1) // jobs)
     with ProcessPoolExecutor(
         jobs,
@@ -571,8 +580,7 @@ def _make_version(run: Training) -> Made:
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
     under_posts = np.array([e.source not in OTHER_PLACES for e in examples], dtype=np.bool_)
     held, elsewhere = (
-        _Held.of(examples, out_of_fold, np.flatnonzero(rows & run.judged))
-        for rows in (under_posts, ~under_posts)
+        _Held.of(examples, out_of_fold, rows & run.judged) for rows in (under_posts, ~under_posts)
     )
     calibration = calibrate(
         held.read, held.examples, voice, config.join, is_real=_are_real(held.examples)
@@ -656,12 +664,13 @@ class _Held:
     tfidf: FloatArray
 
     @classmethod
-    def of(cls, examples: Sequence[Example], found: OutOfFold, rows: IntArray) -> _Held:
-        """Return the comments at these places."""
+    def of(cls, examples: Sequence[Example], found: OutOfFold, wanted: BoolArray) -> _Held:
+        """Return those comments that are wanted."""
+        places = np.flatnonzero(wanted[found.rows])
         return cls(
-            examples=tuple(examples[i] for i in rows),
-            read=take_rows(found.read, rows),
-            tfidf=found.tfidf[rows],
+            examples=tuple(examples[i] for i in found.rows[places]),
+            read=take_rows(found.read, places),
+            tfidf=found.tfidf[places],
         )
 
     def evidence(self, calibration: Calibration) -> Evidence:

@@ -18,6 +18,7 @@ from training.data.dataset import Example
 from training.data.partition import AUTHORED
 from training.data.split import group_copies, group_examples
 
+BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 # What is no comment under a post: chats, videos, posts of a network. They teach less.
@@ -47,15 +48,27 @@ class RotationConfig:
     most_of: Mapping[str, int] = field(default_factory=lambda: {"haacked": 1_800})
 
 
-def assign_rotation(examples: Sequence[Example], config: RotationConfig) -> IntArray:
+# In the rotation's place of what is never left out.
+ALWAYS_TEACHES = -1
+
+
+def assign_rotation(
+    examples: Sequence[Example], config: RotationConfig, judged: BoolArray | None = None
+) -> IntArray:
     """Return the fold of each comment: public sources whole, authored ones by post and campaign.
+
+    Sources, posts and campaigns of which nothing is `judged` get `ALWAYS_TEACHES`; without it all
+    is judged.
 
     Sources go, the largest first, to the fold that is then the most even in spam and ham; none
     counts for more than an epoch draws of it.
     """
+    is_judged = [True] * len(examples) if judged is None else judged.tolist()
+    rotated = {e.source for e, of in zip(examples, is_judged, strict=True) if of}
     counts: dict[str, Counter[bool]] = defaultdict(Counter)
     for example in examples:
-        counts[example.source][example.is_spam] += 1
+        if example.source in rotated:
+            counts[example.source][example.is_spam] += 1
     public = {
         source: Counter({spam: min(n, _most_of(source, config) or n) for spam, n in count.items()})
         for source, count in counts.items()
@@ -73,12 +86,14 @@ def assign_rotation(examples: Sequence[Example], config: RotationConfig) -> IntA
         fold_of[source] = int(np.argmin(costs))
         filled[fold_of[source]].update(count)
     authored = [i for i, e in enumerate(examples) if e.source.startswith(AUTHORED)]
-    folds = np.array([fold_of.get(e.source, -1) for e in examples], dtype=np.int64)
+    folds = np.array([fold_of.get(e.source, ALWAYS_TEACHES) for e in examples], dtype=np.int64)
     groups = group_examples([examples[i] for i in authored]).tolist() if authored else []
+    left_out = {group for i, group in zip(authored, groups, strict=True) if is_judged[i]}
     first: dict[int, int] = {}
     for position, group in zip(authored, groups, strict=True):
         key = first.setdefault(group, position)
-        folds[position] = _drawn(examples[key].post_key, config)
+        if group in left_out:
+            folds[position] = _drawn(examples[key].post_key, config)
     return folds
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tests.unit.training.decided import make_example, some_words
 from training.data.rotation import (
+    ALWAYS_TEACHES,
     RotationConfig,
     assign_rotation,
     draw_epochs,
@@ -155,3 +156,28 @@ def test_the_same_comments_draw_the_same_epochs():
 )
 def test_a_comment_counts_by_where_it_was_said(source, language, weight):
     assert weight_of(make_example(is_spam=True, source=source, language=language)) == weight
+
+
+def test_what_is_not_judged_is_never_left_out_unless_it_belongs_to_what_is():
+    judged, known = comments("new", 6, 6), comments("known", 6, 6)
+    posts = [
+        [
+            make_example(is_spam=n % 2 == 0, source="authored-t1", post_key=f"post-{p}")
+            for n in range(4)
+        ]
+        for p in range(12)
+    ]
+    kept_back, taught = [post[0] for post in posts[:6]], [e for post in posts[:6] for e in post[1:]]
+    elsewhere = [e for post in posts[6:] for e in post]
+    examples = [*judged, *known, *kept_back, *taught, *elsewhere]
+    is_judged = np.isin(np.arange(len(examples)), [*range(12), *range(24, 30)])
+
+    folds = assign_rotation(examples, CONFIG, is_judged)
+
+    of_judged, of_known, of_kept, of_taught, of_others = np.split(folds, [12, 24, 30, 48])
+    assert len(set(of_judged)) == 1
+    assert set(of_known) == set(of_others) == {ALWAYS_TEACHES}
+    assert of_taught.tolist() == [fold for fold in of_kept for _ in range(3)]
+    assert ALWAYS_TEACHES not in of_kept
+    for held in range(CONFIG.n_folds):
+        assert set(range(12, 24)) <= set(teaching_of(examples, folds, held))
