@@ -28,10 +28,10 @@ from models.names import count_name
 from models.segments import Segment, join_segments, split_segments
 from models.tokens import CommentTokeniser, Window
 
-# One number, or an array of them.
 # More log-odds than a table of names ever says.
-_UNBOUNDED = 1e6
+UNBOUNDED = 1e6
 
+# One number, or an array of them.
 Number = TypeVar("Number", float, npt.NDArray[np.float64])
 
 NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
@@ -74,8 +74,8 @@ class Calibration:
     linear: float
     promotion: float = 0.0
     names: float = 0.0
-    names_from: float = -_UNBOUNDED
-    names_to: float = _UNBOUNDED
+    names_from: float = -UNBOUNDED
+    names_to: float = UNBOUNDED
     marks_from: float
     voice_offset: float
     voice_slope: float

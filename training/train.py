@@ -425,7 +425,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--no-own-data", action="store_true", help="leave out the repository's: only --data"
     )
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
-    parser.add_argument("--name", help="the version's name; e5-DATE by default")
+    parser.add_argument("--name", help="the version's name; of its encoder and the day by default")
     start = parser.add_mutually_exclusive_group()
     start.add_argument("--base", help="a pretrained encoder, folder or id; else packaged")
     start.add_argument(
@@ -475,7 +475,8 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     made = _make_version(run)
 
     now = datetime.now(UTC)
-    version = options.name or free_name(options.out, f"e5-{now:%Y%m%d}")
+    family = warm_start.name.partition("-")[0] if warm_start else "e5"
+    version = options.name or free_name(options.out, f"{family}-{now:%Y%m%d}")
     card = replace(
         made.card,
         version=version,

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.registry import Fusion
-from models.transformer import Calibration
+from models.transformer import UNBOUNDED, Calibration
 from service.scoring.cutoffs import clopper_pearson
 from service.scoring.metrics import brier_score
 from training.card.card_page import (
@@ -309,10 +309,11 @@ def _opening(card: VersionCard) -> list[str]:
 
 
 def _joined(c: Calibration) -> str:
+    is_bounded = c.names_from > -UNBOUNDED or c.names_to < UNBOUNDED
+    bounds = f" (from {c.names_from:g} to {c.names_to:g})" if is_bounded else ""
     return (
         f"{c.offset:+.3f} + {c.network:.3f} x network + {c.linear:.3f} x linear + "
-        f"{c.promotion:.3f} x strongest promotion + {c.names:.3f} x name "
-        f"(from {c.names_from:g} to {c.names_to:g})"
+        f"{c.promotion:.3f} x strongest promotion + {c.names:.3f} x name{bounds}"
     )
 
 
