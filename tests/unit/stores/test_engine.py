@@ -173,8 +173,8 @@ def test_of_two_transactions_that_wait_for_each_other_one_is_tried_again(postgre
 
     write(engine, lambda c: c.exec_driver_sql("DROP TABLE crossing"))
     engine.dispose()
-    # If both ask at the same moment who waits for whom, PostgreSQL ends both.
-    assert max(tries) == 2
+    # PostgreSQL may end both, or end one again that was quicker to its first row than who waited.
+    assert max(tries) >= 2
 
 
 def test_a_postgresql_server_that_went_away_is_unavailable_at_once():
