@@ -719,7 +719,6 @@ def _rotation_facts(run: Training, held: _Held, weighed: Weighed) -> Measured:
     return {
         "n_folds": run.config.rotation.n_folds,
         "n_linear_folds": run.config.linear_folds,
-        "warm_start": run.config.warm_start,
         "sources": sources,
         "learnt_by": {stage: len(run.teaching(stage)) for stage in run.stages},
         "worst_fold": _worst_fold(

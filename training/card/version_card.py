@@ -342,7 +342,7 @@ def _how_measured(card: VersionCard) -> list[str]:
             f"comment was judged by members that had learnt from the others ({of_folds} comments, "
             "near-copies of what was left out taken away). How members join, the weights and the "
             "cutoffs were fitted on these answers. "
-            f"{_gone_on_from(facts['warm_start'])}"
+            f"{_gone_on_from(card.config.get('warm_start'))}"
             f"What ships then learnt from all {max(learnt.values()):,} by the same settings; a "
             f"network is rounded to int8 only to serve. Left out together: {folds}."
         ),
@@ -353,7 +353,7 @@ def _how_measured(card: VersionCard) -> list[str]:
     ]
 
 
-def _gone_on_from(version: str | None) -> str:
+def _gone_on_from(version: object) -> str:
     if version is None:
         return ""
     return (

@@ -402,7 +402,7 @@ def test_a_run_goes_on_from_a_version_and_is_judged_by_what_that_never_learnt(
         if source != "youtube"
     )
     assert code == 0
-    assert written["rotation"]["warm_start"] == "one"
+    assert written["config"]["warm_start"] == "one"
     # Copies among them are judged by too.
     assert n_kept_back <= counted(written["parts"][OUT_OF_FOLD]) < 1.2 * n_kept_back
     assert "Each network went on from that of `one`" in (version / "card.md").read_text("utf-8")
