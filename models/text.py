@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
 from models.undisguise import undisguise
 
@@ -51,6 +52,8 @@ def window(text: str) -> str:
     return " ".join(text[start:end] for start, end in window_ends(text))
 
 
+# A comment's text and title are asked for twice, by the linear member and by that of names.
+@lru_cache(maxsize=64)
 def normalise(text: str) -> str:
     """Return the text as it is counted: one spelling of characters, things in place of values.
 

@@ -45,6 +45,10 @@ class View:
 
         A segment that touches a stand-in covers all that it stands for.
         """
+        first = self._pieces[0]
+        if len(self._pieces) == 1 and not first.is_stand_in:
+            # Most texts have no link: nothing to look for, token by token.
+            return first.offsets[start], first.offsets[end]
         return self._edge(start, last=False), self._edge(end - 1, last=True)
 
     def _edge(self, offset: int, *, last: bool) -> int:
