@@ -99,6 +99,15 @@ def test_too_few_names_are_no_ground_to_say_anything():
     assert fit_names(examples, CONFIG) is None
 
 
+def test_names_are_not_learnt_from_files_that_are_not_counted():
+    examples = [named(f"Mara {n % 7}", is_spam=n % 2 == 0) for n in range(200)]
+    beside = [replace(one, source="authored-t9") for one in examples]
+
+    assert fit_names(examples, replace(CONFIG, not_counted=("authored-t9",))) is not None
+    assert fit_names(beside, replace(CONFIG, not_counted=("authored-t9",))) is None
+    assert fit_names(beside, replace(CONFIG, not_counted=())) is not None
+
+
 def test_the_linear_member_learns_nothing_of_files_that_are_not_counted():
     config = replace(CONFIG, draws=1, not_counted=("authored-t9",))
     examples = EXAMPLES[:120]
