@@ -24,9 +24,9 @@ log = logging.getLogger(__name__)
 def main() -> None:
     """Run the beat process; what keeps it from starting is said in one line."""
     url, retrains = start("beat", _prepare)
-    log.info("beat started", extra={"pid": os.getpid()})
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
+    log.info("beat started", extra={"pid": os.getpid()})
     signs = Signs(open_client(url), BEATS, own_name())
     # The schedule lives in memory: a sweep that was missed is made good by the next one.
     app = make_celery(url, retrains=retrains)

@@ -19,6 +19,7 @@ from service.tasks.dispatcher import Dispatcher
 from service.tasks.heartbeat import DISPATCHERS
 from service.tasks.names import QueueName
 from service.tasks.reminding import ReminderThread, register_reminding
+from service.tasks.stopping import stop_once_begun
 from service.tasks.woken_worker import make_woken_worker
 from service.wiring import Wired, reminder_plan, wire
 
@@ -42,6 +43,7 @@ def main() -> None:
 
 def run_callbacks(wired: Wired) -> int:
     """Deliver until SIGTERM or SIGINT, then let what is under way end; return the exit code."""
+    stop_once_begun()
     services = wired.services
     dispatcher = Dispatcher(
         partial(take_deliveries, services.telling, services.common),

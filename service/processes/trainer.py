@@ -18,6 +18,7 @@ from service.processes.starting import start
 from service.tasks.heartbeat import TRAINERS
 from service.tasks.names import QueueName
 from service.tasks.retraining import RetrainingThread, register_retraining
+from service.tasks.stopping import stop_once_begun
 from service.tasks.woken_worker import make_woken_worker
 from service.wiring import Wired, wire
 
@@ -37,6 +38,7 @@ def run_trainer(wired: Wired) -> int:
 
     A training under way is stopped then, and gone on with when the process starts again.
     """
+    stop_once_begun()
     thread = RetrainingThread(lambda goes_on: work(wired, goes_on))
     worker = make_worker(wired, thread)
     log.info("trainer started", extra={"pid": os.getpid(), "problem": wired.runs.refuse()})

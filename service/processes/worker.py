@@ -44,6 +44,7 @@ from service.tasks.heartbeat import WORKERS, Signs, own_name, register_heartbeat
 from service.tasks.idle_work import IdleWork
 from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
+from service.tasks.stopping import stop_once_begun
 from service.tasks.upkeep import register_upkeep
 from service.wiring import Wired, wire
 
@@ -57,6 +58,7 @@ def main() -> None:
 
 def run_worker(wired: Wired) -> int:
     """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
+    stop_once_begun()
     worker, idle = make_worker(wired)
     log.info(
         "worker started",

@@ -49,7 +49,7 @@ def running(installation, module: str, said: str, **environment: str):
         )
     try:
         until(lambda: said in log.read_text() or process.poll() is not None, seconds=START_SECONDS)
-        assert process.poll() is None, log.read_text()
+        assert said in log.read_text(), log.read_text()
         yield process
     finally:
         if process.poll() is None:
@@ -154,6 +154,15 @@ def test_the_scheduler_ends_at_once_and_is_alive_until_then(install, number):
         assert beat.wait(5) == 0
         assert sign.name.endswith(f":{beat.pid}")
         assert live_workers(client, BEATS) == []
+
+
+@pytest.mark.parametrize("kind", ["worker", "callbacks", "trainer"])
+def test_a_process_told_to_stop_before_it_takes_work_ends_in_order(install, kind, monkeypatch):
+    installation = install()
+    monkeypatch.setenv("TOLD_EARLY", kind)
+
+    with running(installation, "tests.integration.told_early", f"{kind} stopped") as process:
+        assert process.wait(STOP_SECONDS) == 0
 
 
 def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(install):
