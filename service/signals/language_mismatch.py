@@ -1,4 +1,4 @@
-"""Sees an offer in another language than the post it stands under."""
+"""Sees an offer in another language, or any text in another script, than the post's."""
 
 from __future__ import annotations
 
@@ -34,47 +34,54 @@ _SMALL_WORDS = {
 }
 _MIN_WORDS = 6
 _MIN_SMALL_WORDS = 3
+_OTHER_SCRIPT = "other script"
+_LATIN_SCRIPT = "latin script"
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _OTHER = re.compile("[\u0370-\u1fff\u3040-\ud7af]")
 _MIN_LETTERS = 10
+# A title of a word or two is in Latin letters on blogs in any script.
+_MIN_LATIN = 16
 _MAX_CHARS = 2_000
 
 
 def language_mismatch(comment: Comment, _history: History) -> Signal | None:
-    """Fire where a comment that offers a link or a contact is in another language than the post.
+    """Fire where a comment is in another script than the post, or offers in another language.
 
-    Never on the language alone: readers write in theirs under posts in any.
+    An offer is a link or a contact. Never on a language alone: readers write in theirs. In another
+    script than the post's nearly nobody does, but for what is sent to any blog.
     """
     links = uncommon_links(comment)
     view = view_of(comment)
-    if not links and not view.contacts:
+    offered = [*((k.start, k.end) for k in links), *((c.start, c.end) for c in view.contacts)]
+    if not offered and view.text.isascii():
         return None
     there = _language_of_post(comment.post)
     if there is None:
         return None
     here = _language(_without(view.text, links), view.word_set)
-    if here is None or here == there:
+    if here == _OTHER_SCRIPT != there:
+        reason = "is written in another script than the post"
+    elif offered and here not in (None, there) and there != _LATIN_SCRIPT:
+        reason = "offers a link or a contact in another language than the post's"
+    else:
         return None
-    return Signal(
-        name="language_mismatch",
-        strength=0.7,
-        reason="offers a link or a contact in another language than the post's",
-        spans=spans_of(
-            [*((k.start, k.end) for k in links), *((c.start, c.end) for c in view.contacts)]
-        ),
-    )
+    return Signal(name="language_mismatch", strength=0.7, reason=reason, spans=spans_of(offered))
 
 
 @lru_cache(maxsize=64)
 def _language_of_post(post: Post) -> str | None:
-    return _language(text_of_post(post), words_of_post(post))
+    text = text_of_post(post)
+    language = _language(text, words_of_post(post))
+    if language is None and len(_LATIN.findall(text)) >= _MIN_LATIN:
+        return _LATIN_SCRIPT
+    return language
 
 
 def _language(text: str, words: Set[str]) -> str | None:
-    """Return a language by its small words, "other script", or None where it cannot be told."""
+    """Return a language by its small words, or that the script is not Latin; else None."""
     other = len(_OTHER.findall(text))
     if other >= _MIN_LETTERS and other > len(_LATIN.findall(text)):
-        return "other script"
+        return _OTHER_SCRIPT
     if len(words) < _MIN_WORDS:
         return None
     counts = sorted(
@@ -119,6 +126,7 @@ LANGUAGE_MISMATCH = Detector(
             post_excerpt="Zuerst ist die Pumpe abzustellen, und das Wasser muss sich für eine"
             " Weile setzen.",
         ),
+        Example(text="Где найти машину на прокат?", post_title="Bleeding a radiator in winter"),
     ),
     silent_on=(
         Example(
@@ -126,11 +134,7 @@ LANGUAGE_MISMATCH = Detector(
             post_title="Bleeding a radiator",
             post_excerpt=_ENGLISH,
         ),
-        Example(
-            text="Спасибо, у меня было точно так же, помог третий клапан.",
-            post_title="Bleeding a radiator",
-            post_excerpt=_ENGLISH,
-        ),
+        Example(text="Спасибо, у меня было точно так же, помог третий узел.", post_title="nginx"),
         Example(
             text="Die Ventile für das Haus gibt es auf ventil-kaufen.de und nicht im Baumarkt",
             post_title="Heizung entlüften",
