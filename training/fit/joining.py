@@ -58,9 +58,6 @@ class JoinConfig:
     # another the ROC AUC on `haacked` (8,099 ham, 407 spam) was 0.9759, 0.9761 and 0.9796, of their
     # mean 0.9783; it costs nothing when serving.
     draws: int = 4
-    # Files that the network alone learns from: with them the tables doubt more sincere comments of
-    # blogs (`models/decisions/0025-network-alone-learns-more.md`).
-    not_counted: tuple[str, ...] = tuple(f"{AUTHORED}t{n}" for n in range(16, 22))
     # The table of names. Out of fold on the public blogs, beside the linear member alone: without
     # names AUC 0.988 and recall at 0.1 / 0.5 / 1 % false positives 0.674 / 0.807 / 0.860; with 0.3
     # of a table with 0.5 / 2 / 8: 0.990, 0.991, 0.991 and 0.714, 0.732, 0.744 at 0.1 %.
@@ -77,10 +74,8 @@ class JoinConfig:
 def fit_linear(examples: Sequence[Example], config: JoinConfig) -> LinearTable:
     """Return the linear member, fitted on these comments.
 
-    Authored ones stand apart: spam is far commoner among them than among public ones. Nothing is
-    learnt of the files that the config says are not counted.
+    Authored ones stand apart: spam is far commoner among them than among public ones.
     """
-    examples = _counted(examples, config)
     of_examples = to_matrix([count_features(e.input) for e in examples])
     return mean_of(
         [_fit_drawn(examples, of_examples, config, config.seed + n) for n in range(config.draws)]
@@ -107,13 +102,12 @@ def _fit_drawn(
 
 
 def fit_names(examples: Sequence[Example], config: JoinConfig) -> LinearTable | None:
-    """Return what authors' names say of spam, fitted on the comments that have one and are counted.
+    """Return what authors' names say of spam, fitted on the comments that have one.
 
     It is 0 halfway between the mean of spam and of ham, so that a name weighs as much as none does
     on average. None where hardly any comment has a name.
     """
-    counted = _counted(examples, config)
-    named = [(e, found) for e in counted if (found := count_name(e.input)) is not None]
+    named = [(e, found) for e in examples if (found := count_name(e.input)) is not None]
     is_spam = labels([e for e, _ in named])
     if min(int(is_spam.sum()), int((~is_spam).sum())) < _MIN_NAMES:
         return None
@@ -130,10 +124,6 @@ def fit_names(examples: Sequence[Example], config: JoinConfig) -> LinearTable | 
     )
     sums = np.array([table.sum_of(features) for _, features in named])
     return table.shifted(-(sums[is_spam].mean() + sums[~is_spam].mean()) / 2)
-
-
-def _counted(examples: Sequence[Example], config: JoinConfig) -> list[Example]:
-    return [e for e in examples if e.source not in config.not_counted]
 
 
 def _are_authored(examples: Sequence[Example]) -> BoolArray:

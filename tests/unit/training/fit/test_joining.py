@@ -99,34 +99,6 @@ def test_too_few_names_are_no_ground_to_say_anything():
     assert fit_names(examples, CONFIG) is None
 
 
-def test_names_are_not_learnt_from_files_that_are_not_counted():
-    examples = [named(f"Mara {n % 7}", is_spam=n % 2 == 0) for n in range(200)]
-    beside = [replace(one, source="authored-t9") for one in examples]
-
-    assert fit_names(examples, replace(CONFIG, not_counted=("authored-t9",))) is not None
-    assert fit_names(beside, replace(CONFIG, not_counted=("authored-t9",))) is None
-    assert fit_names(beside, replace(CONFIG, not_counted=())) is not None
-
-
-def test_the_linear_member_learns_nothing_of_files_that_are_not_counted():
-    config = replace(CONFIG, draws=1, not_counted=("authored-t9",))
-    examples = EXAMPLES[:120]
-    beside = [replace(one, source="authored-t9", is_spam=not one.is_spam) for one in examples]
-    features = [count_features(one.input) for one in examples]
-
-    alone, both, counted = (
-        [table.sum_of(one) for one in features]
-        for table in (
-            fit_linear(examples, config),
-            fit_linear([*examples, *beside], config),
-            fit_linear([*examples, *beside], replace(config, not_counted=())),
-        )
-    )
-
-    assert both == alone
-    assert counted != alone
-
-
 def test_the_linear_member_is_the_mean_of_as_many_draws_of_glued_copies_as_asked_for():
     examples = EXAMPLES[:120]
     features = [count_features(one.input) for one in examples]
