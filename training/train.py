@@ -680,15 +680,28 @@ class _Held:
             examples=self.examples,
             model_p_spam=p_spam_of(self.read, calibration),
             strengths=signal_strengths(self.examples),
-            is_real=_are_real(self.examples),
+            is_promised=_are_promised(self.examples),
         )
 
 
 def _are_real(examples: Sequence[Example]) -> BoolArray | None:
     """Say which comments were found, not written to be hard; None where too few were found."""
-    real = np.array([not e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_)
-    is_spam = labels(examples)
-    return real if min((real & is_spam).sum(), (real & ~is_spam).sum()) >= _MIN_REAL else None
+    return _if_enough([not e.source.startswith(AUTHORED) for e in examples], examples)
+
+
+def _are_promised(examples: Sequence[Example]) -> BoolArray | None:
+    """Say which comments were found and decided by their blog's people as by readers.
+
+    What those people let through has got past the very ones whom a doubt would ask.
+    """
+    return _if_enough(
+        [not (e.source.startswith(AUTHORED) or e.is_corrected) for e in examples], examples
+    )
+
+
+def _if_enough(chosen: Sequence[bool], examples: Sequence[Example]) -> BoolArray | None:
+    rows, is_spam = np.array(chosen, dtype=np.bool_), labels(examples)
+    return rows if min((rows & is_spam).sum(), (rows & ~is_spam).sum()) >= _MIN_REAL else None
 
 
 def _ways(

@@ -65,8 +65,8 @@ KNOWN_WEAKNESSES = (
     "Most ham of the public sources is about software, and in English.",
     (
         "Labels of the public sources are 0.2 to 5 % wrong. Those that readers found wrong were "
-        "corrected before anything was learnt or measured (`data/label-corrections.jsonl`); they "
-        "looked where a score and a label disagreed most."
+        "corrected before anything was learnt or measured (`data/label-corrections.jsonl`). The "
+        "promises are counted without them: they had got past the people whom a doubt would ask."
     ),
     (
         "No sender history is in the data: what earlier decisions and sightings weigh comes from a "
@@ -228,10 +228,12 @@ def _hard_spam(part: MeasuredPart) -> dict[str, BoolArray]:
     authored = np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_)
     foreign = np.array([e.language not in (None, "en") for e in examples], dtype=np.bool_)
     hardest = np.array([e.hardness == 3 for e in examples], dtype=np.bool_)
+    corrected = np.array([e.is_corrected for e in examples], dtype=np.bool_)
     slices_of_spam = {
         "machine-written, from public sources": is_llm,
         "of these with a link": is_llm & linked,
         "of these without": is_llm & ~linked,
+        "published by its blog, found by readers": corrected,
         "authored": authored,
         "authored, not in English": authored & foreign,
         "authored, hardness 3": hardest,

@@ -83,15 +83,16 @@ def measure_ways(
     for source, mine in _sources(test.examples):
         is_spam = test.is_spam[mine]
         for way in ways:
-            real = calibration.is_real
-            kept = np.ones(len(calibration.examples), dtype=np.bool_) if real is None else real
+            promised = calibration.is_promised
+            kept = np.ones(len(calibration.examples), dtype=np.bool_)
+            kept = kept if promised is None else promised
             cutoffs = promised_cutoffs(
                 way.calibration[kept],
                 calibration.is_spam[kept],
                 max_false_positive_rate=config.max_false_positive_rate,
                 max_missed_spam_rate=config.max_missed_spam_rate,
                 is_new=calibration.is_new,
-                by_tail=real is None,
+                by_tail=promised is None,
             )
             rows.append(
                 {

@@ -56,14 +56,14 @@ class Evidence:
     """What is known of some comments: the model's p_spam and a column of strengths a detector.
 
     `is_new` says which of them are of blogs, or of authored posts, that nothing was learnt of;
-    `is_real` which are no comments written to be hard, so that promises are made about them.
+    `is_promised` which the promises are about (`models/decisions/0026-promised-on-arrivals.md`).
     """
 
     examples: Sequence[Example]
     model_p_spam: FloatArray
     strengths: FloatArray
     is_new: BoolArray | None = None
-    is_real: BoolArray | None = None
+    is_promised: BoolArray | None = None
 
     @property
     def is_spam(self) -> BoolArray:
@@ -91,15 +91,16 @@ def weigh(calibration: Evidence, campaigns: Sequence[Example], config: WeighConf
     the cutoffs, and what they promise, are those for a sender never seen before.
     """
     weights, out_of_fold = fit_weights(calibration, config)
-    real = np.ones(len(out_of_fold), bool) if calibration.is_real is None else calibration.is_real
+    promised = calibration.is_promised
+    kept = np.ones(len(out_of_fold), dtype=np.bool_) if promised is None else promised
     fusion = choose_fusion(
         weights,
-        out_of_fold[real],
-        calibration.is_spam[real],
+        out_of_fold[kept],
+        calibration.is_spam[kept],
         max_false_positive_rate=config.max_false_positive_rate,
         max_missed_spam_rate=config.max_missed_spam_rate,
         is_new=calibration.is_new,
-        by_tail=calibration.is_real is None,
+        by_tail=promised is None,
     )
     scores, count = logit_of(out_of_fold), len(out_of_fold)
     drawn = np.random.default_rng(config.seed).permutation(count)[: config.simulated_comments]

@@ -19,9 +19,10 @@ from models.inputs import ModelInput
 from models.registry import load_current, load_version, read_current_name
 from models.transformer import TransformerClassifier
 from service.signals.registry import DETECTORS
+from tests.factories import make_comment
 from tests.unit.training.decided import some_words
 from training import train
-from training.data.dataset import DEFAULT_DATA
+from training.data.dataset import DEFAULT_DATA, Example
 from training.data.rotation import RotationConfig
 from training.data.training_examples import TrainingExample
 from training.fit.fuse import HAM_SIGNALS
@@ -407,3 +408,20 @@ def test_a_run_goes_on_from_a_version_and_is_judged_by_what_that_never_learnt(
     assert n_kept_back <= counted(written["parts"][OUT_OF_FOLD]) < 1.2 * n_kept_back
     assert "Each network went on from that of `one`" in (version / "card.md").read_text("utf-8")
     assert version.name.startswith("one-20")
+
+
+def test_promises_are_about_what_blogs_got_and_decided_as_readers_do(monkeypatch):
+    monkeypatch.setattr(train, "_MIN_REAL", 1)
+    comment = make_comment("Thanks")
+    examples = [
+        Example(comment=comment, is_spam=is_spam, source=source, post_key="p", is_corrected=wrong)
+        for source, wrong in (("haacked", False), ("haacked", True), ("authored-t1", False))
+        for is_spam in (True, False)
+    ]
+
+    promised = train._are_promised(examples)
+
+    assert promised is not None
+    assert promised.tolist() == [True, True, False, False, False, False]
+    monkeypatch.setattr(train, "_MIN_REAL", 2)
+    assert train._are_promised(examples) is None

@@ -105,6 +105,23 @@ def test_ham_of_blogs_that_were_learnt_from_lowers_no_cutoff():
     assert spam_cutoff(~everything, everything) == spam_cutoff(None, everything)
 
 
+def test_promises_are_counted_on_what_they_are_about():
+    calibration = evidence(5)
+    hopeless = np.zeros(len(calibration.examples), dtype=np.bool_)
+    hopeless[np.flatnonzero(calibration.is_spam)[:20]] = True
+    hidden = replace(calibration, model_p_spam=np.where(hopeless, 0.0001, calibration.model_p_spam))
+
+    with_all = weigh(hidden, (), CONFIG).fusion
+    without = weigh(replace(hidden, is_promised=~hopeless), (), CONFIG).fusion
+
+    assert without.ham_cutoff > with_all.ham_cutoff
+    assert all(
+        without.signal_weights[name] == weight
+        for name, weight in with_all.signal_weights.items()
+        if name not in HISTORY_SIGNALS
+    )
+
+
 def test_all_evidence_is_set_beside_its_parts_for_the_whole_and_for_each_source(weighed):
     calibration, outcome = weighed
     test = evidence(2)
