@@ -84,8 +84,7 @@ def measure_ways(
         is_spam = test.is_spam[mine]
         for way in ways:
             promised = calibration.is_promised
-            kept = np.ones(len(calibration.examples), dtype=np.bool_)
-            kept = kept if promised is None else promised
+            kept = np.ones(len(way.calibration), dtype=np.bool_) if promised is None else promised
             cutoffs = promised_cutoffs(
                 way.calibration[kept],
                 calibration.is_spam[kept],
