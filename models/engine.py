@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.errors import ClassifierError
+from models.int8 import prepare_for_cpu
 from models.quiet_openvino import ov
 from models.tokens import Window
 
@@ -72,6 +73,7 @@ class Engine:
             if not {*INPUTS, *OUTPUTS} <= names:
                 msg = "the network's inputs and outputs are not the ones expected"
                 raise ValueError(msg)
+            prepare_for_cpu(core, model)
             compiled = core.compile_model(
                 model,
                 "CPU",

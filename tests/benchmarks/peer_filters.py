@@ -159,6 +159,8 @@ def _embed(
     import torch
     from transformers import AutoModel, AutoTokenizer
 
+    from training.network.short_numbers import short_numbers
+
     torch.set_num_threads(1)
     folder = str(files(_EMBEDDER) / "model")
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
@@ -175,7 +177,7 @@ def _embed(
             max_length=_MAX_TOKENS,
             return_tensors="pt",
         )
-        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.inference_mode(), short_numbers(torch.device("cpu")):
             states = model(**batch).last_hidden_state.float()
         mask = batch["attention_mask"].unsqueeze(-1).float()
         means = (states * mask).sum(1) / mask.sum(1).clamp(min=1)

@@ -16,6 +16,7 @@ from models.tokens import Window
 from models.transformer import NETWORK_FILE, WEIGHTS_FILE
 from training.network.encoder import Network
 from training.network.from_version import load_from_version
+from training.network.short_numbers import short_numbers
 
 # Tokens of a batch, padding included: enough to fill a large GPU, and what a CPU's caches hold.
 GPU_TOKENS, CPU_TOKENS = 131_072, 4_096
@@ -56,7 +57,7 @@ class TorchEngine:
             kinds[row, window.n_context : used] = 1
             mask[row, :used] = 1
         arrays = (one.to(self._device, non_blocking=True) for one in (ids, kinds, mask))
-        with torch.inference_mode(), torch.autocast(self._device.type, torch.bfloat16):
+        with torch.inference_mode(), short_numbers(self._device):
             answers = self._network(*arrays)
         spam, promotion, voice = (one.float().cpu() for one in answers)
         return spam, promotion, voice

@@ -1,4 +1,4 @@
-"""Fine-tunes the network: seeded, resumable, bfloat16, with progress and an estimate of the end."""
+"""Fine-tunes the network: seeded, resumable, with progress and an estimate of the end."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from training.data.training_examples import (
 )
 from training.network.encoder import Network, Said
 from training.network.exits import ExitNetwork
+from training.network.short_numbers import short_numbers
 
 # A span's token is taught 1 or 0; this marks those of which nothing is known.
 _UNKNOWN = -1.0
@@ -253,7 +254,7 @@ def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
 def _loss(
     network: Network | ExitNetwork, batch: _Batch, config: FineTuneConfig, before: Network | None
 ) -> torch.Tensor:
-    with torch.autocast(batch.ids.device.type, torch.bfloat16):
+    with short_numbers(batch.ids.device):
         answers = _answers(network, batch)
     count = len(batch.is_spam)
     pooled = [
@@ -334,8 +335,9 @@ def _loss_as_before(
     where nothing has changed.
     """
     spam, promotion, voice = now
-    with torch.no_grad(), torch.autocast(batch.ids.device.type, torch.bfloat16):
-        was_spam, was_promotion, was_voice = before(batch.ids, batch.kinds, batch.mask)
+    with torch.no_grad(), short_numbers(batch.ids.device):
+        # In the same runs as the network itself: other sums would differ in their last bits.
+        ((was_spam, was_promotion, was_voice),) = _answers(before, batch)
     count, kept = len(batch.is_spam), batch.as_before.float()
     of_token = (batch.mask * batch.kinds).float() * kept[batch.owner].unsqueeze(1)
     moved = functional.huber_loss(

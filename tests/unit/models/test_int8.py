@@ -1,0 +1,68 @@
+"""Sums of int8 products come out the same on every CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models.int8 import prepare_for_cpu
+from models.quiet_openvino import ov
+
+_ops = ov.opset13
+_WIDTH = 64
+
+
+def _product(weights: np.ndarray) -> ov.Model:
+    """Return a network of one product: rows rounded to whole numbers, times stored weights."""
+    rows = _ops.parameter([16, _WIDTH], np.float32)
+    low, high = np.float32(-128), np.float32(127)
+    rounded = _ops.fake_quantize(rows, low, high, low, high, 256)
+    stored = _ops.convert(_ops.constant(weights.astype(np.int8)), "f32")
+    scaled = _ops.multiply(stored, _ops.constant(np.full((len(weights), 1), 0.5, np.float32)))
+    return ov.Model(
+        [_ops.matmul(rounded, scaled, transpose_a=False, transpose_b=True)], [rows], "product"
+    )
+
+
+def _run(core: ov.Core, model: ov.Model, rows: np.ndarray) -> np.ndarray:
+    compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    return next(iter(compiled([rows.astype(np.float32)]).values()))
+
+
+@pytest.mark.parametrize("largest", [3, 127])
+def test_the_largest_weights_and_inputs_lose_nothing(largest):
+    core = ov.Core()
+    weights = np.full((_WIDTH, _WIDTH), largest)
+    rows = np.full((16, _WIDTH), largest)
+    model = _product(weights)
+
+    prepare_for_cpu(core, model)
+
+    assert _run(core, model, rows) == pytest.approx(rows @ weights.T * 0.5, rel=1e-3)
+
+
+def test_inputs_are_rounded_as_the_network_learnt():
+    core = ov.Core()
+    rng = np.random.default_rng(1)
+    weights = rng.integers(-127, 128, (_WIDTH, _WIDTH))
+    rows = rng.uniform(-200, 200, (16, _WIDTH))
+    model = _product(weights)
+
+    prepare_for_cpu(core, model)
+
+    expected = np.clip(np.rint(rows), -128, 127) @ weights.T * 0.5
+    assert _run(core, model, rows) == pytest.approx(expected, rel=1e-3, abs=1.0)
+
+
+def test_a_network_without_int8_stays_as_it_is():
+    core = ov.Core()
+    rows = _ops.parameter([2, 3], np.float32)
+    weights = _ops.constant(np.eye(3, dtype=np.float32))
+    model = ov.Model(
+        [_ops.matmul(rows, weights, transpose_a=False, transpose_b=True)], [rows], "floats"
+    )
+
+    prepare_for_cpu(core, model)
+
+    given = np.arange(6).reshape(2, 3)
+    assert _run(core, model, given) == pytest.approx(given)
