@@ -134,7 +134,7 @@ def _hash_list(words: Sequence[str], seed: int) -> UIntArray:
     codes = [zlib.crc32(w.encode("utf-8", "surrogatepass")) for w in words]
     single = np.asarray(codes, dtype=np.uint64)
     pairs = single[:-1] * np.uint64(_BASE) + single[1:]
-    return np.concatenate([_mix(single, seed), _mix(pairs, seed + 1)])
+    return _mix([single, pairs], seed)
 
 
 def _hash_chars(text: str, seed: int) -> UIntArray:
@@ -152,8 +152,8 @@ def _hash_chars(text: str, seed: int) -> UIntArray:
         crosses = crosses[:-1]
         if size > 2:
             crosses = crosses | is_space[size - 2 : -1]
-        found.append(_mix(hashes[~crosses], seed + size))
-    return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
+        found.append(hashes[~crosses])
+    return _mix(found, seed + _CHAR_SIZES[0])
 
 
 def hash_name(name: str, seed: int) -> UIntArray:
@@ -161,18 +161,25 @@ def hash_name(name: str, seed: int) -> UIntArray:
     return np.concatenate([_hash_words(name, seed), _hash_chars(name, seed)])
 
 
-def _mix(hashes: UIntArray, seed: int) -> UIntArray:
-    """Scatter hashes over all bits (the finish of splitmix64), differently for each seed."""
-    mixed = hashes + np.uint64((seed * _BASE) & _MASK)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+def _mix(kinds: Sequence[UIntArray], seed: int) -> UIntArray:
+    """Scatter hashes over all bits (the finish of splitmix64), each kind by a seed of its own."""
+    seeds = (np.uint64(((seed + n) * _BASE) & _MASK) for n in range(len(kinds)))
+    mixed = np.concatenate([hashes + of for hashes, of in zip(kinds, seeds, strict=True)])
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed
 
 
 def scaled_block(hashes: UIntArray, scale: float) -> Features:
     """Return buckets with damped counts, scaled to one length so that long texts do not shout."""
-    buckets = (hashes >> np.uint64(64 - HASH_BITS)).astype(np.int64) + COUNTED_SLOTS
-    ids, counts = np.unique(buckets, return_counts=True)
-    values = 1.0 + np.log(counts)
+    buckets = np.sort((hashes >> np.uint64(64 - HASH_BITS)).astype(np.int64)) + COUNTED_SLOTS
+    is_first = np.ones(len(buckets) + 1, dtype=bool)
+    np.not_equal(buckets[1:], buckets[:-1], out=is_first[1:-1])
+    starts = np.flatnonzero(is_first)
+    values = 1.0 + np.log(starts[1:] - starts[:-1])
     length = float(np.sqrt(np.sum(values * values)))
+    ids = buckets[starts[:-1]]
     return Features(ids=ids, values=values * (scale / length) if length else values)

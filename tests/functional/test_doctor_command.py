@@ -50,11 +50,9 @@ def test_without_workers_everything_else_is_well(home, valkey_url):
 
     assert code == 1
     assert {check for check, state in found.items() if state == "fail"} == {"workers"}
-    assert {check for check, state in found.items() if state == "warn"} == {
-        "backup",
-        "callbacks process",
-        "scheduler",
-    }
+    warned = {check for check, state in found.items() if state == "warn"}
+    # Whether the processor is slow is not up to the test.
+    assert warned - {"processor"} == {"backup", "callbacks process", "scheduler"}
     assert len(found) > 18
 
 
