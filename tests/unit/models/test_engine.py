@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from models import int8
 from models.engine import Engine
 from models.inputs import ModelInput
 
@@ -104,6 +105,7 @@ def test_another_network_is_refused(tmp_path, tiny_network):
 _SIGNALLED = """
 import os, signal, sys, threading
 from pathlib import Path
+from models import int8
 from models.engine import Engine
 seen = []
 signal.signal(signal.SIGTERM, lambda *_: seen.append("handled"))
@@ -126,3 +128,17 @@ def test_a_signal_is_handled_after_another_thread_let_go_of_the_last_engine(tiny
     )
 
     assert (ended.returncode, ended.stdout) == (0, "handled\n"), ended.stderr
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_products_are_in_float32_where_int8_sums_do_not_hold(holds, tiny_network, monkeypatch):
+    monkeypatch.setattr(int8, "_adds_up_exactly", lambda _core: holds)
+
+    ops = Engine(tiny_network)._network.get_runtime_model().get_ops()
+
+    computed_in = {
+        op.get_rt_info()["runtimePrecision"].value
+        for op in ops
+        if op.get_rt_info()["layerType"].value == "FullyConnected"
+    }
+    assert bool(computed_in & {"i8", "u8"}) is holds
