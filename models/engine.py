@@ -62,8 +62,9 @@ class Engine:
     def __init__(self, network: Path, *, threads: int | None = None, exact: bool = False) -> None:
         """Raise `ValueError` if the file is no network with the inputs and outputs expected.
 
+        Int8 products are computed in float32 where this CPU cannot add them up (`models.int8`).
         What is not int8 is computed in bfloat16 where the CPU can, else in float32; `exact` asks
-        for float32 everywhere, to tell what the shorter numbers change.
+        for float32 there, to tell what the shorter numbers change.
         """
         at_once = threads or _cores()
         core = _core()
@@ -149,6 +150,11 @@ def _failures_told() -> Iterator[None]:
         yield
     except RuntimeError as error:
         raise ClassifierError("the engine failed") from error
+
+
+def cpu_has_bfloat16() -> bool:
+    """Say whether this CPU has instructions for bfloat16, by what the engine finds."""
+    return "BF16" in _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 
 @cache

@@ -175,11 +175,8 @@ def _mix(kinds: Sequence[UIntArray], seed: int) -> UIntArray:
 
 def scaled_block(hashes: UIntArray, scale: float) -> Features:
     """Return buckets with damped counts, scaled to one length so that long texts do not shout."""
-    buckets = np.sort((hashes >> np.uint64(64 - HASH_BITS)).astype(np.int64)) + COUNTED_SLOTS
-    is_first = np.ones(len(buckets) + 1, dtype=bool)
-    np.not_equal(buckets[1:], buckets[:-1], out=is_first[1:-1])
-    starts = np.flatnonzero(is_first)
-    values = 1.0 + np.log(starts[1:] - starts[:-1])
+    buckets = (hashes >> np.uint64(64 - HASH_BITS)).astype(np.int64) + COUNTED_SLOTS
+    ids, counts = np.unique(buckets, return_counts=True)
+    values = 1.0 + np.log(counts)
     length = float(np.sqrt(np.sum(values * values)))
-    ids = buckets[starts[:-1]]
     return Features(ids=ids, values=values * (scale / length) if length else values)

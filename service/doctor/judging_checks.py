@@ -59,7 +59,7 @@ def check_processor(flags: frozenset[str] | None, *, threads: int) -> Finding:
     level = "avx2" if "avx2" in flags else "sse"
     return warn(
         "processor",
-        f"{cores}, only {level}: it judges in float32, as fast as README.md says for such",
+        f"{cores}, only {level}: it judges in float32, at the lower speed that README.md names",
         "Nothing is wrong; for much traffic choose a processor with VNNI, or more workers.",
     )
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from models import int8
-from models.engine import Engine
+from models.engine import Engine, cpu_has_bfloat16
 from models.inputs import ModelInput
+from service.doctor.judging_checks import read_flags
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -105,7 +106,6 @@ def test_another_network_is_refused(tmp_path, tiny_network):
 _SIGNALLED = """
 import os, signal, sys, threading
 from pathlib import Path
-from models import int8
 from models.engine import Engine
 seen = []
 signal.signal(signal.SIGTERM, lambda *_: seen.append("handled"))
@@ -142,3 +142,9 @@ def test_products_are_in_float32_where_int8_sums_do_not_hold(holds, tiny_network
         if op.get_rt_info()["layerType"].value == "FullyConnected"
     }
     assert bool(computed_in & {"i8", "u8"}) is holds
+
+
+def test_bfloat16_is_not_found_where_linux_names_no_instructions_for_it():
+    flags = read_flags() or {"bf16"}
+
+    assert cpu_has_bfloat16() <= any("bf16" in f or "avx512" in f for f in flags)
