@@ -40,6 +40,15 @@ class LinearTable:
         self._table[self._ids] = self._stored
         self._intercept = float(intercept)
 
+    @property
+    def intercept(self) -> float:
+        """Return the log-odds of a vector without features."""
+        return self._intercept
+
+    def coefficients_of(self, ids: IdArray) -> FloatArray:
+        """Return the coefficient of each feature."""
+        return self._table[ids].astype(np.float64)
+
     def sum_of(self, features: Features) -> float:
         """Return the log-odds of one vector; it depends on that vector alone."""
         # Not `dot`: a linear-algebra library may add up in another order on more threads.

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from models.counted import COUNTED_SLOTS, topic_share, topic_stems
-from models.features import N_BUCKETS, Features, count_text, join_features, properties_block
+from models.features import (
+    COUNTED_SCALE,
+    N_BUCKETS,
+    Features,
+    FloatArray,
+    IdArray,
+    count_text,
+    count_texts,
+    join_features,
+    properties_block,
+)
 from models.inputs import ModelInput
 from models.linear import LinearTable
 from models.segments import Segment, join_segments, split_segments
@@ -21,8 +33,9 @@ def segment_features(inputs: ModelInput, segments: Sequence[Segment]) -> list[Fe
     counted = [count_text(inputs.text[start:end]) for start, end in segments]
     topic = topic_stems(inputs)
     vectors = []
-    for place, own in enumerate(counted):
-        blocks = [own, _place(inputs.text, segments, place, topic)]
+    for place, (own, (start, end)) in enumerate(zip(counted, segments, strict=True)):
+        text = normalise(inputs.text[start:end])
+        blocks = [own, properties_block(_place(text, segments, place, topic))]
         if place > 0:
             blocks.append(_moved(counted[place - 1], _BEFORE))
         if place + 1 < len(counted):
@@ -31,29 +44,54 @@ def segment_features(inputs: ModelInput, segments: Sequence[Segment]) -> list[Fe
     return vectors
 
 
+def promotion_by_words(table: LinearTable, inputs: ModelInput) -> list[float]:
+    """Return the log-odds of promotion of each of `split_segments(inputs.text)`, by its words."""
+    segments = split_segments(inputs.text)
+    if not segments:
+        return []
+    texts = [normalise(inputs.text[start:end]) for start, end in segments]
+    whose, counted = count_texts(texts)
+
+    def summed(moved_by: int) -> FloatArray:
+        weighed = table.coefficients_of(_moved_ids(counted.ids, moved_by)) * counted.values
+        return np.bincount(whose, weights=weighed, minlength=len(segments)).astype(np.float64)
+
+    # What `segment_features` would add up, without its vectors.
+    sums = table.intercept + summed(0)
+    sums[1:] += _NEIGHBOUR_SCALE * summed(_BEFORE)[:-1]
+    sums[:-1] += _NEIGHBOUR_SCALE * summed(_AFTER)[1:]
+    topic = topic_stems(inputs)
+    places = np.array([_place(text, segments, n, topic) for n, text in enumerate(texts)])
+    of_places = COUNTED_SCALE * table.coefficients_of(np.arange(places.shape[1]))
+    said: list[float] = (sums + np.sum(places * of_places, axis=1)).tolist()
+    return said
+
+
 def _moved(features: Features, by: int) -> Features:
     """Return the vector with its buckets moved on, all by the same way."""
-    ids = COUNTED_SLOTS + (features.ids - COUNTED_SLOTS + by) % N_BUCKETS
-    return Features(ids=ids, values=features.values * _NEIGHBOUR_SCALE)
+    return Features(ids=_moved_ids(features.ids, by), values=features.values * _NEIGHBOUR_SCALE)
 
 
-def _place(whole: str, segments: Sequence[Segment], place: int, topic: frozenset[str]) -> Features:
-    """Return where a segment lies and what kind of thing is in it."""
+def _moved_ids(ids: IdArray, by: int) -> IdArray:
+    return COUNTED_SLOTS + (ids - COUNTED_SLOTS + by) % N_BUCKETS
+
+
+def _place(
+    text: str, segments: Sequence[Segment], place: int, topic: frozenset[str]
+) -> list[float]:
+    """Return where a segment with this normalised text lies and what kind of thing is in it."""
     start, end = segments[place]
-    text = normalise(whole[start:end])
-    return properties_block(
-        [
-            1.0,
-            float(LINK in text or HOST in text),
-            float(EMAIL in text),
-            float(PHONE in text),
-            place / len(segments),
-            float(place == 0),
-            float(place == len(segments) - 1),
-            topic_share(topic, text),
-            min(1.0, (end - start) / 200),
-        ]
-    )
+    return [
+        1.0,
+        float(LINK in text or HOST in text),
+        float(EMAIL in text),
+        float(PHONE in text),
+        place / len(segments),
+        float(place == 0),
+        float(place == len(segments) - 1),
+        topic_share(topic, text),
+        min(1.0, (end - start) / 200),
+    ]
 
 
 class PromotionMarker:
@@ -65,12 +103,15 @@ class PromotionMarker:
 
     def mark(self, inputs: ModelInput) -> tuple[Segment, ...]:
         """Return the promotional segments of a text, neighbours joined, in order."""
-        segments = split_segments(inputs.text)
-        return self.choose(segments, segment_features(inputs, segments))
+        return self._reaching(split_segments(inputs.text), promotion_by_words(self.table, inputs))
 
     def choose(
         self, segments: Sequence[Segment], vectors: Sequence[Features]
     ) -> tuple[Segment, ...]:
         """Return those segments whose vectors say promotion, neighbours joined, in order."""
-        sums = [self.table.sum_of(vector) for vector in vectors]
-        return join_segments(segments, [total >= self.threshold for total in sums])
+        return self._reaching(segments, [self.table.sum_of(vector) for vector in vectors])
+
+    def _reaching(
+        self, segments: Sequence[Segment], log_odds: Sequence[float]
+    ) -> tuple[Segment, ...]:
+        return join_segments(segments, [one >= self.threshold for one in log_odds])

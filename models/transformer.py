@@ -25,6 +25,7 @@ from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable, read_table
 from models.log_odds import logistic
 from models.names import count_name
+from models.promotion import promotion_by_words
 from models.segments import Segment, join_segments, split_segments
 from models.tokens import CommentTokeniser, Window
 
@@ -40,17 +41,14 @@ WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "cali
 EMBEDDING_FILE = "embedding.npz"
 # A version may lack it; names then weigh nothing.
 NAMES_FILE = "names.npz"
+# A version may lack it; the network alone then says what to mark.
+MARKS_FILE = "marks.npz"
 
 # Two or three words after a comma ("thanks!") are too few to be judged alone. 2026-11-21, words of
 # spam marked alike by hand and by `minilm-1`, F1 without and with this: 0.7567 and 0.7570 on the
 # calibration part (n=2,801 marked by hand; 2 to 8 tokens differ by less than 0.001), 0.7387 and
 # 0.7384 on the test part (n=4,477): no better on the whole, but a remark is no longer cut in two.
 _MIN_TOKENS = 4
-# A remark around promotion lies so many log-odds below it. Of the authored spam of the calibration
-# part with a remark first, 29 of 119 marks then begin in the remark (59 without a bound), 70 begin
-# where the promotion does (50), at an F1 of 0.766 (0.739); with 2 / 3 / 4 it is 0.753 / 0.762 /
-# 0.750 (`minilm-6`, 2026-11-22).
-_MARKS_WITHIN = 2.5
 # What words of plain talk say (the median of the calibration part is -5.8, its least -7.5).
 _NO_PROMOTION = -7.0
 _CLAUSE_ENDS = (",", ";", ":")
@@ -62,11 +60,12 @@ _REMEMBERED_WINDOWS = 4_096
 class Calibration:
     """How what a version's members say becomes one log-odds of spam, and how the rest is read.
 
-    The first five weigh log-odds. A segment is marked as promotion where the mean log-odds of its
-    tokens reach `marks_from`. `voice_slope` and `voice_offset` calibrate the head for LLM voice; a
-    slope of 0 says that it was taught nothing. What a name says counts between `names_from` and
-    `names_to`. Versions older than `promotion` and `names` give them no weight, older than the
-    bounds none.
+    The first five weigh log-odds. A segment is marked as promotion where its log-odds reach
+    `marks_from` and lie at most `marks_within` below the highest: by the share `marks_words` they
+    are what its words say, else the mean of its tokens. `voice_slope` and `voice_offset` calibrate
+    the head for LLM voice; a slope of 0 says that it was taught nothing. What a name says counts
+    between `names_from` and `names_to`. Versions older than `promotion`, `names` and `marks_words`
+    give them no weight, older than the bounds none.
     """
 
     offset: float
@@ -77,6 +76,9 @@ class Calibration:
     names_from: float = -UNBOUNDED
     names_to: float = UNBOUNDED
     marks_from: float
+    # A remark around promotion lies so far below it.
+    marks_within: float = 2.5
+    marks_words: float = 0.0
     voice_offset: float
     voice_slope: float
 
@@ -136,7 +138,7 @@ class TransformerClassifier:
         CALIBRATION_FILE,
     )
     # What a version may have beside those.
-    MORE_FILES: ClassVar[tuple[str, ...]] = (EMBEDDING_FILE, NAMES_FILE)
+    MORE_FILES: ClassVar[tuple[str, ...]] = (EMBEDDING_FILE, NAMES_FILE, MARKS_FILE)
 
     def __init__(
         self,
@@ -147,6 +149,7 @@ class TransformerClassifier:
         *,
         projection: Projection | None = None,
         names: LinearTable | None = None,
+        marks: LinearTable | None = None,
     ) -> None:
         self._engine = engine
         self._tokeniser = tokeniser
@@ -154,6 +157,7 @@ class TransformerClassifier:
         self._calibration = calibration
         self._projection = projection
         self._names = names
+        self._marks = marks
         self._lock = Lock()
         self._remembered: OrderedDict[bytes, WindowScores] = OrderedDict()
 
@@ -176,6 +180,7 @@ class TransformerClassifier:
             read_calibration(files[CALIBRATION_FILE]),
             projection=read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
             names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
+            marks=read_table(files[MARKS_FILE]) if MARKS_FILE in files else None,
         )
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
@@ -253,8 +258,9 @@ class TransformerClassifier:
     def _mark(
         self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]
     ) -> tuple[Segment, ...]:
+        by_words = promotion_by_words(self._marks, one) if self._marks is not None else ()
         return mark_segments(
-            one.text, windows, [s.promotion for s in scores], self._calibration.marks_from
+            one.text, windows, [s.promotion for s in scores], self._calibration, by_words
         )
 
 
@@ -295,14 +301,16 @@ def mark_segments(
     text: str,
     windows: Sequence[Window],
     promotion: Sequence[Sequence[float]],
-    marks_from: float,
+    calibration: Calibration,
+    by_words: Sequence[float] = (),
 ) -> tuple[Segment, ...]:
-    """Return the segments whose tokens' mean log-odds of promotion reach `marks_from`, joined.
+    """Return the segments that promote, as `Calibration` tells which do, joined.
 
-    `promotion` holds for each window one number a token of its text. Sentences and clauses are
-    marked whole: single words are no help to a reader. A clause of less than four tokens is judged
-    together with the one before it in its sentence. What lies far below the segment that promotes
-    most is the remark around it and stays unmarked.
+    `promotion` holds for each window one number a token of its text, `by_words` one a segment
+    (`models.promotion.promotion_by_words`); without it the tokens alone count. Sentences and
+    clauses are marked whole: single words are no help to a reader. The tokens of a clause of less
+    than four are counted together with those of the one before it in its sentence. What lies far
+    below the segment that promotes most is the remark around it and stays unmarked.
     """
     segments = split_segments(text)
     starts = [start for start, _ in segments]
@@ -321,7 +329,13 @@ def mark_segments(
     for first, last in _judged_together(text, segments, counts):
         n = sum(counts[first:last])
         means += [sum(sums[first:last]) / n if n else -math.inf] * (last - first)
-    least = max(marks_from, max(means, default=0.0) - _MARKS_WITHIN)
+    if by_words:
+        share = calibration.marks_words
+        means = [
+            (1.0 - share) * mean + share * words
+            for mean, words in zip(means, by_words, strict=True)
+        ]
+    least = max(calibration.marks_from, max(means, default=0.0) - calibration.marks_within)
     return join_segments(segments, [mean >= least for mean in means])
 
 

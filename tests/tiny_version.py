@@ -11,6 +11,7 @@ from models.registry import Fusion, promote, write_version
 from models.transformer import (
     CALIBRATION_FILE,
     LINEAR_FILE,
+    MARKS_FILE,
     NAMES_FILE,
     NETWORK_FILE,
     TOKENISER_FILE,
@@ -21,7 +22,7 @@ from models.transformer import (
 from training.data.dataset import DEFAULT_DATA, read_dataset
 from training.data.partition import SEED, partition
 from training.fit.evidence import signal_names
-from training.fit.joining import JoinConfig, fit_linear, fit_names
+from training.fit.joining import JoinConfig, fit_linear, fit_marks, fit_names
 from training.fit.simulated_world import SimulationConfig
 from training.fit.weighing import WeighConfig
 from training.network.encoder import PACKAGED_BASE
@@ -73,7 +74,9 @@ def write_tiny_version(folder: Path, tiny_network: Path, tokeniser_json: str) ->
     """Make a folder of versions whose only one, `tiny`, is current."""
     parts = partition(read_dataset(TINY_DATA), seed=SEED)
     linear, names = fit_linear(parts.train, JoinConfig()), fit_names(parts.train, JoinConfig())
+    marks = fit_marks(parts.train, JoinConfig())
     assert names is not None
+    assert marks is not None
     weights = tiny_network.with_name(WEIGHTS_FILE).read_bytes()
     calibration = Calibration(
         offset=0.0,
@@ -110,6 +113,7 @@ def write_tiny_version(folder: Path, tiny_network: Path, tokeniser_json: str) ->
             NETWORK_FILE: tiny_network.read_bytes(),
             WEIGHTS_FILE: weights,
             NAMES_FILE: table_bytes(names),
+            MARKS_FILE: table_bytes(marks),
             TOKENISER_FILE: tokeniser_json.encode("utf-8"),
             LINEAR_FILE: table_bytes(linear),
             CALIBRATION_FILE: json.dumps(asdict(calibration)).encode("utf-8"),

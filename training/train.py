@@ -7,7 +7,6 @@ is fitted on its answers, then the members that learn from everything, and the c
 from __future__ import annotations
 
 import argparse
-import io
 import multiprocessing
 import os
 import sys
@@ -26,12 +25,14 @@ import torch
 from models.embedding import projection_bytes
 from models.features import count_vectors
 from models.linear import table_bytes
+from models.promotion import promotion_by_words
 from models.registry import SHIPPED_DIR, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
     EMBEDDING_FILE,
     LINEAR_FILE,
+    MARKS_FILE,
     NAMES_FILE,
     NETWORK_FILE,
     TOKENISER_FILE,
@@ -72,12 +73,16 @@ from training.fit.joining import (
     JoinConfig,
     calibrate,
     fit_linear,
+    fit_marks,
     fit_names,
 )
 from training.fit.kept_reads import (
+    LinearSaid,
     join_reads,
+    linear_said_bytes,
     read_bytes,
     read_from,
+    read_linear_said,
     take_rows,
 )
 from training.fit.measured import Measured
@@ -274,19 +279,31 @@ class Training:
         rows = np.concatenate([np.flatnonzero(self.folds == fold) for fold in range(len(held))])
         order = np.argsort(rows, kind="stable")
         rows = rows[order]
-        linear, names, tfidf = self._linear_out_of_fold()[:, rows]
-        read = replace(take_rows(join_reads(held), order), linear=linear, names=names)
+        said, by_words = self._linear_out_of_fold()
+        linear, names, tfidf = said[:, rows]
+        read = replace(
+            take_rows(join_reads(held), order),
+            linear=linear,
+            names=names,
+            by_words=[by_words[i] for i in rows],
+        )
         return OutOfFold(rows=rows, read=read, tfidf=tfidf)
 
-    def _linear_out_of_fold(self) -> FloatArray:
-        """Return what linear member, names and TF-IDF say that never saw a comment's source.
+    def _linear_out_of_fold(self) -> tuple[FloatArray, list[Sequence[float]]]:
+        """Return what linear members and TF-IDF say that never saw a comment's source.
 
-        A row of each, with a column a comment.
+        A row each of linear member, names and TF-IDF, with a column a comment; and for each comment
+        what its segments' words say of promotion.
         """
         said = np.zeros((3, len(self.linear_folds)))
+        by_words: list[Sequence[float]] = [()] * len(self.linear_folds)
         for fold in self.stages_of_linear:
-            said[:, self.linear_folds == fold] = self.linear_held_out(fold)
-        return said
+            rows = np.flatnonzero(self.linear_folds == fold)
+            held = self.linear_held_out(fold)
+            said[:, rows] = held.said
+            for i, words in zip(rows, held.by_words, strict=True):
+                by_words[i] = words
+        return said, by_words
 
     @cached_property
     def linear_folds(self) -> IntArray:
@@ -299,28 +316,31 @@ class Training:
         """Return the folds of the linear members that leave anything out."""
         return [int(f) for f in np.unique(self.linear_folds) if f != ALWAYS_TEACHES]
 
-    def linear_held_out(self, fold: int) -> FloatArray:
+    def linear_held_out(self, fold: int) -> LinearSaid:
         """Return what a fold's linear members and TF-IDF say of the comments that it leaves out."""
-        path = self.folder / f"linear-{fold}.npy"
+        path = self.folder / f"linear-{fold}.npz"
         if not path.exists():
-            _write(path, self._fold_of_linear(fold))
-        said: FloatArray = np.load(path, allow_pickle=False)
-        return said
+            _write(path, linear_said_bytes(self._fold_of_linear(fold)))
+        return read_linear_said(path.read_bytes())
 
-    def _fold_of_linear(self, fold: int) -> bytes:
+    def _fold_of_linear(self, fold: int) -> LinearSaid:
         folds = self.linear_folds
         examples = [self.examples[i] for i in np.flatnonzero(folds == fold)]
         taught = [self.examples[i] for i in teaching_of(self.examples, folds, fold)]
         _say(f"linear fold {fold}: linear members and TF-IDF on {len(taught):,} comments")
         linear, names = fit_linear(taught, self.config.join), fit_names(taught, self.config.join)
-        buffer = io.BytesIO()
+        marks = fit_marks(taught, self.config.join)
         said = [
             [linear.highest_of(count_vectors(e.input)) for e in examples],
             [name_log_odds(e.input, names) for e in examples],
             TfidfFilter(taught).log_odds(examples),
         ]
-        np.save(buffer, np.array(said), allow_pickle=False)
-        return buffer.getvalue()
+        return LinearSaid(
+            said=np.array(said),
+            by_words=[
+                promotion_by_words(marks, e.input) if marks is not None else () for e in examples
+            ],
+        )
 
     def held_out(self, fold: int) -> Read:
         """Return what a fold's network says of the comments that it leaves out, in their order."""
@@ -559,6 +579,7 @@ def _make_version(run: Training) -> Made:
     taught = [examples[i] for i in teaching]
     _say(f"the linear members on {len(taught):,} comments")
     linear, names = fit_linear(taught, config.join), fit_names(taught, config.join)
+    marks = fit_marks(taught, config.join)
     network, seconds = run.network(FINAL)
     _say("rounding to int8")
     xml, weights = export_quantisation_aware(
@@ -621,6 +642,7 @@ def _make_version(run: Training) -> Made:
         calibration=calibration,
         fusion=weighed.fusion,
         names=names,
+        marks=marks,
     )
     ways = _ways(held, evidence, weighed, config)
     rounding = _measure_rounding(run, members, network, (embedded.network, weights))
@@ -653,6 +675,8 @@ def _make_version(run: Training) -> Made:
     }
     if names is not None:
         files[NAMES_FILE] = table_bytes(names)
+    if marks is not None:
+        files[MARKS_FILE] = table_bytes(marks)
     return Made(files=files, card=card)
 
 

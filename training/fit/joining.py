@@ -20,6 +20,7 @@ from training.data.rotation import weight_of
 from training.data.training_examples import glued_copies
 from training.fit.evidence import to_matrix
 from training.fit.fuse import fit_logistic
+from training.fit.promotion import CountedText, fit_promotion
 from training.fit.reading import (
     Read,
     labels,
@@ -65,9 +66,12 @@ class JoinConfig:
     # Between which log-odds a name counts: it costs nothing to choose, so it vouches little, and
     # no name alone condemns (`models/decisions/0024-names-bounded.md`).
     name_bounds: tuple[float, float] = (-1.0, 2.0)
+    # How much a segment's words count beside the network, and how far below the most promotional
+    # segment of a comment another may lie (`models/decisions/0029-marks-by-words-too.md`).
+    marks_words: float = 0.4
+    marks_within: float = 3.0
     # Which log-odds of promotion mark a segment: what agrees best with marks by hand. Lower ones
-    # agree no better once ham is left unmarked (-2.5: F1 0.797, -2: 0.800) and mark more of what
-    # waits of it (15,000 and 11,600 words of 904,517).
+    # mark more of the ham that waits.
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -126,6 +130,20 @@ def fit_names(examples: Sequence[Example], config: JoinConfig) -> LinearTable | 
     return table.shifted(-(sums[is_spam].mean() + sums[~is_spam].mean()) / 2)
 
 
+def fit_marks(examples: Sequence[Example], config: JoinConfig) -> LinearTable | None:
+    """Return what a segment's words say of promotion; None where nothing was marked.
+
+    It is fitted on authored comments, in which all that promotes is marked.
+    """
+    return fit_promotion(
+        [CountedText.of(e) for e in examples if e.source.startswith(AUTHORED)],
+        inverse_ridge=config.inverse_ridge,
+        min_segments=config.min_comments,
+        seed=config.seed,
+        by_ratio=config.by_ratio,
+    )
+
+
 def _are_authored(examples: Sequence[Example]) -> BoolArray:
     return np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_)
 
@@ -157,6 +175,8 @@ def calibrate(
         names_from=config.name_bounds[0],
         names_to=config.name_bounds[1],
         marks_from=0.0,
+        marks_within=config.marks_within,
+        marks_words=config.marks_words,
         voice_slope=voice[0],
         voice_offset=voice[1],
     )

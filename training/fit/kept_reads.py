@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from models.tokens import Window
 from training.fit.reading import Read
 
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _ONE_A_COMMENT = ("network", "linear", "names", "voice", "strongest")
@@ -20,8 +22,37 @@ _ONE_A_COMMENT = ("network", "linear", "names", "voice", "strongest")
 _Promotion = Sequence[Sequence[Sequence[float]]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinearSaid:
+    """What linear members say of comments: numbers of each, one a column; and one a segment."""
+
+    said: FloatArray
+    by_words: Sequence[Sequence[float]]
+
+
+def linear_said_bytes(kept: LinearSaid) -> bytes:
+    """Return what linear members say as an archive of plain arrays, for `read_linear_said`."""
+    buffer = io.BytesIO()
+    np.savez_compressed(
+        buffer,
+        allow_pickle=False,
+        said=kept.said,
+        by_words=np.array([number for some in kept.by_words for number in some]),
+        segments=np.array([len(some) for some in kept.by_words], dtype=np.int64),
+    )
+    return buffer.getvalue()
+
+
+def read_linear_said(content: bytes) -> LinearSaid:
+    """Return what `linear_said_bytes` kept."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+        numbers = archive["by_words"].tolist()
+        runs = _runs(archive["segments"].tolist())
+        return LinearSaid(said=archive["said"], by_words=[numbers[a:b] for a, b in runs])
+
+
 def read_bytes(read: Read) -> bytes:
-    """Return what was read as an archive of plain arrays; windows are left out."""
+    """Return what a network read as an archive of plain arrays; windows are left out."""
     arrays: dict[str, npt.NDArray[np.generic]] = {n: getattr(read, n) for n in _ONE_A_COMMENT}
     arrays |= _flat(read.promotion)
     buffer = io.BytesIO()
@@ -37,6 +68,7 @@ def read_from(content: bytes, windows: Sequence[Sequence[Window]]) -> Read:
         **{name: arrays[name] for name in _ONE_A_COMMENT},
         windows=windows,
         promotion=_nested(arrays),
+        by_words=[()] * len(windows),
     )
 
 
@@ -46,6 +78,7 @@ def join_reads(reads: Sequence[Read]) -> Read:
         **{n: np.concatenate([getattr(read, n) for read in reads]) for n in _ONE_A_COMMENT},
         windows=[w for read in reads for w in read.windows],
         promotion=[p for read in reads for p in read.promotion],
+        by_words=[w for read in reads for w in read.by_words],
     )
 
 
@@ -55,6 +88,7 @@ def take_rows(read: Read, rows: IntArray) -> Read:
         **{n: getattr(read, n)[rows] for n in _ONE_A_COMMENT},
         windows=[read.windows[i] for i in rows],
         promotion=[read.promotion[i] for i in rows],
+        by_words=[read.by_words[i] for i in rows],
     )
 
 

@@ -19,6 +19,7 @@ from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
     LINEAR_FILE,
+    MARKS_FILE,
     NAMES_FILE,
     NETWORK_FILE,
     TOKENISER_FILE,
@@ -51,6 +52,7 @@ class Members:
     calibration: Calibration
     fusion: Fusion
     names: LinearTable | None = None
+    marks: LinearTable | None = None
 
     def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
         """Return each comment's p_spam for a sender never seen before.
@@ -74,7 +76,7 @@ class Members:
         return self._read([e.input for e in examples])
 
     def _read(self, inputs: Sequence[ModelInput]) -> Read:
-        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names)
+        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names, self.marks)
 
     @property
     def known_fusion(self) -> Fusion:
@@ -97,6 +99,7 @@ def read_members(
         calibration=read_calibration(files[CALIBRATION_FILE]),
         fusion=Fusion(**json.loads(files[FUSION_FILE])),
         names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
+        marks=read_table(files[MARKS_FILE]) if MARKS_FILE in files else None,
     )
 
 

@@ -75,6 +75,27 @@ def fit_marker(
 
     Where nothing was marked there is nothing to learn, and the marker marks nothing.
     """
+    table = fit_promotion(texts, inverse_ridge=inverse_ridge, min_segments=min_segments, seed=seed)
+    if table is None:
+        nothing = np.zeros(0)
+        table = LinearTable(
+            ids=nothing.astype(np.int64), coefficients=nothing, intercept=threshold - 1
+        )
+    return PromotionMarker(table, threshold=threshold)
+
+
+def fit_promotion(
+    texts: Sequence[CountedText],
+    *,
+    inverse_ridge: float,
+    min_segments: int,
+    seed: int,
+    by_ratio: bool = False,
+) -> LinearTable | None:
+    """Return the table under which promotional segments score high; None where none was marked.
+
+    It is fitted on the texts whose promotion is known, by `training.fit.regression.fit_table`.
+    """
     vectors: list[Features] = []
     promotional: list[bool] = []
     for text in texts:
@@ -83,19 +104,15 @@ def fit_marker(
         vectors += text.vectors
         promotional += [_is_marked(s, text.example.promo_spans) for s in text.segments]
     if not any(promotional):
-        nothing = np.zeros(0)
-        table = LinearTable(
-            ids=nothing.astype(np.int64), coefficients=nothing, intercept=threshold - 1
-        )
-        return PromotionMarker(table, threshold=threshold)
-    table = fit_table(
+        return None
+    return fit_table(
         to_matrix(vectors),
         np.array(promotional),
         inverse_ridge=inverse_ridge,
         min_rows=min_segments,
         seed=seed,
+        by_ratio=by_ratio,
     )
-    return PromotionMarker(table, threshold=threshold)
 
 
 def _is_marked(segment: Segment, spans: Sequence[Segment]) -> bool:

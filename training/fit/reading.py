@@ -13,6 +13,7 @@ from models.engine import WindowScores
 from models.features import count_vectors
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
+from models.promotion import promotion_by_words
 from models.registry import Fusion
 from models.segments import Segment
 from models.tokens import CommentTokeniser, Window
@@ -47,6 +48,9 @@ class Read:
     strongest: FloatArray
     windows: Sequence[Sequence[Window]]
     promotion: Sequence[Sequence[Sequence[float]]]
+    # Of promotion, by its words, for each segment (`models.promotion.promotion_by_words`); none
+    # where no table was asked.
+    by_words: Sequence[Sequence[float]]
 
 
 class WindowReader(Protocol):
@@ -62,12 +66,14 @@ def read_inputs(
     tokeniser: CommentTokeniser,
     linear: LinearTable,
     names: LinearTable | None = None,
+    marks: LinearTable | None = None,
 ) -> Read:
     """Return what the members say, by the very code that serves around the engine."""
     return replace(
         read_network(inputs, engine, tokeniser),
         linear=np.array([linear.highest_of(count_vectors(one)) for one in inputs]),
         names=np.array([name_log_odds(one, names) for one in inputs]),
+        by_words=[promotion_by_words(marks, one) if marks is not None else () for one in inputs],
     )
 
 
@@ -86,6 +92,7 @@ def read_network(
         strongest=np.array([strongest_promotion(some) for some in promotion]),
         windows=windows,
         promotion=promotion,
+        by_words=[()] * len(windows),
     )
 
 
@@ -143,8 +150,10 @@ def marked(
     `shows` says which comments show their marks.
     """
     spans: list[tuple[Segment, ...]] = [
-        mark_segments(e.comment.text, w, p, calibration.marks_from) if show else ()
-        for e, w, p, show in zip(examples, read.windows, read.promotion, shows, strict=True)
+        mark_segments(e.comment.text, w, p, calibration, words) if show else ()
+        for e, w, p, words, show in zip(
+            examples, read.windows, read.promotion, read.by_words, shows, strict=True
+        )
     ]
     return compare_tokens(examples, spans)
 

@@ -20,6 +20,7 @@ from models.transformer import (
     CALIBRATION_FILE,
     EMBEDDING_FILE,
     LINEAR_FILE,
+    MARKS_FILE,
     NAMES_FILE,
     NETWORK_FILE,
     TOKENISER_FILE,
@@ -31,7 +32,7 @@ from models.view import view_text
 from training.data.dataset import Example
 from training.fit.embed import embed_network
 from training.fit.evidence import signal_strengths
-from training.fit.joining import fit_linear, fit_names
+from training.fit.joining import fit_linear, fit_marks, fit_names
 from training.fit.members import Members, engine_of, read_members
 from training.fit.reading import (
     Read,
@@ -116,9 +117,9 @@ class RunSteps(RunInputs):
     def _export(self) -> None:
         network, served = self._tuned()
         if served is not None:
-            # What names say stays the current version's.
-            if NAMES_FILE in self.current_files:
-                self._write({NAMES_FILE: self.current_files[NAMES_FILE]})
+            # What names say, and words of promotion, stays the current version's.
+            files = self.current_files
+            self._write({n: files[n] for n in (NAMES_FILE, MARKS_FILE) if n in files})
             xml, weights = served.write(network)
         else:
             xml, weights = export_from_base(network, self.parts, self.tokeniser, self.config)
@@ -167,10 +168,12 @@ class RunSteps(RunInputs):
         taught = repeat_for_linear(
             self.base.train, self.decided.of[Use.TEACH], times=self.config.linear_times
         )
-        names = fit_names(taught, self.config.train.join)
-        if names is not None:
-            self._write({NAMES_FILE: table_bytes(names)})
-        linear, reads = self._read_both(fit_linear(taught, self.config.train.join), names)
+        join = self.config.train.join
+        names, marks = fit_names(taught, join), fit_marks(taught, join)
+        for file, table in ((NAMES_FILE, names), (MARKS_FILE, marks)):
+            if table is not None:
+                self._write({file: table_bytes(table)})
+        linear, reads = self._read_both(fit_linear(taught, join), names, marks)
         return weigh_candidate(self.parts, reads, linear, self.config, tell=self._say)
 
     def _update(self) -> WeighedCandidate:
@@ -188,7 +191,7 @@ class RunSteps(RunInputs):
             current.calibration,
             config,
         )
-        linear, reads = self._read_both(linear, current.names)
+        linear, reads = self._read_both(linear, current.names, current.marks)
         return update_candidate(
             self.parts,
             reads,
@@ -199,7 +202,7 @@ class RunSteps(RunInputs):
         )
 
     def _read_both(
-        self, linear: LinearTable, names: LinearTable | None
+        self, linear: LinearTable, names: LinearTable | None, marks: LinearTable | None
     ) -> tuple[LinearTable, tuple[Read, Read]]:
         """Return the table as it will be read, and what the members say of both held-out parts."""
         # Read back, so that what is measured is what serves, whichever process goes on.
@@ -207,7 +210,7 @@ class RunSteps(RunInputs):
         self.folder.advance(0.2)
         engine = self.engine
         read, read_test = (
-            read_inputs([e.input for e in part], engine, self.tokeniser, linear, names)
+            read_inputs([e.input for e in part], engine, self.tokeniser, linear, names, marks)
             for part in (self.parts.calibration, self.parts.test)
         )
         self.folder.advance(0.5)

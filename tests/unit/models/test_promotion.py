@@ -7,10 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from models.features import count_text
+from models.features import DIMENSIONS, count_text
 from models.inputs import ModelInput
 from models.linear import LinearTable
-from models.promotion import PromotionMarker
+from models.promotion import PromotionMarker, promotion_by_words, segment_features
 from models.segments import MAX_SEGMENTS, split_segments
 
 REMARK = "I had the same trouble with the valve."
@@ -86,3 +86,33 @@ def test_a_table_refuses_ids_out_of_range():
 def test_a_table_refuses_ids_and_coefficients_that_do_not_pair_up():
     with pytest.raises(ValueError, match="pair up"):
         LinearTable(ids=np.array([1, 2]), coefficients=np.array([1.0]), intercept=0.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{REMARK} {ADVERT} See https://a.example/b, or mail me: a@b.example. Call 555 123 4567!",
+        "one",
+        "?!\n\n- -\n\u200b\n...",
+        "Très bien. 価格優惠。 Купить диплом: дёшево; \ud800 ends.",
+        f"{REMARK}\n" * 40,
+        "a" * 9_000 + f" {ADVERT} " * 900,
+    ],
+)
+def test_what_words_say_of_segments_is_the_sum_over_their_vectors(text):
+    rng = np.random.default_rng(1)
+    table = LinearTable(
+        ids=np.arange(DIMENSIONS), coefficients=rng.normal(size=DIMENSIONS), intercept=0.5
+    )
+    inputs = ModelInput(text=text, post_title="The valve of a kitchen tap")
+
+    said = promotion_by_words(table, inputs)
+
+    vectors = segment_features(inputs, split_segments(text))
+    assert said == pytest.approx([table.sum_of(v) for v in vectors], abs=1e-4)
+
+
+def test_an_empty_text_has_no_words_to_say_anything():
+    table = LinearTable(ids=np.arange(1), coefficients=np.ones(1), intercept=0.5)
+
+    assert promotion_by_words(table, ModelInput(text="")) == []

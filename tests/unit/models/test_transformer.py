@@ -27,6 +27,7 @@ from models.transformer import (
     CALIBRATION_FILE,
     EMBEDDING_FILE,
     LINEAR_FILE,
+    MARKS_FILE,
     NAMES_FILE,
     NETWORK_FILE,
     TOKENISER_FILE,
@@ -57,6 +58,9 @@ def make_calibration(**changes) -> Calibration:
         "voice_slope": 1.25,
     }
     return Calibration(**(values | changes))
+
+
+FROM_ZERO = make_calibration(marks_from=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -291,7 +295,7 @@ def test_the_words_that_promote_most_weigh_as_the_calibration_says(
 
 def test_a_version_older_than_what_it_may_have_does_without(write, make_classifier):
     older = dataclasses.asdict(make_calibration())
-    for newer in ("promotion", "names", "names_from", "names_to"):
+    for newer in ("promotion", "names", "names_from", "names_to", "marks_within", "marks_words"):
         del older[newer]
     version = load_version(write({CALIBRATION_FILE: json.dumps(older).encode()}))
 
@@ -342,9 +346,21 @@ def test_a_version_s_names_are_read_and_without_them_a_name_says_nothing(write, 
     assert named.p_spam != as_it_was.p_spam
 
 
-def test_damaged_names_are_refused(write):
+def test_a_version_s_words_of_promotion_are_read_and_mark(write):
+    words = LinearTable(ids=np.arange(1), coefficients=np.zeros(1), intercept=9.0)
+    calibration = make_calibration(offset=9.0, marks_from=8.0, marks_words=1.0)
+    weighed = json.dumps(dataclasses.asdict(calibration)).encode()
+    version = load_version(write({CALIBRATION_FILE: weighed, MARKS_FILE: table_bytes(words)}))
+
+    (answer,) = version.classifier.score_batch([COMMENTS[0]])
+
+    assert answer.promo_spans == ((0, len(COMMENTS[0].text)),)
+
+
+@pytest.mark.parametrize("file", [NAMES_FILE, MARKS_FILE])
+def test_a_damaged_table_is_refused(write, file):
     with pytest.raises(ModelVersionError, match="no table of coefficients"):
-        load_version(write({NAMES_FILE: b"no archive"}))
+        load_version(write({file: b"no archive"}))
 
 
 def test_no_promotion_is_marked_in_what_is_rather_ham(make_classifier):
@@ -406,7 +422,7 @@ def test_a_sentence_is_marked_whole_where_its_words_promote_on_average():
     words = [(0, 4), (5, 8), (8, 9), (10, 13), (14, 21), (22, 25), (25, 26), (27, 30), (30, 31)]
     promotion = [-3.0, -3.0, -3.0, 4.0, 4.0, -1.0, -1.0, -2.0, -2.0]
 
-    spans = mark_segments(text, [windows_of(*words)], [promotion], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [promotion], FROM_ZERO)
 
     assert [text[start:end] for start, end in spans] == ["Buy watches now!"]
 
@@ -416,7 +432,7 @@ def test_a_word_or_two_after_a_comma_are_judged_with_their_clause():
     words = [(0, 5), (6, 13), (13, 14), (15, 21), (21, 22), (23, 26), (26, 27), (28, 31), (33, 36)]
     promotion = [-3.0, -3.0, -3.0, 2.0, 2.0, 4.0, 4.0, -1.0, -2.0]
 
-    spans = mark_segments(text, [windows_of(*words)], [promotion], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [promotion], FROM_ZERO)
 
     assert [text[start:end] for start, end in spans] == ["Buy, now!"]
 
@@ -426,7 +442,7 @@ def test_a_remark_far_below_the_promotion_beside_it_stays_unmarked():
     words = [(0, 5), (6, 13), (15, 18), (19, 26), (28, 33), (34, 38)]
     promotion = [1.0, 0.5, 4.0, 4.0, 1.5, 1.5]
 
-    spans = mark_segments(text, [windows_of(*words)], [promotion], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [promotion], FROM_ZERO)
 
     assert [text[start:end] for start, end in spans] == ["Buy watches! Cheap ones."]
 
@@ -435,16 +451,48 @@ def test_a_comment_that_promotes_little_all_over_is_marked_all_over():
     text = "Great article. Buy watches!"
     words = [(0, 5), (6, 13), (15, 18), (19, 26)]
 
-    spans = mark_segments(text, [windows_of(*words)], [[0.5, 0.5, 1.0, 1.0]], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [[0.5, 0.5, 1.0, 1.0]], FROM_ZERO)
 
     assert spans == ((0, len(text)),)
+
+
+def test_how_far_below_the_promotion_a_remark_lies_is_the_calibration_s():
+    text = "Great article. Buy watches!"
+    words = [(0, 5), (6, 13), (15, 18), (19, 26)]
+    promotion = [[1.0, 1.0, 4.0, 4.0]]
+
+    near, far = (
+        mark_segments(
+            text,
+            [windows_of(*words)],
+            promotion,
+            dataclasses.replace(FROM_ZERO, marks_within=so_far),
+        )
+        for so_far in (1.0, 4.0)
+    )
+
+    assert (near, far) == (((15, 27),), ((0, 27),))
+
+
+@pytest.mark.parametrize(
+    ("share", "marked"), [(0.0, "Buy watches now!"), (0.75, "Nice one."), (0.5, None)]
+)
+def test_what_a_sentence_s_words_say_counts_by_its_share(share, marked):
+    text = "Nice one. Buy watches now!"
+    words = [(0, 4), (5, 8), (8, 9), (10, 13), (14, 21), (22, 25), (25, 26)]
+    promotion = [-2.0] * 3 + [2.0] * 4
+    calibration = make_calibration(marks_from=0.5, marks_words=share)
+
+    spans = mark_segments(text, [windows_of(*words)], [promotion], calibration, [2.0, -2.0])
+
+    assert [text[start:end] for start, end in spans] == ([marked] if marked else [])
 
 
 def test_neighbouring_sentences_are_marked_as_one():
     text = "Buy watches now! Buy again. Bye."
     words = [(0, 3), (4, 11), (12, 15), (17, 20), (21, 26), (28, 31)]
 
-    spans = mark_segments(text, [windows_of(*words)], [[1.0] * 5 + [-1.0]], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [[1.0] * 5 + [-1.0]], FROM_ZERO)
 
     assert [text[start:end] for start, end in spans] == ["Buy watches now! Buy again."]
 
@@ -453,8 +501,8 @@ def test_what_overlapping_windows_say_of_a_sentence_is_averaged():
     text = "Buy now. Bye."
     first, second = windows_of((0, 3), (4, 7)), windows_of((4, 7), (9, 12))
 
-    marked = mark_segments(text, [first, second], [[2.0, 2.0], [-3.0, -3.0]], 0.0)
-    unmarked = mark_segments(text, [first, second], [[2.0, 2.0], [-5.0, -3.0]], 0.0)
+    marked = mark_segments(text, [first, second], [[2.0, 2.0], [-3.0, -3.0]], FROM_ZERO)
+    unmarked = mark_segments(text, [first, second], [[2.0, 2.0], [-5.0, -3.0]], FROM_ZERO)
 
     assert marked == ((0, 8),)
     assert unmarked == ()
@@ -463,7 +511,7 @@ def test_what_overlapping_windows_say_of_a_sentence_is_averaged():
 def test_a_sentence_that_no_window_read_is_not_marked():
     text = "Buy now. Bye."
 
-    assert mark_segments(text, [windows_of((0, 3), (4, 7))], [[1.0, 1.0]], 0.0) == ((0, 8),)
+    assert mark_segments(text, [windows_of((0, 3), (4, 7))], [[1.0, 1.0]], FROM_ZERO) == ((0, 8),)
 
 
 @pytest.mark.parametrize("log_odds", [-1e6, -500.0, 0.0, 500.0, 1e6])

@@ -17,6 +17,7 @@ import torch
 from models.inputs import ModelInput
 from models.registry import list_versions, load_version, read_current_name
 from models.transformer import (
+    MARKS_FILE,
     NAMES_FILE,
 )
 from tests.benchmarks.retrain_data import draw, read_rows, write_decisions
@@ -118,12 +119,13 @@ def test_the_candidate_has_learnt_something_else(undisturbed, report, tiny_versi
     assert written != (tiny_versions / "tiny" / "network.bin").read_bytes()
 
 
-def test_what_names_say_stays_the_current_version_s(undisturbed, report, tiny_versions):
+@pytest.mark.parametrize("file", [NAMES_FILE, MARKS_FILE])
+def test_a_table_beside_the_linear_member_stays_the_current_version_s(
+    undisturbed, report, tiny_versions, file
+):
     candidate = undisturbed / "versions" / report["version"]
 
-    assert (candidate / NAMES_FILE).read_bytes() == (
-        tiny_versions / "tiny" / NAMES_FILE
-    ).read_bytes()
+    assert (candidate / file).read_bytes() == (tiny_versions / "tiny" / file).read_bytes()
 
 
 def test_the_report_says_what_was_learnt_checked_and_taken(report):

@@ -9,12 +9,15 @@ import pytest
 
 from models.features import count_features
 from models.names import count_name
+from models.promotion import promotion_by_words
 from service.domain.comment import Author
 from tests.unit.training.decided import make_example
+from training.data.partition import AUTHORED
 from training.fit.joining import (
     JoinConfig,
     calibrate,
     fit_linear,
+    fit_marks,
     fit_names,
 )
 from training.fit.reading import (
@@ -40,6 +43,7 @@ def make_read() -> Read:
         strongest=np.full(n, -7.0),
         windows=[()] * n,
         promotion=[()] * n,
+        by_words=[()] * n,
     )
 
 
@@ -97,6 +101,20 @@ def test_too_few_names_are_no_ground_to_say_anything():
     examples += [make_example(is_spam=True, author=Author()) for _ in range(200)]
 
     assert fit_names(examples, CONFIG) is None
+
+
+def test_words_of_promotion_are_learnt_from_what_is_marked_in_authored_comments():
+    advert, remark = "buy cheap watches now.", "the valve leaks again."
+    text = f"{remark} {advert}"
+    marked = make_example(text=text, is_spam=True, promo_spans=((len(remark) + 1, len(text)),))
+    authored = replace(marked, source=f"{AUTHORED}-t1")
+
+    table = fit_marks([authored] * 40, CONFIG)
+
+    assert table is not None
+    of_remark, of_advert = promotion_by_words(table, marked.input)
+    assert of_advert > 0.0 > of_remark
+    assert fit_marks([marked] * 40, CONFIG) is None
 
 
 def test_the_linear_member_is_the_mean_of_as_many_draws_of_glued_copies_as_asked_for():

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from training.fit.kept_reads import (
+    LinearSaid,
     join_reads,
+    linear_said_bytes,
     read_bytes,
     read_from,
+    read_linear_said,
     take_rows,
 )
 from training.fit.reading import Read
@@ -22,6 +27,7 @@ READ = Read(
     **{name: np.array([1.0, 2.0, 3.0]) + 10 * place for place, name in enumerate(ONE_A_COMMENT)},
     windows=WINDOWS,
     promotion=PROMOTION,
+    by_words=[()] * 3,
 )
 
 
@@ -30,6 +36,7 @@ def told(read: Read) -> dict:
     return {name: np.asarray(getattr(read, name)).tolist() for name in ONE_A_COMMENT} | {
         "windows": list(read.windows),
         "promotion": list(read.promotion),
+        "by_words": list(read.by_words),
     }
 
 
@@ -38,9 +45,10 @@ def test_what_was_kept_comes_back():
 
 
 def test_rows_are_taken_in_the_order_asked():
-    taken = take_rows(READ, np.array([2, 0]))
+    taken = take_rows(replace(READ, by_words=[(1.0,), (), (2.0, 3.0)]), np.array([2, 0]))
 
     assert taken.network.tolist() == [3.0, 1.0]
+    assert taken.by_words == [(2.0, 3.0), (1.0,)]
     assert taken.windows == [WINDOWS[2], WINDOWS[0]]
     assert taken.promotion == [PROMOTION[2], PROMOTION[0]]
 
@@ -51,3 +59,12 @@ def test_what_is_joined_and_taken_apart_is_what_it_was():
     joined = take_rows(join_reads(parts), np.array([1, 2, 0]))
 
     assert told(joined) == told(READ)
+
+
+def test_what_linear_members_say_comes_back():
+    kept = LinearSaid(said=np.array([[1.0, 2.0, 3.0]]), by_words=[[0.5, -1.0], [], [2.0]])
+
+    back = read_linear_said(linear_said_bytes(kept))
+
+    assert back.said.tolist() == kept.said.tolist()
+    assert back.by_words == kept.by_words

@@ -38,6 +38,7 @@ def _read(n, network=0.0):
         strongest=np.zeros(n),
         windows=[()] * n,
         promotion=[()] * n,
+        by_words=[()] * n,
     )
 
 

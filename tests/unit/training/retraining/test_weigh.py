@@ -11,6 +11,7 @@ from models.errors import ModelVersionError
 from models.transformer import (
     EMBEDDING_FILE,
     LINEAR_FILE,
+    MARKS_FILE,
     NAMES_FILE,
     TransformerClassifier,
 )
@@ -26,7 +27,7 @@ def version(tiny_versions, tmp_path):
 def test_a_version_s_files_are_those_it_needs_and_those_it_has_beside(version):
     files = files_of(version)
 
-    assert set(files) == {*TransformerClassifier.FILES, NAMES_FILE}
+    assert set(files) == {*TransformerClassifier.FILES, NAMES_FILE, MARKS_FILE}
     assert EMBEDDING_FILE not in files
     assert files[NAMES_FILE] == (version / NAMES_FILE).read_bytes()
 
