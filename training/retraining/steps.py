@@ -117,7 +117,7 @@ class RunSteps(RunInputs):
     def _export(self) -> None:
         network, served = self._tuned()
         if served is not None:
-            # What names say, and words of promotion, stays the current version's.
+            # What names and words of promotion say stays the current version's.
             files = self.current_files
             self._write({n: files[n] for n in (NAMES_FILE, MARKS_FILE) if n in files})
             xml, weights = served.write(network)
