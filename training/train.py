@@ -642,7 +642,6 @@ def _make_version(run: Training) -> Made:
         calibration=calibration,
         fusion=weighed.fusion,
         names=names,
-        marks=marks,
     )
     ways = _ways(held, evidence, weighed, config)
     rounding = _measure_rounding(run, members, network, (embedded.network, weights))

@@ -52,6 +52,7 @@ class Members:
     calibration: Calibration
     fusion: Fusion
     names: LinearTable | None = None
+    # For who measures marks: it says nothing of spam, so `read` does not ask it.
     marks: LinearTable | None = None
 
     def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
@@ -76,7 +77,7 @@ class Members:
         return self._read([e.input for e in examples])
 
     def _read(self, inputs: Sequence[ModelInput]) -> Read:
-        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names, self.marks)
+        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names)
 
     @property
     def known_fusion(self) -> Fusion:
