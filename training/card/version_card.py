@@ -46,6 +46,7 @@ from training.card.figures import (
 )
 from training.data.dataset import DataFile, Dataset
 from training.data.partition import AUTHORED, Partition, describe
+from training.fit.boundaries import FoundBoundaries
 from training.fit.fuse import VoiceWeight
 from training.fit.measured import Measured, MeasuredPart
 from training.fit.simulate_histories import HistoryFit
@@ -170,6 +171,7 @@ def _part_facts(card: VersionCard, part: MeasuredPart) -> Measured:
         "at_the_cutoffs": _at_the_cutoffs(card, part.is_spam, part.scored.all_evidence),
         "slices": slices(of_part),
         "promotion_marked": asdict(part.marked) | {"f1": part.marked.f1},
+        "seams": _seams(part.boundaries),
         "ham_called_spam": ham_called_spam(of_part),
         "spam_called_ham": spam_called_ham(of_part),
     }
@@ -210,13 +212,19 @@ def _at_the_cutoffs(card: VersionCard, is_spam: BoolArray, p_spam: FloatArray) -
         "ham_called_ham": (int((~is_spam & called_ham).sum()), int((~is_spam).sum())),
         "unsure": (int((~called_spam & ~called_ham).sum()), len(is_spam)),
     }
+    return {name: _share(hits, count) for name, (hits, count) in counts.items()}
+
+
+def _share(hits: int, count: int) -> Measured:
+    interval = list(clopper_pearson(hits, count)) if count else None
+    return {"hits": hits, "count": count, "interval_95": interval}
+
+
+def _seams(found: FoundBoundaries) -> Measured:
     return {
-        name: {
-            "hits": hits,
-            "count": count,
-            "interval_95": list(clopper_pearson(hits, count)) if count else None,
-        }
-        for name, (hits, count) in counts.items()
+        "within_one_sentence": _share(found.within_one_sentence, found.n),
+        "in_the_same_word": _share(found.exact, found.n),
+        "in_ham": _share(found.ham_with_one, found.n_ham),
     }
 
 
@@ -386,6 +394,7 @@ def _part_page(card: VersionCard, part: MeasuredPart) -> list[str]:
         _reliability(part),
         "## Promotion marked",
         marked_line(part.marked),
+        _seam_line(part.boundaries),
         *slice_parts(of_part),
         "## Mistakes at the cutoffs",
         ids_line("Ham called spam", ham_called_spam(of_part)),
@@ -413,6 +422,15 @@ def _cutoff_table(card: VersionCard, part: MeasuredPart) -> str:
         rows.append([name, *(_counted(found[key]) for key in found)])
     head = ["", "ham called spam", "spam called ham", "spam called spam", "ham called ham"]
     return table([*head, "unsure"], rows)
+
+
+def _seam_line(found: FoundBoundaries) -> str:
+    """Return how near the seams that verdicts tell are to those known."""
+    near, exact, in_ham = map(_counted, _seams(found).values())
+    return (
+        "Seams told where spam is known to turn into its advertisement: within one sentence of it "
+        f"{near}, in the same word {exact}. Told of ham: {in_ham}."
+    )
 
 
 def _counted(found: Measured) -> str:

@@ -20,11 +20,11 @@ from training.data.rotation import weight_of
 from training.data.training_examples import glued_copies
 from training.fit.evidence import to_matrix
 from training.fit.fuse import fit_logistic
-from training.fit.promotion import CountedText, fit_promotion
+from training.fit.promotion import CountedText, compare_tokens, fit_promotion
 from training.fit.reading import (
     Read,
     labels,
-    marked,
+    mark,
     p_spam_of,
 )
 from training.fit.regression import fit_table
@@ -182,7 +182,7 @@ def calibrate(
     )
     shows = p_spam_of(read, joined) >= MIN_P_SPAM_TO_MARK
     by_f1 = {
-        t: marked(read, examples, shows, replace(joined, marks_from=t)).f1
+        t: compare_tokens(examples, mark(read, examples, shows, replace(joined, marks_from=t))).f1
         for t in config.mark_thresholds
     }
     return replace(joined, marks_from=max(by_f1, key=lambda t: by_f1[t]))

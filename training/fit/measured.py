@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from training.data.dataset import Example
+from training.fit.boundaries import FoundBoundaries
 from training.fit.promotion import MarkedTokens
 
 BoolArray = npt.NDArray[np.bool_]
@@ -39,6 +40,7 @@ class MeasuredPart:
     examples: tuple[Example, ...]
     scored: Scored
     marked: MarkedTokens
+    boundaries: FoundBoundaries
 
     @property
     def is_spam(self) -> BoolArray:

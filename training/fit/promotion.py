@@ -129,7 +129,7 @@ def compare_tokens(
     for example, segments in zip(examples, marked, strict=True):
         if example.promo_spans is None:
             continue
-        starts = _word_starts(example.comment.text)
+        starts = word_starts(example.comment.text)
         by_hand, by_marker = _inside(starts, example.promo_spans), _inside(starts, segments)
         if example.is_spam:
             counts[0] += np.count_nonzero(by_hand & by_marker)
@@ -148,7 +148,8 @@ def compare_tokens(
     )
 
 
-def _word_starts(text: str) -> npt.NDArray[np.int64]:
+def word_starts(text: str) -> npt.NDArray[np.int64]:
+    """Return where words begin, in characters; whatever stands between blanks is one."""
     starts = [
         i for i, c in enumerate(text) if not c.isspace() and (i == 0 or text[i - 1].isspace())
     ]

@@ -27,9 +27,10 @@ from models.transformer import (
 from service.scoring.conclude import logistic, logit
 from service.scoring.model_signals import model_signals
 from training.data.dataset import Example
+from training.fit.boundaries import compare_boundaries
 from training.fit.evidence import signal_names
 from training.fit.measured import MeasuredPart, Scored
-from training.fit.promotion import MarkedTokens, compare_tokens
+from training.fit.promotion import compare_tokens
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -139,23 +140,19 @@ def logit_of(p_spam: FloatArray) -> FloatArray:
     return np.array([logit(float(p)) for p in p_spam])
 
 
-def marked(
+def mark(
     read: Read,
     examples: Sequence[Example],
     shows: BoolArray,
     calibration: Calibration,
-) -> MarkedTokens:
-    """Return how what serving would mark agrees with what was marked by hand.
-
-    `shows` says which comments show their marks.
-    """
-    spans: list[tuple[Segment, ...]] = [
+) -> list[tuple[Segment, ...]]:
+    """Return what serving would mark of each comment; `shows` says which show their marks."""
+    return [
         mark_segments(e.comment.text, w, p, calibration, words) if show else ()
         for e, w, p, words, show in zip(
             examples, read.windows, read.promotion, read.by_words, shows, strict=True
         )
     ]
-    return compare_tokens(examples, spans)
 
 
 def all_evidence(model_p_spam: FloatArray, strengths: FloatArray, fusion: Fusion) -> FloatArray:
@@ -184,7 +181,12 @@ def measure_part(
     model_p_spam = p_spam_of(read, calibration)
     if p_spam is None:
         p_spam = all_evidence(model_p_spam, strengths, fusion)
-    shows = (model_p_spam >= MIN_P_SPAM_TO_MARK) & (p_spam >= fusion.ham_cutoff)
+    marks = mark(read, examples, model_p_spam >= MIN_P_SPAM_TO_MARK, calibration)
+    shown = [m if p >= fusion.ham_cutoff else () for m, p in zip(marks, p_spam, strict=True)]
+    outputs = [
+        ModelOutput(p_spam=float(p), promo_spans=m)
+        for m, p in zip(marks, model_p_spam, strict=True)
+    ]
     return MeasuredPart(
         name=name,
         examples=tuple(examples),
@@ -194,5 +196,6 @@ def measure_part(
             model=model_p_spam,
             all_evidence=p_spam,
         ),
-        marked=marked(read, examples, shows, calibration),
+        marked=compare_tokens(examples, shown),
+        boundaries=compare_boundaries(examples, outputs),
     )

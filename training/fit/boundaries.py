@@ -1,0 +1,74 @@
+"""Counts how near a verdict's seam comes to where remark and advertisement are known to part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from models.inputs import ModelOutput
+from service.domain.comment import Comment
+from service.domain.history import History
+from service.scoring.seam import place_seam
+from service.signals.abrupt_shift import abrupt_shift
+from service.signals.view import view_of
+from training.data.dataset import Example
+from training.fit.promotion import word_starts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundBoundaries:
+    """Of spam whose boundary is known, how near a verdict's seam is; of ham, how much has one.
+
+    `exact` means in the same word.
+    """
+
+    n: int
+    within_one_sentence: int
+    exact: int
+    n_ham: int
+    ham_with_one: int
+
+
+def compare_boundaries(
+    examples: Sequence[Example], outputs: Sequence[ModelOutput]
+) -> FoundBoundaries:
+    """Count the first seam of each comment, as a verdict tells it, by where it should be."""
+    n = near = exact = n_ham = alarmed = 0
+    for example, output in zip(examples, outputs, strict=True):
+        if not example.is_spam:
+            n_ham += 1
+            alarmed += first_boundary(example.comment, output) is not None
+        elif example.boundary is not None:
+            n += 1
+            found = first_boundary(example.comment, output)
+            if found is not None:
+                sentences, words = _apart(example.comment, found, example.boundary)
+                near += sentences <= 1
+                exact += words == 0
+    return FoundBoundaries(
+        n=n, within_one_sentence=near, exact=exact, n_ham=n_ham, ham_with_one=alarmed
+    )
+
+
+def first_boundary(comment: Comment, output: ModelOutput) -> int | None:
+    """Return where a verdict says that the text turns first, None if nowhere."""
+    fired = abrupt_shift(comment, History())
+    signals = place_seam(comment, (fired,) if fired else (), output)
+    return min((b for signal in signals for b in signal.boundaries), default=None)
+
+
+def _apart(comment: Comment, found: int, known: int) -> tuple[int, int]:
+    """Return how many sentences and words lie between; blanks belong to what follows them."""
+    text = comment.text
+    a, b = sorted((_past_blanks(text, found), _past_blanks(text, known)))
+    sentences = (start for start, _ in view_of(comment).sentences)
+    return (
+        sum(a < start <= b for start in sentences),
+        sum(a < start <= b for start in word_starts(text).tolist()),
+    )
+
+
+def _past_blanks(text: str, offset: int) -> int:
+    while offset < len(text) and text[offset].isspace():
+        offset += 1
+    return offset
