@@ -195,6 +195,7 @@ def test_the_figures_count_every_comment_once(card):
         for rows in part["slices"].values():
             assert sum(row["n_spam"] + row["n_ham"] for row in rows) == counted(part)
         assert sum(one["n"] for one in part["reliability"]) == counted(part)
+        assert part["seams"]["in_ham"]["count"] == part["all_evidence"]["n_ham"]
 
 
 def test_the_card_tells_the_rotation(card, models_dir):
@@ -311,6 +312,7 @@ def test_the_page_of_the_card_names_the_bound_the_slices_and_the_weaknesses(mode
     assert "for the linear members in 2" in page
     assert "## Known weaknesses" in page
     assert "Ham called spam" in page
+    assert "Seams told where spam is known to turn into its advertisement" in page
 
 
 def write(path: Path, rows: list[dict]) -> Path:
