@@ -16,7 +16,7 @@ from models.names import count_name
 from models.transformer import Calibration
 from training.data.dataset import Example
 from training.data.partition import AUTHORED
-from training.data.rotation import weight_of
+from training.data.rotation import weight_for_words_of, weight_of
 from training.data.training_examples import glued_copies
 from training.fit.evidence import to_matrix
 from training.fit.fuse import fit_logistic
@@ -31,6 +31,7 @@ from training.fit.regression import fit_table
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+IntArray = npt.NDArray[np.int64]
 
 # Fewer names of either label are no ground to fit on.
 _MIN_NAMES = 50
@@ -67,9 +68,10 @@ class JoinConfig:
     # no name alone condemns (`models/decisions/0024-names-bounded.md`).
     name_bounds: tuple[float, float] = (-1.0, 2.0)
     # How much a segment's words count beside the network, and how far below the most promotional
-    # segment of a comment another may lie (`models/decisions/0029-marks-by-words-too.md`).
+    # segment of a comment another may lie (`models/decisions/0029-marks-by-words-too.md`; how far
+    # out of fold, `training/notebook/2026-11-26-many-blogs.md`).
     marks_words: float = 0.4
-    marks_within: float = 3.0
+    marks_within: float = 3.5
     # Which log-odds of promotion mark a segment: what agrees best with marks by hand. Lower ones
     # mark more of the ham that waits.
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
@@ -101,7 +103,8 @@ def _fit_drawn(
         min_rows=config.min_comments,
         seed=seed,
         by_ratio=config.by_ratio,
-        weights=np.array([weight_of(e) for e in taught]),
+        sources=_number_sources(taught),
+        weights=np.array([weight_for_words_of(e) for e in taught]),
     )
 
 
@@ -142,6 +145,10 @@ def fit_marks(examples: Sequence[Example], config: JoinConfig) -> LinearTable | 
         seed=config.seed,
         by_ratio=config.by_ratio,
     )
+
+
+def _number_sources(examples: Sequence[Example]) -> IntArray:
+    return np.unique([e.source for e in examples], return_inverse=True)[1]
 
 
 def _are_authored(examples: Sequence[Example]) -> BoolArray:

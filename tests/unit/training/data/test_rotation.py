@@ -15,6 +15,7 @@ from training.data.rotation import (
     assign_rotation,
     draw_epochs,
     teaching_of,
+    weight_for_words_of,
     weight_of,
 )
 
@@ -156,6 +157,21 @@ def test_the_same_comments_draw_the_same_epochs():
 )
 def test_a_comment_counts_by_where_it_was_said(source, language, weight):
     assert weight_of(make_example(is_spam=True, source=source, language=language)) == weight
+
+
+@pytest.mark.parametrize(
+    ("source", "language", "share"),
+    [
+        ("blog", None, 1.0),
+        ("youtube", "en", 0.3),
+        ("authored-x", "de", 0.5),
+        ("authored-t14", "de", 1.0),
+    ],
+)
+def test_words_are_learnt_less_from_what_is_unlike_what_arrives(source, language, share):
+    one = make_example(is_spam=True, source=source, language=language)
+
+    assert weight_for_words_of(one) == pytest.approx(share * weight_of(one))
 
 
 def test_what_is_not_judged_is_never_left_out_unless_it_belongs_to_what_is():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from models.features import Features
@@ -57,3 +58,28 @@ def test_by_ratio_what_leans_to_one_label_counts_more_than_what_leans_to_none():
 
     assert by_ratio[0] > evenly[0] > 0
     assert abs(by_ratio[1] / by_ratio[0]) < abs(evenly[1] / evenly[0])
+
+
+def test_what_leans_in_many_sources_is_believed_more_than_what_one_says_as_often():
+    # Either of two columns is in a half of the spam and in no ham: the first in one source, the
+    # second in ten. The third is everywhere.
+    rows = np.array([(1, 0, 1), (0, 1, 1)] * 20 + [(0, 0, 1)] * 40, dtype=float)
+    is_spam = np.arange(len(rows)) < 40
+    sources = np.where(rows[:, 1] == 1, np.arange(len(rows)) // 4, 0)
+
+    def weights(sources: np.ndarray | None) -> tuple[float, ...]:
+        table = fit_table(
+            sparse.csr_matrix(rows),
+            is_spam,
+            inverse_ridge=0.2,
+            min_rows=1,
+            seed=1,
+            by_ratio=True,
+            sources=sources,
+        )
+        return tuple(table.coefficients_of(np.array([0, 1])).tolist())
+
+    often, widely = weights(sources)
+
+    assert widely > 1.1 * often
+    assert weights(None)[0] == pytest.approx(weights(None)[1], rel=0.02)
