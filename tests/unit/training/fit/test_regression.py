@@ -25,6 +25,23 @@ def _weight_of(column: int, apart: np.ndarray | None) -> float:
     return table.sum_of(alone) - table.sum_of(none)
 
 
+def _weights(
+    rows: np.ndarray, is_spam: np.ndarray, *, by_ratio: bool, sources: np.ndarray | None = None
+) -> tuple[float, float]:
+    """Return the coefficients of the first two columns."""
+    table = fit_table(
+        sparse.csr_matrix(rows),
+        is_spam,
+        inverse_ridge=0.2,
+        min_rows=1,
+        seed=1,
+        by_ratio=by_ratio,
+        sources=sources,
+    )
+    first, second = table.coefficients_of(np.array([0, 1])).tolist()
+    return first, second
+
+
 def test_an_intercept_of_their_own_takes_up_that_spam_is_commoner_among_rows_apart():
     assert 0 < _weight_of(0, _APART) < 0.6 * _weight_of(0, None)
 
@@ -38,23 +55,7 @@ def test_by_ratio_what_leans_to_one_label_counts_more_than_what_leans_to_none():
     rows = np.array([(1, 1), (1, 1), (0, 1), (0, 0)] * 10, dtype=float)
     is_spam = np.array([True, True, False, False] * 10)
 
-    def weights(*, by_ratio: bool) -> tuple[float, float]:
-        table = fit_table(
-            sparse.csr_matrix(rows),
-            is_spam,
-            inverse_ridge=0.2,
-            min_rows=1,
-            seed=1,
-            by_ratio=by_ratio,
-        )
-        none = table.sum_of(Features(ids=np.array([], dtype=np.int64), values=np.array([])))
-        sure, unsure = (
-            table.sum_of(Features(ids=np.array([column]), values=np.array([1.0]))) - none
-            for column in (0, 1)
-        )
-        return sure, unsure
-
-    evenly, by_ratio = weights(by_ratio=False), weights(by_ratio=True)
+    evenly, by_ratio = (_weights(rows, is_spam, by_ratio=chosen) for chosen in (False, True))
 
     assert by_ratio[0] > evenly[0] > 0
     assert abs(by_ratio[1] / by_ratio[0]) < abs(evenly[1] / evenly[0])
@@ -67,19 +68,8 @@ def test_what_leans_in_many_sources_is_believed_more_than_what_one_says_as_often
     is_spam = np.arange(len(rows)) < 40
     sources = np.where(rows[:, 1] == 1, np.arange(len(rows)) // 4, 0)
 
-    def weights(sources: np.ndarray | None) -> tuple[float, ...]:
-        table = fit_table(
-            sparse.csr_matrix(rows),
-            is_spam,
-            inverse_ridge=0.2,
-            min_rows=1,
-            seed=1,
-            by_ratio=True,
-            sources=sources,
-        )
-        return tuple(table.coefficients_of(np.array([0, 1])).tolist())
-
-    often, widely = weights(sources)
+    often, widely = _weights(rows, is_spam, by_ratio=True, sources=sources)
+    alike = _weights(rows, is_spam, by_ratio=True)
 
     assert widely > 1.1 * often
-    assert weights(None)[0] == pytest.approx(weights(None)[1], rel=0.02)
+    assert alike[0] == pytest.approx(alike[1], rel=0.02)
