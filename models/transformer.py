@@ -9,7 +9,9 @@ import math
 from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -173,11 +175,19 @@ class TransformerClassifier:
             # The engine would read a network that lies in the folder, checked or not.
             msg = f"the manifest does not list {', '.join(missing)}"
             raise ValueError(msg)
-        return cls(
-            Engine(folder / NETWORK_FILE),
-            CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
-            read_table(files[LINEAR_FILE]),
-            read_calibration(files[CALIBRATION_FILE]),
+        with ThreadPoolExecutor(1) as beside:
+            # The engine compiles the network without Python, which is free for the rest.
+            around = beside.submit(cls._around_engine, files)
+            engine = Engine(folder / NETWORK_FILE)
+            return around.result()(engine)
+
+    @classmethod
+    def _around_engine(cls, files: Mapping[str, bytes]) -> Callable[[Engine], Self]:
+        return partial(
+            cls,
+            tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
+            linear=read_table(files[LINEAR_FILE]),
+            calibration=read_calibration(files[CALIBRATION_FILE]),
             projection=read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
             names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
             marks=read_table(files[MARKS_FILE]) if MARKS_FILE in files else None,
