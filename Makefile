@@ -46,8 +46,8 @@ browser:
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null ; } \
 		|| { echo "Install Chromium (as root: apt-get install chromium) for the browser tests." >&2; exit 1; }
 
-# The tests start hundreds of Pythons, which would each compile all anew where this is set.
-test test-fast: export PYTHONDONTWRITEBYTECODE =
+# These start many Pythons, which would each compile all anew where this is set.
+test test-fast bench: export PYTHONDONTWRITEBYTECODE =
 
 test: install-dev install-train browser ## Run everything: unit, contract, integration, functional, behaviour, guards
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
