@@ -69,6 +69,18 @@ class LinearTable:
             intercept=self._intercept + by,
         )
 
+    def plus(self, other: LinearTable, share: float) -> LinearTable:
+        """Return the table that says what this one says, and a share of what the other does."""
+        total = np.zeros(DIMENSIONS)
+        total[self._ids] = self._stored
+        total[other._ids] += share * other._stored.astype(np.float64)
+        ids = np.flatnonzero(total)
+        return LinearTable(
+            ids=ids,
+            coefficients=total[ids],
+            intercept=self._intercept + share * other._intercept,
+        )
+
     def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
         """Return the arrays to keep, their names beginning with `prefix`."""
         return {

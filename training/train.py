@@ -328,8 +328,9 @@ class Training:
         examples = [self.examples[i] for i in np.flatnonzero(folds == fold)]
         taught = [self.examples[i] for i in teaching_of(self.examples, folds, fold)]
         _say(f"linear fold {fold}: linear members and TF-IDF on {len(taught):,} comments")
-        linear, names = fit_linear(taught, self.config.join), fit_names(taught, self.config.join)
-        marks = fit_marks(taught, self.config.join)
+        join = self.config.join
+        linear = fit_linear(taught, join, self.dataset.texts)
+        names, marks = fit_names(taught, join), fit_marks(taught, join)
         said = [
             [linear.highest_of(count_vectors(e.input)) for e in examples],
             [name_log_odds(e.input, names) for e in examples],
@@ -578,8 +579,8 @@ def _make_version(run: Training) -> Made:
     teaching = run.teaching(FINAL)
     taught = [examples[i] for i in teaching]
     _say(f"the linear members on {len(taught):,} comments")
-    linear, names = fit_linear(taught, config.join), fit_names(taught, config.join)
-    marks = fit_marks(taught, config.join)
+    linear = fit_linear(taught, config.join, run.dataset.texts)
+    names, marks = fit_names(taught, config.join), fit_marks(taught, config.join)
     network, seconds = run.network(FINAL)
     _say("rounding to int8")
     xml, weights = export_quantisation_aware(

@@ -21,12 +21,9 @@ from training.data.split import group_copies, group_examples
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
-# Authored comments that are like what arrives, not harder: machine-written spam as blogs have it,
-# and the plainest of every trade, each beside what people write under the same posts.
-_LIKE_WHAT_ARRIVES = frozenset({"authored-t6", "authored-t11", "authored-t12", "authored-t14"})
-# How much the other authored ones, and what was said in other places, count where words alone are
-# learnt from (`models/decisions/0030-words-from-many-blogs.md`).
-_HARDER, _ELSEWHERE = 0.5, 0.3
+# How much what was said in other places counts where words alone are learnt from
+# (`models/decisions/0030-words-from-many-blogs.md`).
+_ELSEWHERE = 0.3
 
 # What is no comment under a post: chats, videos, posts of a network. They teach less.
 OTHER_PLACES: Mapping[str, float] = {
@@ -138,10 +135,8 @@ def weight_of(example: Example) -> float:
 def weight_for_words_of(example: Example) -> float:
     """Return how much a comment counts where words alone are learnt from.
 
-    The words of what was written to be hard, or said in other places, mislead about what blogs get.
+    The words of what was said in other places mislead about what blogs get.
     """
-    if example.source.startswith(AUTHORED) and example.source not in _LIKE_WHAT_ARRIVES:
-        return _HARDER * weight_of(example)
     return weight_of(example) * (_ELSEWHERE if example.source in OTHER_PLACES else 1.0)
 
 

@@ -16,6 +16,8 @@ _LINK_HOST = re.compile(r"(?<=://)(?:www\.)?([^\s<>\"'\])/]{0,199}[^\s<>\"'\])/.
 _LINK = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
 # A remark that is glued to another comment is about so long at most, in characters.
 _REMARK_CHARS = 240
+# What is kept of a text into which an advertisement was woven: so many characters on either side.
+_BEFORE_WOVEN, _AFTER_WOVEN = 350, 250
 _MACHINE_KINDS = frozenset({"llm-text", "llm-rewritten-human"})
 _HUMAN_KINDS = frozenset({"human-text"})
 
@@ -86,6 +88,18 @@ def voice_training_example(text: UnlabelledText) -> TrainingExample | None:
     return TrainingExample(
         input=ModelInput(text=text.text), is_llm_voice=text.kind in _MACHINE_KINDS, weight=1.0
     )
+
+
+def cut_woven(texts: Sequence[UnlabelledText]) -> list[tuple[str, Segment]]:
+    """Return each text into which an advertisement was woven, cut around it, and where that is."""
+    found = []
+    for text in texts:
+        if text.promo_spans:
+            first, last = text.promo_spans[0]
+            start = max(0, first - _BEFORE_WOVEN)
+            cut = text.text[start : last + _AFTER_WOVEN]
+            found.append((cut, (first - start, min(last - start, len(cut)))))
+    return found
 
 
 def _rest(text: str, spans: Sequence[Segment]) -> tuple[Segment, ...]:

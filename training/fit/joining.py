@@ -10,14 +10,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from models.features import count_features
-from models.inputs import MIN_P_SPAM_TO_MARK
+from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput
 from models.linear import LinearTable, mean_of
 from models.names import count_name
+from models.segments import Segment
 from models.transformer import Calibration
-from training.data.dataset import Example
+from training.data.dataset import Example, UnlabelledText
 from training.data.partition import AUTHORED
 from training.data.rotation import weight_for_words_of, weight_of
-from training.data.training_examples import glued_copies
+from training.data.training_examples import cut_woven, glued_copies
 from training.fit.evidence import to_matrix
 from training.fit.fuse import fit_logistic
 from training.fit.promotion import CountedText, compare_tokens, fit_promotion
@@ -60,6 +61,9 @@ class JoinConfig:
     # another the ROC AUC on `haacked` (8,099 ham, 407 spam) was 0.9759, 0.9761 and 0.9796, of their
     # mean 0.9783; it costs nothing when serving.
     draws: int = 4
+    # So much counts beside them what machine-written answers say, each with and without the
+    # advertisement that was woven into it (`models/decisions/0031-woven-words-apart.md`).
+    woven_share: float = 0.15
     # The table of names. Out of fold on the public blogs, beside the linear member alone: without
     # names AUC 0.988 and recall at 0.1 / 0.5 / 1 % false positives 0.674 / 0.807 / 0.860; with 0.3
     # of a table with 0.5 / 2 / 8: 0.990, 0.991, 0.991 and 0.714, 0.732, 0.744 at 0.1 %.
@@ -77,14 +81,32 @@ class JoinConfig:
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
 
 
-def fit_linear(examples: Sequence[Example], config: JoinConfig) -> LinearTable:
-    """Return the linear member, fitted on these comments.
+def fit_linear(
+    examples: Sequence[Example], config: JoinConfig, texts: Sequence[UnlabelledText] = ()
+) -> LinearTable:
+    """Return the linear member, fitted on these comments, and on the advertisements in `texts`.
 
-    Authored ones stand apart: spam is far commoner among them than among public ones.
+    Authored comments stand apart: spam is far commoner among them than among public ones.
     """
     of_examples = to_matrix([count_features(e.input) for e in examples])
-    return mean_of(
+    table = mean_of(
         [_fit_drawn(examples, of_examples, config, config.seed + n) for n in range(config.draws)]
+    )
+    woven = cut_woven(texts)
+    return table.plus(_fit_woven(woven, config), config.woven_share) if woven else table
+
+
+def _fit_woven(woven: Sequence[tuple[str, Segment]], config: JoinConfig) -> LinearTable:
+    """Return what tells a text with an advertisement woven into it from the same without it."""
+    with_it = [text for text, _ in woven]
+    without = [text[:first] + text[last:] for text, (first, last) in woven]
+    return fit_table(
+        to_matrix([count_features(ModelInput(text=text)) for text in (*with_it, *without)]),
+        np.repeat([True, False], len(woven)),
+        inverse_ridge=config.inverse_ridge,
+        min_rows=config.min_comments,
+        seed=config.seed,
+        by_ratio=config.by_ratio,
     )
 
 

@@ -20,6 +20,7 @@ from training.data.dataset import Example, UnlabelledText
 from training.data.rotation import RotationConfig, draw_epochs, weight_of
 from training.data.training_examples import (
     TrainingExample,
+    cut_woven,
     training_example_of,
     voice_training_example,
 )
@@ -29,8 +30,6 @@ from training.network.finetune import FineTuneConfig, Progress, fine_tune
 
 # Batches are cut from runs of so many, sorted by length.
 _RUN_OF_BATCHES = 20
-# What is kept of a text into which an advertisement was woven: so many characters on either side.
-_BEFORE_WOVEN, _AFTER_WOVEN = 350, 250
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,21 +123,14 @@ def voice_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[
 
 def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:
     """Return what texts teach into which one advertisement was woven, cut around it."""
-    found = []
-    for text in texts:
-        if not text.promo_spans:
-            continue
-        first, last = text.promo_spans[0]
-        start = max(0, first - _BEFORE_WOVEN)
-        end = min(len(text.text), last + _AFTER_WOVEN)
-        woven = (first - start, min(last, end) - start)
-        found.append(
-            TrainingExample(
-                input=ModelInput(text=text.text[start:end]),
-                promotion=(woven,),
-                plain=((0, woven[0]), (woven[1], end - start)),
-            )
+    found = [
+        TrainingExample(
+            input=ModelInput(text=text),
+            promotion=(woven,),
+            plain=((0, woven[0]), (woven[1], len(text))),
         )
+        for text, woven in cut_woven(texts)
+    ]
     random.Random(seed).shuffle(found)  # noqa: S311  # an order is no secret
     return found
 

@@ -27,6 +27,17 @@ def test_the_mean_of_tables_says_the_mean_of_what_they_say():
         assert mean.sum_of(features_of(ids)) == pytest.approx(np.mean(said))
 
 
+def test_a_share_of_another_table_is_said_beside_what_a_table_says():
+    one, other = make_table([1, 5], [2.0, -1.0], 0.5), make_table([5, 9], [3.0, 4.0], -1.5)
+
+    both = one.plus(other, 0.5)
+
+    for ids in ([], [1], [5], [9], [1, 5, 9], [7]):
+        features = features_of(ids)
+        expected = one.sum_of(features) + 0.5 * other.sum_of(features)
+        assert both.sum_of(features) == pytest.approx(expected)
+
+
 def test_the_mean_of_no_tables_is_refused():
     with pytest.raises(ValueError, match="one at least"):
         mean_of([])

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from models.features import count_features
+from models.inputs import ModelInput
 from models.names import count_name
 from models.promotion import promotion_by_words
 from service.domain.comment import Author
 from tests.unit.training.decided import make_example
+from training.data.dataset import UnlabelledText
 from training.data.partition import AUTHORED
 from training.fit.joining import (
     JoinConfig,
@@ -130,6 +132,26 @@ def test_the_linear_member_is_the_mean_of_as_many_draws_of_glued_copies_as_asked
     assert not np.allclose(of_each[0], of_each[1])
     # Coefficients are kept in half precision.
     assert said(replace(CONFIG, draws=3)) == pytest.approx(np.mean(of_each, axis=0), abs=0.02)
+
+
+def test_words_of_woven_advertisements_speak_for_spam_and_those_around_them_do_not():
+    around, advert = "You can walk the river path to the mill.", " Discover exquisite Alpina boots."
+    text = around + advert
+    texts = [
+        UnlabelledText(
+            id=f"w{n}", source="woven", text=text, promo_spans=((len(around), len(text)),)
+        )
+        for n in range(3)
+    ]
+    config = replace(CONFIG, draws=1)
+    without, taught = (fit_linear(EXAMPLES[:120], config, some) for some in ((), texts))
+
+    def gained(said: str) -> float:
+        features = count_features(ModelInput(text=said))
+        return taught.sum_of(features) - without.sum_of(features)
+
+    assert gained("Discover exquisite boots.") > gained("Hello") + 0.1
+    assert gained("We took the river path to the mill.") < gained("Discover exquisite boots.") - 0.1
 
 
 def test_the_probability_is_of_the_comments_that_are_real():
