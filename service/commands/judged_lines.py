@@ -9,7 +9,7 @@ from service.commands.dataset_files import BrokenLine, DatasetLine
 from service.domain.errors import Problem
 from service.domain.history import History
 from service.domain.verdict import Span, Verdict
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from service.ports.clock import Clock
 from service.ports.models import JudgingModel
 

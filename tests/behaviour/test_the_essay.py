@@ -11,7 +11,7 @@ import pytest
 from service.domain.comment import Post
 from service.domain.history import History
 from service.domain.verdict import Outcome
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from service.stores.files.model_versions import ModelVersions
 from tests.factories import NOW, make_comment
 

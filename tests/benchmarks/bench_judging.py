@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from service.domain.dataset_row import comment_from_row
 from service.domain.history import History
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from tests.benchmarks.comment_mix import sample_records
 from tests.benchmarks.judging_model import current_folder, forget_windows, load_judging_model
 

@@ -24,7 +24,7 @@ from service.learning.features import copy_keys, count_features
 from service.learning.judging import lean_on, make_example
 from service.learning.taught import Taught, learn_all
 from service.learning.training_example import Hand, TrainingExample
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs

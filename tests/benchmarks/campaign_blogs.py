@@ -28,7 +28,7 @@ from service.domain.comment import Comment, SiteId
 from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
 from service.domain.history import History
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from service.reputation.ledger import Ledger
 from service.scoring.conclude import logistic
 from tests.benchmarks.campaign_grouping import Remembering

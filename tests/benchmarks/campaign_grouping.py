@@ -28,7 +28,7 @@ from service.campaigns.traits import Traits, traits_of
 from service.domain.comment import CommentId
 from service.domain.history import History
 from service.domain.verdict import Outcome
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from tests.benchmarks.judging_model import current_folder, load_judging_model
 from training.data.dataset import (
     DEFAULT_DATA,

@@ -13,7 +13,7 @@ from service.domain.comment import Author, Comment, CommentId, Post
 from service.domain.dataset_row import OFFLINE_SITE
 from service.domain.history import History
 from service.domain.verdict import Outcome
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from tests.benchmarks.judging_model import current_folder, load_judging_model
 
 # Author's name, author's link, text.

@@ -201,7 +201,7 @@ class Judgement(_Plain):
 
     def __init__(self, version: Path) -> None:
         from service.domain.history import History
-        from service.moderation.judging.judge import judge_comments
+        from service.moderation.judging.judgement import judge_comments
         from tests.benchmarks.judging_model import load_judging_model
 
         self._model = load_judging_model(version)

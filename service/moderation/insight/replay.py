@@ -13,7 +13,8 @@ from service.domain.verdict import Outcome, Verdict
 from service.learning.judging import lean_on, make_example
 from service.learning.taught import Taught
 from service.learning.training_example import Hand
-from service.moderation.judging.judge import is_audited, judge_comments
+from service.moderation.judging.judge import is_audited
+from service.moderation.judging.judgement import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs
 

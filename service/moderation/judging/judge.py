@@ -1,4 +1,4 @@
-"""Judges comments: gathers the evidence, concludes, and stores each verdict once."""
+"""Judges what waits: gathers histories, has it judged, and stores each verdict once."""
 
 from __future__ import annotations
 
@@ -6,29 +6,19 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import datetime
 
-from models.inputs import ModelOutput
 from service.campaigns.acts import Act, act_of
 from service.campaigns.traits import Traits, traits_of
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
-from service.domain.errors import (
-    HistoryBlankError,
-    ModelUnavailableError,
-    StoreUnavailableError,
-)
+from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import History
-from service.domain.site import SiteSettings
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
-from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
-from service.learning.judging import lean_on
-from service.learning.taught import Taught
 from service.moderation.judging.attempts import AttemptCount
 from service.moderation.judging.beside import with_rings
+from service.moderation.judging.judgement import Judged, judge_with_outputs
 from service.moderation.judging.stage_timer import StageTimer
 from service.moderation.learning.rebuild import gather_whole
 from service.moderation.telling.announce import (
@@ -37,15 +27,10 @@ from service.moderation.telling.announce import (
     write_verdict_messages,
 )
 from service.ports.comments import Attempt
-from service.ports.models import JudgingModel
 from service.ports.observing import JudgedBatch
 from service.ports.services import CommonPorts, JudgingPorts, ReputationPorts, Services
 from service.scoring.conclude import conclude
-from service.scoring.inputs import counting_output, model_input
 from service.scoring.policy import cutoffs_of
-from service.scoring.seam import place_seam
-from service.signals.entry_book import EntryBook
-from service.signals.registry import detect_all
 
 log = logging.getLogger(__name__)
 
@@ -57,115 +42,6 @@ _TRIES_ALONE = 2
 # What a verdict of a comment that could not be judged lacks.
 _JUDGING = "judging"
 _IDS_A_LINE = 100
-
-
-def judge_comments(
-    comments: Sequence[Comment],
-    model: JudgingModel,
-    *,
-    histories: Sequence[History] | None,
-    now: datetime,
-    settings: Sequence[SiteSettings] | None = None,
-    book: EntryBook | None = None,
-    taught: Taught | None = None,
-) -> list[Verdict]:
-    """Return a verdict a comment, in order: one call of the classifier for all of them.
-
-    `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
-    classifier that it could not answer: either way the verdicts are degraded. `book` is what
-    moderators allow and block, `taught` what decisions taught; without them, as in every
-    evaluation, the version's evidence alone decides.
-    Any other exception is the caller's to split the batch by.
-    """
-    judged = _judge_comments(
-        comments,
-        model,
-        histories=histories,
-        now=now,
-        settings=settings,
-        book=book,
-        taught=taught,
-        timer=StageTimer(),
-    )
-    return [one.verdict for one in judged]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Judged:
-    """A verdict with what the classifier answered for it, None if it was away."""
-
-    verdict: Verdict
-    output: ModelOutput | None = None
-    history: History = field(default_factory=History)
-
-
-def _judge_comments(
-    comments: Sequence[Comment],
-    model: JudgingModel,
-    *,
-    histories: Sequence[History] | None,
-    now: datetime,
-    settings: Sequence[SiteSettings] | None,
-    book: EntryBook | None,
-    taught: Taught | None,
-    timer: StageTimer,
-) -> list[_Judged]:
-    """See `judge_comments`."""
-    missing = () if histories is not None else ("history",)
-    histories = histories if histories is not None else [History()] * len(comments)
-    evidence = [
-        _evidence_of(taught, settings[index] if settings else None)
-        for index in range(len(comments))
-    ]
-    sent = [with_learnt_lists(*both) for both in zip(comments, evidence, strict=True)]
-    # The network needs no Python for most of its time: meanwhile the detectors look.
-    with ThreadPoolExecutor(1) as beside:
-        classifying = beside.submit(_classify, comments, model)
-        seen, entries = [], []
-        for comment, heard, history in zip(comments, sent, histories, strict=True):
-            seen.append(detect_all(heard, history))
-            # At once after the detectors, whose view of the text the book shares.
-            entries.append(book.find(comment, at=now) if book else None)
-        timer.end(Stage.DETECT)
-        outputs = classifying.result()
-    timer.end(Stage.CLASSIFY)
-    judged = []
-    for index, comment in enumerate(comments):
-        cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
-        signals = place_seam(comment, seen[index], outputs[index])
-        entry = entries[index]
-        verdict = conclude(
-            comment.id,
-            signals=signals,
-            output=outputs[index],
-            missing=missing,
-            model_version=model.version,
-            weights=model.weights,
-            cutoffs=cutoffs,
-            judged_at=now,
-            instruction=entry.instruction if entry else None,
-            learnt=LearntForComment(sent[index], evidence[index]),
-        )
-        output = outputs[index]
-        if taught is not None:
-            verdict = lean_on(
-                verdict,
-                comment,
-                taught,
-                word_hashes=output.word_hashes if output else None,
-                promised=model.cutoffs,
-                settings=settings[index] if settings else None,
-            )
-        judged.append(_Judged(verdict=verdict, output=output, history=histories[index]))
-        timer.end(Stage.CONCLUDE)
-    return judged
-
-
-def _evidence_of(taught: Taught | None, settings: SiteSettings | None) -> LocalEvidence:
-    """Return what decisions made of the set weights, as far as the site learns."""
-    if taught is None or (settings is not None and not settings.learns):
-        return LocalEvidence()
-    return taught.evidence
 
 
 def judge_batch(
@@ -246,7 +122,7 @@ def _try_batch(
         comments = [a.comment for a in attempts]
         histories = _gather(comments, services)
         timer.end(Stage.GATHER)
-        judged = _judge_comments(
+        judged = judge_with_outputs(
             comments,
             services.judging.current_model(),
             histories=histories,
@@ -263,7 +139,7 @@ def _try_batch(
 
 
 def _tell_observer(
-    judged: Sequence[_Judged],
+    judged: Sequence[Judged],
     attempts: Sequence[Attempt],
     stored: Sequence[CommentId],
     common: CommonPorts,
@@ -282,7 +158,7 @@ def _tell_observer(
     common.observer.judged(batch)
 
 
-def _unjudgeable(attempt: Attempt, judging: JudgingPorts, common: CommonPorts) -> _Judged:
+def _unjudgeable(attempt: Attempt, judging: JudgingPorts, common: CommonPorts) -> Judged:
     model = judging.current_model()
     verdict = conclude(
         attempt.comment.id,
@@ -294,16 +170,7 @@ def _unjudgeable(attempt: Attempt, judging: JudgingPorts, common: CommonPorts) -
         cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
         judged_at=common.clock(),
     )
-    return _Judged(verdict=verdict)
-
-
-def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
-    try:
-        outputs = model.classifier.score_batch([model_input(c) for c in comments])
-        return [counting_output(*both) for both in zip(comments, outputs, strict=True)]
-    except ModelUnavailableError:
-        log.warning("the classifier is away, verdicts are degraded")
-        return [None] * len(comments)
+    return Judged(verdict=verdict)
 
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
@@ -317,7 +184,7 @@ def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History
 
 
 def _store(
-    judged: Sequence[_Judged], attempts: Sequence[Attempt], services: Services
+    judged: Sequence[Judged], attempts: Sequence[Attempt], services: Services
 ) -> list[CommentId]:
     verdicts = [one.verdict for one in judged]
     audit = frozenset(
@@ -357,7 +224,7 @@ def _log_judged(ids: Sequence[CommentId], stored: frozenset[CommentId]) -> None:
         log.info("comments judged", extra=extra)
 
 
-def _traits(judged: _Judged, attempt: Attempt) -> Traits | None:
+def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
     """Return what a comment is grouped by, None for ham: readers who agree are no campaign.
 
     None too for what could not be judged: what it is grouped by may be what could not be stored.
@@ -379,7 +246,7 @@ def _traits(judged: _Judged, attempt: Attempt) -> Traits | None:
         return None
 
 
-def _act(judged: _Judged, attempt: Attempt) -> Act | None:
+def _act(judged: Judged, attempt: Attempt) -> Act | None:
     """Return by what the sender is found to belong with others: of ham too, which tells crowds."""
     verdict = judged.verdict
     if _JUDGING in verdict.degraded_by:

@@ -12,7 +12,7 @@ from models.inputs import ModelOutput
 from service.domain.comment import FormEvidence, ListBasis, Listing, ListKind, Sender
 from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Outcome, WeightKind
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.conclude import conclude, logit
 from service.scoring.explanation import explain

@@ -14,7 +14,7 @@ from service.domain.history import History, Record, TrackRecord
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.shadow_verdict import Harm, Origin, harm_of
 from service.domain.verdict import Outcome
-from service.moderation.judging.judge import judge_comments
+from service.moderation.judging.judgement import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.conclude import logistic
 from service.scoring.lean import add_lean, lean_signal

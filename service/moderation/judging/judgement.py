@@ -1,0 +1,148 @@
+"""Judges comments in memory: detectors and classifier, weights, cutoffs. It asks no store."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from models.inputs import ModelOutput
+from service.domain.comment import Comment
+from service.domain.errors import ModelUnavailableError
+from service.domain.history import History
+from service.domain.site import SiteSettings
+from service.domain.stage import Stage
+from service.domain.verdict import Verdict
+from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
+from service.learning.judging import lean_on
+from service.learning.taught import Taught
+from service.moderation.judging.stage_timer import StageTimer
+from service.ports.models import JudgingModel
+from service.scoring.conclude import conclude
+from service.scoring.inputs import counting_output, model_input
+from service.scoring.policy import cutoffs_of
+from service.scoring.seam import place_seam
+from service.signals.entry_book import EntryBook
+from service.signals.registry import detect_all
+
+log = logging.getLogger(__name__)
+
+
+def judge_comments(
+    comments: Sequence[Comment],
+    model: JudgingModel,
+    *,
+    histories: Sequence[History] | None,
+    now: datetime,
+    settings: Sequence[SiteSettings] | None = None,
+    book: EntryBook | None = None,
+    taught: Taught | None = None,
+) -> list[Verdict]:
+    """Return a verdict a comment, in order: one call of the classifier for all of them.
+
+    `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
+    classifier that it could not answer: either way the verdicts are degraded. `book` is what
+    moderators allow and block, `taught` what decisions taught; without them, as in every
+    evaluation, the version's evidence alone decides.
+    Any other exception is the caller's to split the batch by.
+    """
+    judged = judge_with_outputs(
+        comments,
+        model,
+        histories=histories,
+        now=now,
+        settings=settings,
+        book=book,
+        taught=taught,
+        timer=StageTimer(),
+    )
+    return [one.verdict for one in judged]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A verdict with what the classifier answered for it, None if it was away."""
+
+    verdict: Verdict
+    output: ModelOutput | None = None
+    history: History = field(default_factory=History)
+
+
+def judge_with_outputs(
+    comments: Sequence[Comment],
+    model: JudgingModel,
+    *,
+    histories: Sequence[History] | None,
+    now: datetime,
+    settings: Sequence[SiteSettings] | None,
+    book: EntryBook | None,
+    taught: Taught | None,
+    timer: StageTimer,
+) -> list[Judged]:
+    """Return what `judge_comments` does, with the classifier's answers; tell `timer`."""
+    missing = () if histories is not None else ("history",)
+    histories = histories if histories is not None else [History()] * len(comments)
+    evidence = [
+        _evidence_of(taught, settings[index] if settings else None)
+        for index in range(len(comments))
+    ]
+    sent = [with_learnt_lists(*both) for both in zip(comments, evidence, strict=True)]
+    # The network needs no Python for most of its time: meanwhile the detectors look.
+    with ThreadPoolExecutor(1) as beside:
+        classifying = beside.submit(_classify, comments, model)
+        seen, entries = [], []
+        for comment, heard, history in zip(comments, sent, histories, strict=True):
+            seen.append(detect_all(heard, history))
+            # At once after the detectors, whose view of the text the book shares.
+            entries.append(book.find(comment, at=now) if book else None)
+        timer.end(Stage.DETECT)
+        outputs = classifying.result()
+    timer.end(Stage.CLASSIFY)
+    judged = []
+    for index, comment in enumerate(comments):
+        cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
+        signals = place_seam(comment, seen[index], outputs[index])
+        entry = entries[index]
+        verdict = conclude(
+            comment.id,
+            signals=signals,
+            output=outputs[index],
+            missing=missing,
+            model_version=model.version,
+            weights=model.weights,
+            cutoffs=cutoffs,
+            judged_at=now,
+            instruction=entry.instruction if entry else None,
+            learnt=LearntForComment(sent[index], evidence[index]),
+        )
+        output = outputs[index]
+        if taught is not None:
+            verdict = lean_on(
+                verdict,
+                comment,
+                taught,
+                word_hashes=output.word_hashes if output else None,
+                promised=model.cutoffs,
+                settings=settings[index] if settings else None,
+            )
+        judged.append(Judged(verdict=verdict, output=output, history=histories[index]))
+        timer.end(Stage.CONCLUDE)
+    return judged
+
+
+def _evidence_of(taught: Taught | None, settings: SiteSettings | None) -> LocalEvidence:
+    """Return what decisions made of the set weights, as far as the site learns."""
+    if taught is None or (settings is not None and not settings.learns):
+        return LocalEvidence()
+    return taught.evidence
+
+
+def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
+    try:
+        outputs = model.classifier.score_batch([model_input(c) for c in comments])
+        return [counting_output(*both) for both in zip(comments, outputs, strict=True)]
+    except ModelUnavailableError:
+        log.warning("the classifier is away, verdicts are degraded")
+        return [None] * len(comments)
