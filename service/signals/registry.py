@@ -11,6 +11,7 @@ from service.signals.anchor_target_mismatch import ANCHOR_TARGET_MISMATCH
 from service.signals.approved_person_before import APPROVED_PERSON_BEFORE
 from service.signals.author_link import AUTHOR_LINK
 from service.signals.bare_link import BARE_LINK
+from service.signals.broken_lines import BROKEN_LINES
 from service.signals.commercial_author_link import COMMERCIAL_AUTHOR_LINK
 from service.signals.commercial_link import COMMERCIAL_LINK
 from service.signals.commercial_pitch import COMMERCIAL_PITCH
@@ -107,6 +108,7 @@ DETECTORS: tuple[Detector, ...] = (
     OFF_TOPIC,
     IMPERSONAL_REMARK,
     LANGUAGE_MISMATCH,
+    BROKEN_LINES,
     # What the form saw.
     TOO_FAST,
     HONEYPOT_FILLED,
