@@ -603,7 +603,7 @@ def _make_version(run: Training) -> Made:
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
     under_posts = np.array([e.source not in OTHER_PLACES for e in examples], dtype=np.bool_)
     held, elsewhere = (
-        _Held.of(examples, out_of_fold, rows & run.judged) for rows in (under_posts, ~under_posts)
+        _Held.of(run, out_of_fold, rows & run.judged) for rows in (under_posts, ~under_posts)
     )
     calibration = calibrate(
         held.read, held.examples, voice, config.join, is_real=_are_real(held.examples)
@@ -687,15 +687,17 @@ class _Held:
     examples: tuple[Example, ...]
     read: Read
     tfidf: FloatArray
+    folds: IntArray
 
     @classmethod
-    def of(cls, examples: Sequence[Example], found: OutOfFold, wanted: BoolArray) -> _Held:
+    def of(cls, run: Training, found: OutOfFold, wanted: BoolArray) -> _Held:
         """Return those comments that are wanted."""
         places = np.flatnonzero(wanted[found.rows])
         return cls(
-            examples=tuple(examples[i] for i in found.rows[places]),
+            examples=tuple(run.examples[i] for i in found.rows[places]),
             read=take_rows(found.read, places),
             tfidf=found.tfidf[places],
+            folds=run.linear_folds[found.rows[places]],
         )
 
     def evidence(self, calibration: Calibration) -> Evidence:
@@ -705,6 +707,7 @@ class _Held:
             model_p_spam=p_spam_of(self.read, calibration),
             strengths=signal_strengths(self.examples),
             is_promised=_are_promised(self.examples),
+            folds=self.folds,
         )
 
 

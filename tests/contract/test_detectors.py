@@ -50,6 +50,7 @@ _WORST_PIECES = (
     "check out my ",
     "great article about ",
     "http://a.bet/?url=http://b.bet&",
+    "The line goes on for more than forty-five letters\nand ",
     "http://xn--a.bet ",
     "[a loan](http://a.bet) ",
 )

@@ -66,6 +66,17 @@ def test_a_ham_signal_may_only_lower_the_score():
     assert on_spam.signals["approved_person_before"] == 0.0
 
 
+def test_a_ham_signal_is_held_back_more_than_a_spam_signal():
+    fired = np.tile([0.0, 1.0], 500)
+    is_spam = draw(2 * fired - 1)
+
+    of_spam = fit(np.zeros(1_000), fired[:, None], is_spam).signals["a_signal"]
+    names = ("reference_link",)
+    of_ham = fit(np.zeros(1_000), fired[:, None], ~is_spam, names=names).signals["reference_link"]
+
+    assert -of_spam < of_ham < 0
+
+
 def test_a_signal_that_hardly_ever_fired_weighs_nothing():
     fired = np.zeros(1_000)
     fired[:4] = 1.0

@@ -19,6 +19,7 @@ from training.fit.simulated_world import SimulationConfig
 from training.fit.weighing import (
     Evidence,
     WeighConfig,
+    fit_weights,
     weigh,
     weigh_voice,
 )
@@ -120,6 +121,20 @@ def test_promises_are_counted_on_what_they_are_about():
         for name, weight in with_all.signal_weights.items()
         if name not in HISTORY_SIGNALS
     )
+
+
+def test_a_fold_that_is_given_has_no_say_in_its_own_scores():
+    given = replace(evidence(6), folds=np.arange(300) % 3)
+    first = given.folds == 0
+    swapped = [
+        replace(e, is_spam=e.is_spam != f) for e, f in zip(given.examples, first, strict=True)
+    ]
+
+    before = fit_weights(given, CONFIG)[1]
+    after = fit_weights(replace(given, examples=swapped), CONFIG)[1]
+
+    assert np.array_equal(before[first], after[first])
+    assert not np.array_equal(before[~first], after[~first])
 
 
 def test_all_evidence_is_set_beside_its_parts_for_the_whole_and_for_each_source(weighed):
