@@ -49,6 +49,7 @@ from service.signals.mixed_script_words import MIXED_SCRIPT_WORDS
 from service.signals.nothing_typed import NOTHING_TYPED
 from service.signals.off_topic import OFF_TOPIC
 from service.signals.offer_after_remarks import OFFER_AFTER_REMARKS
+from service.signals.offered_vice import OFFERED_VICE
 from service.signals.own_detail import OWN_DETAIL
 from service.signals.praise_only_history import PRAISE_ONLY_HISTORY
 from service.signals.prompt_injection import PROMPT_INJECTION
@@ -109,6 +110,7 @@ DETECTORS: tuple[Detector, ...] = (
     IMPERSONAL_REMARK,
     LANGUAGE_MISMATCH,
     BROKEN_LINES,
+    OFFERED_VICE,
     # What the form saw.
     TOO_FAST,
     HONEYPOT_FILLED,
