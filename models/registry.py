@@ -21,7 +21,6 @@ from models.inputs import ModelInput, ModelOutput
 SHIPPED_DIR = Path(__file__).parent / "artifacts"
 CURRENT_FILE = "CURRENT"
 PREVIOUS_FILE = "PREVIOUS"
-SHADOW_FILE = "SHADOW"
 MANIFEST_FILE = "manifest.json"
 FUSION_FILE = "fusion.json"
 
@@ -292,38 +291,14 @@ def read_previous_name(models_dir: Path | None = None) -> str | None:
     return _read_name((models_dir or SHIPPED_DIR) / PREVIOUS_FILE)
 
 
-def read_shadow_name(models_dir: Path | None = None) -> str | None:
-    """Return the version that is asked in the shadow of the current one, None if there is none."""
-    return _read_name((models_dir or SHIPPED_DIR) / SHADOW_FILE)
-
-
-def set_shadow(models_dir: Path, version: str | None) -> None:
-    """Let a version be asked beside the current one, or none, in one step.
-
-    Raise `ModelVersionError` for a version that `check_usable` refuses, and for the current one:
-    what was in the shadow before then stays there.
-    """
-    if version is None:
-        (models_dir / SHADOW_FILE).unlink(missing_ok=True)
-        return
-    if not _VERSION_NAME.fullmatch(version):
-        msg = f"a version's name is letters, digits, '.', '_' and '-', got {version[:120]!r}"
-        raise ModelVersionError(msg)
-    check_usable(models_dir / version)
-    if version == read_current_name(models_dir):
-        msg = f"{version} is the current version: it has no shadow of its own"
-        raise ModelVersionError(msg)
-    _put(models_dir, SHADOW_FILE, version)
-
-
 def promote(
     models_dir: Path, version: str, *, check: Callable[[Path], object] = check_usable
 ) -> None:
     """Make a version the current one, in one step that a reader sees wholly or not at all.
 
-    The one that was current is remembered as the previous one, to go back to; a version that was in
-    the shadow leaves it. Raise `ModelVersionError` if the version does not pass `check`; then the
-    earlier one stays current. `check_version` is quicker and finds less.
+    The one that was current is remembered as the previous one, to go back to. Raise
+    `ModelVersionError` if the version does not pass `check`; then the earlier one stays current.
+    `check_version` is quicker and finds less.
     """
     check(models_dir / version)
     with contextlib.suppress(ModelVersionError):
@@ -331,15 +306,13 @@ def promote(
         if before != version:
             _put(models_dir, PREVIOUS_FILE, before)
     _put(models_dir, CURRENT_FILE, version)
-    if read_shadow_name(models_dir) == version:
-        set_shadow(models_dir, None)
 
 
 def drop_version(models_dir: Path, version: str) -> None:
     """Delete a version, so that a reader sees all of it or nothing.
 
-    Raise `ModelVersionError` for one that is not there, and for the current one, the previous one
-    and the shadow, which stay; `OSError` where the folder cannot be written to.
+    Raise `ModelVersionError` for one that is not there, and for the current and the previous one,
+    which stay; `OSError` where the folder cannot be written to.
     """
     folder = models_dir / version
     if version not in list_versions(models_dir):
@@ -375,7 +348,7 @@ def drop_leftovers(models_dir: Path, *, untouched_since: float) -> int:
 
 
 def _refuse_used(models_dir: Path, version: str) -> None:
-    for file in (CURRENT_FILE, PREVIOUS_FILE, SHADOW_FILE):
+    for file in (CURRENT_FILE, PREVIOUS_FILE):
         if _read_name(models_dir / file) == version:
             msg = f"{version} is named by {file} and stays"
             raise ModelVersionError(msg)

@@ -25,7 +25,6 @@ _COMMANDS = {
     "migrate": "run:migrate_command",
     "models": "models:models_group",
     "retrain": "retrain:retrain_command",
-    "backscore": "backscore:backscore_group",
     "move": "move:move_command",
     "backup": "backup:backup_command",
     "restore": "backup:restore_command",

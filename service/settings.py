@@ -220,9 +220,6 @@ class Settings(BaseSettings):
     keep_deliveries_days: Annotated[int, Field(ge=1, le=3_650)] = 30
     """How long delivered callbacks are kept; those given up stay until they are replayed."""
 
-    keep_opinions_days: Annotated[int, Field(ge=1, le=3_650)] = 90
-    """How long it is kept what a version in the shadow, or one asked about an archive, said."""
-
     keep_comments_days: Annotated[int, Field(ge=0, le=36_500)] = 0
     """How long words, names and links of comments are kept once nothing waits; 0 is for ever."""
 

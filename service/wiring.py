@@ -52,7 +52,7 @@ from service.settings import (
     read_quiet_hours,
 )
 from service.start_error import ExitCode, StartError
-from service.stores.files.model_promise import read_promise, read_shadow
+from service.stores.files.model_promise import read_promise
 from service.stores.files.model_versions import ModelVersions
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.files.systems import open_systems
@@ -65,7 +65,6 @@ from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.rebuild import ValkeyRebuildPlace
 from service.stores.valkey.spent_tokens import ValkeySpentTokens
-from service.tasks.back_scoring_queue import CeleryBackScoringQueue
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 from service.tasks.trainer_queue import CeleryTrainerQueue
@@ -103,7 +102,6 @@ class Wired:
     delivery_queue: CeleryDeliveryQueue
     trainer_queue: CeleryTrainerQueue
     runs: TrainingProcesses
-    back_scoring_queue: CeleryBackScoringQueue
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
     rebuild_place: ValkeyRebuildPlace
@@ -122,7 +120,6 @@ class Wired:
         self.queue.close()
         self.delivery_queue.close()
         self.trainer_queue.close()
-        self.back_scoring_queue.close()
         self.history.close()
         self.rebuild_place.close()
         self.spent_tokens.close()
@@ -144,7 +141,6 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
     trainer_queue = CeleryTrainerQueue(valkey_url)
-    back_scoring_queue = CeleryBackScoringQueue(valkey_url)
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
     spent_tokens = _open_spent_tokens(settings, valkey_url)
@@ -175,12 +171,6 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
             verdicts=stores.verdicts,
             current_model=models.current,
             current_promise=lambda: read_promise(versions_folder(settings)),
-            find_model=models.find,
-            shadow_name=lambda: read_shadow(versions_folder(settings)),
-            shadow_model=models.shadow,
-            shadow_verdicts=stores.shadow_verdicts,
-            back_scorings=stores.back_scorings,
-            back_scoring_queue=back_scoring_queue,
             audit_share=settings.audit_share,
         ),
         clusters=ClustersPorts(
@@ -252,7 +242,6 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         delivery_queue=delivery_queue,
         trainer_queue=trainer_queue,
         runs=training_runs(settings, folder),
-        back_scoring_queue=back_scoring_queue,
         history=history,
         history_breaker=breaker,
         rebuild_place=rebuild_place,

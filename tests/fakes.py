@@ -31,7 +31,6 @@ from service.stores.sql import SqlStores
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
 from tests.in_memory import (
-    MemoryBackScoringQueue,
     MemoryHistoryStore,
     MemoryRebuildPlace,
     MemoryScoringQueue,
@@ -154,7 +153,6 @@ class FixedShelf:
         self.names = list(names)
         self.current = names[0] if names else None
         self.before: str | None = None
-        self.shadow: str | None = None
         self.damaged: set[str] = set()
         self.cards: dict[str, str] = {}
 
@@ -197,7 +195,7 @@ class FixedShelf:
         """See `VersionShelf.drop`."""
         if name not in self.names:
             raise NotFoundError(name)
-        if name in {self.current, self.before, self.shadow}:
+        if name in {self.current, self.before}:
             msg = f"{name} stays"
             raise ConflictError(msg)
         self.names.remove(name)
@@ -307,7 +305,6 @@ def make_services(
     )
     values = {
         **{one.name: getattr(stores, one.name) for one in fields(SqlStores)},
-        "back_scoring_queue": MemoryBackScoringQueue(),
         "delivery_queue": CountingDeliveryQueue(),
         "notifier": RecordingNotifier(clock),
         "history": stores.history,
@@ -319,9 +316,6 @@ def make_services(
         "current_promise": lambda: Promise(
             version="test-1", cutoffs=model.cutoffs, ham_called_spam=0.001, spam_called_ham=0.01
         ),
-        "shadow_name": lambda: None,
-        "shadow_model": lambda: None,
-        "find_model": lambda _version: None,
         "clock": clock,
         "passwords": PlainHasher(),
         "new_id": lambda prefix: f"{prefix}_{next(numbers):08d}",

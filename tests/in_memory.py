@@ -6,7 +6,6 @@ import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from service.domain.back_scoring import Chunk
 from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
@@ -180,26 +179,3 @@ class MemoryScoringQueue:
     def _refuse_if_unavailable(self) -> None:
         if not self.available:
             raise StoreUnavailableError("the queue is switched off")
-
-
-class MemoryBackScoringQueue:
-    """Keeps chunks in order until `take` fetches them; see `BackScoringQueue`."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._waiting: list[Chunk] = []
-
-    def put(self, chunks: Sequence[Chunk]) -> None:
-        """See `BackScoringQueue.put`."""
-        with self._lock:
-            self._waiting.extend(chunks)
-
-    def depth(self) -> int:
-        """See `BackScoringQueue.depth`."""
-        with self._lock:
-            return len(self._waiting)
-
-    def take(self) -> Chunk | None:
-        """Remove the first chunk and return it, None if none waits."""
-        with self._lock:
-            return self._waiting.pop(0) if self._waiting else None

@@ -17,9 +17,7 @@ from models.registry import (
     promote,
     read_current_name,
     read_previous_name,
-    read_shadow_name,
 )
-from service.commands.models_shadow import differences_command, shadow_command
 from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.version_names import find_versions, known_version
@@ -42,8 +40,7 @@ def models_group() -> None:
 def list_command(data_dir: str | None, *, as_json: bool) -> None:
     """List the versions there are, with what their cards measured."""
     folder = find_versions(data_dir)
-    marks = {read_previous_name(folder): "previous", read_shadow_name(folder): "shadow"}
-    marks |= {_current(folder): "current"}
+    marks = {read_previous_name(folder): "previous", _current(folder): "current"}
     rows = [
         {
             "version": name,
@@ -118,10 +115,6 @@ def rollback_command(data_dir: str | None) -> None:
         msg = "no version was current before this one: name one with `slopsieve models promote`"
         raise StartError(msg)
     _promote(folder, previous, data_dir)
-
-
-models_group.add_command(shadow_command)
-models_group.add_command(differences_command)
 
 
 def _promote(folder: Path, version: str, data_dir: str | None) -> None:

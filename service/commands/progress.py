@@ -140,34 +140,3 @@ def _time_left(seconds: float | None) -> str:
     if seconds < 60:
         return f", about {max(1, round(seconds))} s left"
     return f", about {round(seconds / 60)} min left"
-
-
-class KnownProgress(_Shown):
-    """Follows work of known length; a context manager that writes to standard error."""
-
-    def __init__(self, title: str, *, total: int, unit: str) -> None:
-        """`unit` names what is counted; away from a terminal every tenth part is told."""
-        self._title, self._total, self._unit = title, total, unit
-        self._said = 0
-        self._bar = None
-        if sys.stderr.isatty():
-            self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TextColumn("{task.completed:,} of {task.total:,} {task.fields[unit]}"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-                redirect_stdout=False,
-            )
-            self._task = self._bar.add_task(title, total=total, unit=unit)
-
-    def show(self, done: int) -> None:
-        """Show how much is done."""
-        if self._bar:
-            self._bar.update(self._task, completed=done)
-            return
-        tenth = 10 * done // self._total if self._total else 10
-        if tenth > self._said:
-            self._said = tenth
-            click.echo(f"{self._title}: {done:,} of {self._total:,} {self._unit}", err=True)

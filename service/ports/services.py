@@ -29,13 +29,7 @@ from service.ports.delivery import (
 )
 from service.ports.forms import FormChallenges, SpentTokens
 from service.ports.history import HistoryStore, RebuildPlace, ReputationLists, SenderRecords
-from service.ports.models import (
-    BackScoringQueue,
-    BackScoringStore,
-    JudgingModel,
-    ShadowVerdictStore,
-    VersionShelf,
-)
+from service.ports.models import JudgingModel, VersionShelf
 from service.ports.observing import UNOBSERVED, FigureStore, Observer, TrafficStore
 from service.ports.people import (
     PasswordHasher,
@@ -105,26 +99,17 @@ class IntakePorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingPorts:
-    """What comes to a verdict, here and in the shadow.
+    """What comes to a verdict.
 
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
     `current_promise` returns what the serving version's cutoffs promise, None where no version can
-    be read; it loads no classifier. `shadow_name` returns the version that is to be asked beside
-    the current one, None for none; `shadow_model` that version, None as long as it is not loaded.
-    `find_model(version)` returns any other, None while it is being loaded, and raises
-    `ModelUnavailableError` for one that cannot be used. `audit_share` is the share of confident
-    verdicts, in [0, 1], that goes to a moderator as the audit sample.
+    be read; it loads no classifier. `audit_share` is the share of confident verdicts, in [0, 1],
+    that goes to a moderator as the audit sample.
     """
 
     verdicts: VerdictStore
     current_model: Callable[[], JudgingModel]
     current_promise: Callable[[], Promise | None]
-    find_model: Callable[[str], JudgingModel | None]
-    shadow_name: Callable[[], str | None]
-    shadow_model: Callable[[], JudgingModel | None]
-    shadow_verdicts: ShadowVerdictStore
-    back_scorings: BackScoringStore
-    back_scoring_queue: BackScoringQueue
     audit_share: float = 0.02
 
 

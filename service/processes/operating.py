@@ -16,7 +16,6 @@ from service.scoring.drift import Level, Of
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BEATS, DISPATCHERS, TRAINERS, WORKERS, live_workers
-from service.tasks.idle_work import IdleWork
 from service.watching.exposition import Exposition
 from service.watching.readings import Kind, Part, Read, Reading
 from service.wiring import Wired
@@ -71,31 +70,6 @@ def show_model(wired: Wired) -> Read:
             value=float(models.refusals),
             kind=Kind.COUNTER,
         )
-
-    return read
-
-
-def show_shadow(wired: Wired, idle: IdleWork) -> Read:
-    """Return what tells how far the version in the shadow sees what this process judges."""
-
-    def read() -> Iterator[Reading]:
-        yield Reading(
-            name="slopsieve_shadow_problem",
-            about="Whether the version in the shadow cannot be used.",
-            value=float(wired.models.shadow_problem is not None),
-        )
-        counts = {
-            "opinions": (idle.shadow_verdicts, "Verdicts that the version in the shadow formed."),
-            "passed_over": (idle.passed_over, "Judged comments that it had no time for."),
-            "unanswered": (idle.unanswered, "Judged comments that it was asked about in vain."),
-        }
-        for name, (value, about) in counts.items():
-            yield Reading(
-                name=f"slopsieve_shadow_{name}",
-                about=about,
-                value=float(value),
-                kind=Kind.COUNTER,
-            )
 
     return read
 

@@ -18,19 +18,16 @@ from service.moderation.admin.sessions import prune_sessions
 from service.moderation.insight.drift import count_traffic
 from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.attempts import AttemptCount
-from service.moderation.judging.back_score import back_score_chunk, feed_back_scorings
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
 from service.moderation.judging.ring import find_rings
-from service.moderation.judging.shadow import has_shadow, judge_in_shadow, prune_shadow_verdicts
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
 from service.moderation.learning.tidy_retrainings import tidy_retrainings
 from service.moderation.privacy.prune import prune_comments, prune_deliveries
 from service.moderation.review.search import update_search_index
-from service.processes.operating import expose, show_model, show_shadow
+from service.processes.operating import expose, show_model
 from service.processes.starting import start
-from service.tasks.back_scoring import register_back_scoring
 from service.tasks.broker import open_client
 from service.tasks.celery_app import (
     COUNT_FOR_SECONDS,
@@ -41,7 +38,6 @@ from service.tasks.celery_app import (
     make_celery,
 )
 from service.tasks.heartbeat import WORKERS, Signs, own_name, register_heartbeat
-from service.tasks.idle_work import IdleWork
 from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
 from service.tasks.stopping import stop_once_begun
@@ -59,14 +55,13 @@ def main() -> None:
 def run_worker(wired: Wired) -> int:
     """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
     stop_once_begun()
-    worker, idle = make_worker(wired)
+    worker = make_worker(wired)
     log.info(
         "worker started",
         extra={"pid": os.getpid(), "model": wired.services.judging.current_model().version},
     )
     exposition = expose("worker", wired)
     exposition.also(show_model(wired))
-    exposition.also(show_shadow(wired, idle))
     worker.start()
     exposition.close()
     wired.close()
@@ -74,15 +69,10 @@ def run_worker(wired: Wired) -> int:
     return int(worker.exitcode or 0)
 
 
-def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
-    """Return a Celery worker over these services, and what spends its idle time.
-
-    The model is loaded before it takes work.
-    """
+def make_worker(wired: Wired) -> Any:
+    """Return a Celery worker over these services; the model is loaded before it takes work."""
     services = wired.services
     services.judging.current_model()
-    # Begins to load it, so that few comments are judged before it can speak.
-    has_shadow(services.judging)
     # Celery warns root about messages that run code; ours are JSON with ids in them.
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)
@@ -92,22 +82,10 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
 
     def judge(ids: Sequence[CommentId]) -> None:
         nonlocal judged_at
-        stored = judge_batch(ids, services, counting)
-        if stored:
+        if judge_batch(ids, services, counting):
             judged_at = time.time()
-        # The verdicts are there for whoever waits; what the shadow says comes after.
-        if has_shadow(services.judging):
-            idle.remember(stored)
 
-    waiting = register_scoring(app, judge, batch_size=wired.settings.batch_size)
-    idle = IdleWork(
-        waiting=waiting,
-        judge_in_shadow=lambda ids: judge_in_shadow(ids, services),
-        back_score=lambda job_id, number, size: back_score_chunk(
-            job_id, number, services, size=size
-        ),
-    )
-    register_back_scoring(app, idle)
+    register_scoring(app, judge, batch_size=wired.settings.batch_size)
     name = own_name()
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{name}:{services.common.new_id('lease')}")
@@ -119,7 +97,6 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
             find_rings(services.clusters, services.common, memory.rings, goes_on=goes_on)
 
     keep = timedelta(days=wired.settings.keep_deliveries_days)
-    keep_shadow_verdicts = timedelta(days=wired.settings.keep_opinions_days)
     register_upkeep(
         app,
         {
@@ -149,12 +126,6 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
             TaskName.COUNT_TRAFFIC: lambda: count_traffic(
                 services.review, services.insight, goes_on=_for_seconds(COUNT_FOR_SECONDS)
             ),
-            TaskName.PRUNE_SHADOW_VERDICTS: lambda: prune_shadow_verdicts(
-                services.judging, services.common, keep=keep_shadow_verdicts
-            ),
-            TaskName.FEED_BACK_SCORINGS: lambda: feed_back_scorings(
-                services.judging, services.common
-            ),
         },
         watch=wired.counting.watch_upkeep,
     )
@@ -166,7 +137,7 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
         lambda: judged_at,
     )
     register_heartbeat(app, signs)
-    worker = app.Worker(
+    return app.Worker(
         pool="solo",
         # Sites are told by a process of their own: one that is slow must not delay a verdict.
         queues=[QueueName.UPKEEP.value],
@@ -176,7 +147,6 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
         without_gossip=True,
         without_heartbeat=True,
     )
-    return worker, idle
 
 
 def _days(number: int) -> timedelta | None:

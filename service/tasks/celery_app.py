@@ -46,12 +46,6 @@ _GROUP_EXPIRES_SECONDS = 4.0
 COUNT_EVERY_SECONDS = 10.0
 COUNT_FOR_SECONDS = 0.5
 _COUNT_EXPIRES_SECONDS = 20.0
-# At most 1,000 go each time, that is 1.4 million a day.
-PRUNE_SHADOW_VERDICTS_EVERY_SECONDS = 60.0
-_PRUNE_SHADOW_VERDICTS_EXPIRES_SECONDS = 120.0
-# Chunks of back-scoring jobs are cut as they are needed; without a job it is one small query.
-FEED_BACK_SCORINGS_EVERY_SECONDS = 1.0
-_FEED_BACK_SCORINGS_EXPIRES_SECONDS = 4.0
 # Fresh messages are announced at once; this finds those whose time to be tried again has come.
 DELIVER_EVERY_SECONDS = 1.0
 _DELIVER_EXPIRES_SECONDS = 4.0
@@ -184,22 +178,6 @@ def make_celery(valkey_url: str, *, retrains: bool = False) -> Celery:
                 "options": {
                     "queue": QueueName.UPKEEP.value,
                     "expires": _COUNT_EXPIRES_SECONDS,
-                },
-            },
-            "prune-opinions": {
-                "task": TaskName.PRUNE_SHADOW_VERDICTS.value,
-                "schedule": PRUNE_SHADOW_VERDICTS_EVERY_SECONDS,
-                "options": {
-                    "queue": QueueName.UPKEEP.value,
-                    "expires": _PRUNE_SHADOW_VERDICTS_EXPIRES_SECONDS,
-                },
-            },
-            "feed-back-scorings": {
-                "task": TaskName.FEED_BACK_SCORINGS.value,
-                "schedule": FEED_BACK_SCORINGS_EVERY_SECONDS,
-                "options": {
-                    "queue": QueueName.UPKEEP.value,
-                    "expires": _FEED_BACK_SCORINGS_EXPIRES_SECONDS,
                 },
             },
             "remind": {

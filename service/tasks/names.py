@@ -16,7 +16,6 @@ class QueueName(StrEnum):
     UPKEEP = "slopsieve.upkeep"
     CALLBACKS = "slopsieve.callbacks"
     RETRAIN = "slopsieve.retrain"
-    BACK_SCORING = "slopsieve.back_scoring"
 
 
 class TaskName(StrEnum):
@@ -31,8 +30,6 @@ class TaskName(StrEnum):
     COUNT_TRAFFIC = "slopsieve.count_traffic"
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
-    PRUNE_SHADOW_VERDICTS = "slopsieve.prune_opinions"
-    FEED_BACK_SCORINGS = "slopsieve.feed_back_scorings"
     DELIVER_DUE = "slopsieve.deliver_due"
     REMIND = "slopsieve.remind"
     PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
@@ -48,6 +45,3 @@ LANE_QUEUES: Mapping[Lane, QueueName] = {
 
 # The one field of a scoring message; messages carry ids and nothing else.
 COMMENT_ID_FIELD = "comment_id"
-# The two of a back-scoring message: which chunk of which job.
-JOB_FIELD = "job_id"
-CHUNK_FIELD = "chunk"

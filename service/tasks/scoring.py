@@ -61,22 +61,16 @@ def lane_plans(batch_size: int) -> Mapping[Lane, LanePlan]:
 
 def register_scoring(
     app: Celery, judge: Callable[[Sequence[CommentId]], object], *, batch_size: int
-) -> Callable[[], int]:
-    """Let this app's workers consume both lanes and call `judge` with batches of ids.
-
-    Return what says how many ids wait in the worker now.
-    """
-    batchers: list[Batcher] = []
+) -> None:
+    """Let this app's workers consume both lanes and call `judge` with batches of ids."""
 
     class ScoringStep(_ScoringStep):
         """The step with what it needs closed over: Celery makes the instance itself."""
 
         judge_ids = staticmethod(judge)
         plans = lane_plans(batch_size)
-        made = batchers
 
     app.steps["consumer"].add(ScoringStep)
-    return lambda: sum(len(batcher) for batcher in batchers)
 
 
 class _ScoringStep(OwnConsumerStep):
@@ -84,7 +78,6 @@ class _ScoringStep(OwnConsumerStep):
 
     judge_ids: Callable[[Sequence[CommentId]], object]
     plans: Mapping[Lane, LanePlan]
-    made: list[Batcher]
 
     def __init__(self, parent: Any, **options: Any) -> None:
         super().__init__(parent, **options)
@@ -97,7 +90,6 @@ class _ScoringStep(OwnConsumerStep):
         call_after = parent.timer.call_after
         if self._batcher is None:
             self._batcher = Batcher(self.judge_ids, self.plans, call_after=call_after)
-            self.made.append(self._batcher)
         else:
             self._batcher.forget_messages(call_after)
         super().start(parent)

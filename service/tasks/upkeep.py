@@ -23,8 +23,6 @@ UPKEEP_TASKS = (
     TaskName.GROUP_FRESH,
     TaskName.PRUNE_RETRAININGS,
     TaskName.COUNT_TRAFFIC,
-    TaskName.PRUNE_SHADOW_VERDICTS,
-    TaskName.FEED_BACK_SCORINGS,
 )
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.back_scoring import BackScoring, JobState
 from service.domain.retraining import (
     Answer,
     Recommendation,
@@ -50,21 +49,6 @@ def answer(services, one, given):
     services.learning.retrainings.answer(one.id, given, by="Olive", at=services.common.clock())
 
 
-def ask_back_scoring(services, name, state=JobState.RUNNING):
-    now = services.common.clock()
-    job = BackScoring(
-        id=services.common.new_id("bsc"),
-        model_version=name,
-        site_ids=None,
-        since=None,
-        until=now,
-        asked_by="Olive",
-        asked_at=now,
-    )
-    services.judging.back_scorings.begin(job)
-    services.judging.back_scorings.change(job.id, state, at=now)
-
-
 def test_the_newest_refused_ones_stay(services, shelf):
     for name in NAMES:
         ended(services, name)
@@ -89,30 +73,15 @@ def test_what_an_owner_refused_goes_and_what_waits_for_an_answer_stays(services,
     assert shelf.names == ["serving", *NAMES[1:]]
 
 
-def test_what_serves_served_or_is_in_the_shadow_stays(services, shelf):
+def test_what_serves_or_served_stays(services, shelf):
     for name in NAMES:
         ended(services, name)
     for name in (NAMES[0], NAMES[1], NAMES[2]):
         promote_version(name, services.learning, services.common, by="Olive")
-    shelf.shadow = NAMES[3]
 
     tidy_versions(services, keep=1)
 
-    assert shelf.names == ["serving", *NAMES[:4], NAMES[5]]
-
-
-@pytest.mark.parametrize("state", [JobState.RUNNING, JobState.PAUSED])
-def test_what_a_back_scoring_job_asks_stays_until_the_job_is_over(services, shelf, state):
-    for name in NAMES[:2]:
-        ended(services, name)
-    ask_back_scoring(services, NAMES[0], state)
-    during = tidy_versions(services, keep=1)
-
-    (job,) = services.judging.back_scorings.recent(limit=1)
-    services.judging.back_scorings.change(job.id, JobState.CANCELLED, at=services.common.clock())
-
-    assert (during, tidy_versions(services, keep=1)) == (0, 1)
-    assert NAMES[0] not in shelf.names
+    assert shelf.names == ["serving", *NAMES[:3], NAMES[5]]
 
 
 def test_a_version_to_which_another_retraining_came_that_waits_stays(services, shelf):

@@ -28,7 +28,6 @@ from models.registry import (
     promote,
     read_current_name,
 )
-from service.domain.back_scoring import BackScoring, JobState
 from service.domain.bulk_decision import ChosenBy
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId, Lane
@@ -45,7 +44,6 @@ from service.domain.retraining import (
     RetrainingState,
 )
 from service.domain.sender import make_sender
-from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.site import Site, SiteSettings
 from service.domain.traffic import Fact, Kind, Sighting
 from service.domain.verdict import Outcome
@@ -109,7 +107,6 @@ LEAVES = {
     "second-factor": "/me/second-factor",
     "models": "/models",
     "model-card": f"/models/versions/{read_current_name()}",
-    "differences": f"/models/differences?version={CANDIDATE}",
     "log": "/log",
     "personal-data": "/personal-data",
 }
@@ -207,7 +204,6 @@ def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf
         stores=fresh_stores(sites=(*SITES, KETTLE)),
         current_model=lambda: model,
         versions=shelf,
-        shadow_name=lambda: CANDIDATE,
         traffic=drifted("test-1"),  # the version whose promise the services for tests state
         audit_share=0.3,
     )
@@ -322,40 +318,6 @@ def retrain(services: Services) -> None:
                 started_at=at,
                 ended_at=ended,
                 **state,
-            )
-        )
-
-
-def ask_the_candidate(services: Services, cases: tuple[Case, ...]) -> None:
-    """Let the candidate judge in the shadow what was judged, and be asked about the archive."""
-    judged = [c for c in cases if c.verdict is not None and c.comment.id != WITHDRAWN]
-    services.judging.shadow_verdicts.add(
-        [
-            ShadowVerdict(
-                comment_id=case.comment.id,
-                model_version=CANDIDATE,
-                origin=Origin.SHADOW,
-                outcome=Outcome.SPAM if index % 5 == 0 else case.verdict.outcome,
-                p_spam=0.993 if index % 5 == 0 else case.verdict.p_spam,
-                formed_at=NOW,
-            )
-            for index, case in enumerate(judged)
-            if case.verdict is not None
-        ]
-    )
-    for number, state in enumerate((JobState.ENDED, JobState.RUNNING)):
-        services.judging.back_scorings.begin(
-            BackScoring(
-                id=f"bsc_{number}",
-                model_version=CANDIDATE,
-                site_ids=None,
-                since=None,
-                until=NOW,
-                asked_by="Ola Brandt",
-                asked_at=NOW - timedelta(hours=20 - 19 * number),
-                total=len(judged),
-                done=len(judged) if state is JobState.ENDED else len(judged) // 3,
-                state=state,
             )
         )
 
@@ -552,7 +514,6 @@ def main() -> None:
     tell_sites(services, cases)
     campaign = work(services)
     retrain(services)
-    ask_the_candidate(services, cases)
     told = {DISPUTED, WITHDRAWN}
     best = max((c for c in cases if c.needs_review and c.comment.id not in told), key=how_telling)
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:

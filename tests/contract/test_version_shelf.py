@@ -96,14 +96,10 @@ def test_a_version_that_nobody_needs_can_be_deleted(shelf):
         shelf.drop("v-2")
 
 
-def test_the_current_and_the_previous_version_and_the_shadow_stay(shelf):
+def test_the_current_and_the_previous_version_stay(shelf):
     shelf.promote("v-2")
-    if isinstance(shelf, FixedShelf):
-        shelf.shadow = "v-3"
-    else:
-        (shelf.folder / "SHADOW").write_text("v-3")
 
-    for name in ("v-1", "v-2", "v-3"):
+    for name in ("v-1", "v-2"):
         with pytest.raises(ConflictError):
             shelf.drop(name)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from service.domain.comment import Lane
-from service.tasks.back_scoring import register_back_scoring
 from service.tasks.callbacks import register_callbacks
 from service.tasks.celery_app import make_celery
-from service.tasks.idle_work import IdleWork
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
 from service.tasks.reminding import register_reminding
 from service.tasks.retraining import register_retraining
@@ -16,13 +14,7 @@ from service.tasks.upkeep import UPKEEP_TASKS, register_upkeep
 
 def _worker_app():
     app = make_celery("redis://localhost:1/0", retrains=True)
-    waiting = register_scoring(app, lambda ids: None, batch_size=8)
-    idle = IdleWork(
-        waiting=waiting,
-        judge_in_shadow=lambda ids: None,
-        back_score=lambda job_id, number, size: iter(()),
-    )
-    register_back_scoring(app, idle)
+    register_scoring(app, lambda ids: None, batch_size=8)
     register_upkeep(app, dict.fromkeys(UPKEEP_TASKS, lambda: None))
     register_callbacks(app, lambda: None)
     register_reminding(app, lambda: None)
@@ -35,11 +27,9 @@ def test_every_queue_is_consumed_by_the_worker():
 
     by_tasks = {QueueName(name) for name in app.amqp.queues}
     by_lanes = {LANE_QUEUES[lane] for lane in lane_plans(8)}
-    in_idle_time = {QueueName.BACK_SCORING}
-    assert by_tasks | by_lanes | in_idle_time == set(QueueName)
-    assert by_tasks & by_lanes == by_tasks & in_idle_time == set()
-    steps = {step.__name__ for step in app.steps["consumer"]}
-    assert {"ScoringStep", "BackScoringStep"} <= steps
+    assert by_tasks | by_lanes == set(QueueName)
+    assert by_tasks & by_lanes == set()
+    assert "ScoringStep" in {step.__name__ for step in app.steps["consumer"]}
 
 
 def test_every_lane_has_a_queue_and_the_interactive_one_goes_first():

@@ -591,7 +591,7 @@ import os
 os.environ["SLOPSIEVE_DATA_DIR"] = sys.argv[1]
 os.environ["SLOPSIEVE_MODELS_DIR"] = os.path.join(sys.argv[1], "models")
 from service.cli import main
-for words in ("promote next", "rollback", "shadow next", "shadow --off", "show next"):
+for words in ("promote next", "rollback", "show next"):
     try:
         main(["models", *words.split()])
     except SystemExit as ended:
@@ -721,7 +721,6 @@ def test_an_image_without_an_engine_promotes_versions_and_shows_them(tmp_path):
 
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith(f"next is the current version; before it was {shipped}.\n")
-    assert "next is in the shadow; before it was none.\n" in ended.stdout
 
 
 def test_a_damaged_version_is_not_promoted_from_an_image_without_an_engine(tmp_path):

@@ -31,13 +31,11 @@ from service.ports.comments import NewComment
 from service.processes.operating import (
     expose,
     show_model,
-    show_shadow,
     show_streams,
     state_parts,
 )
 from service.settings import load_settings
 from service.stores.migrations import migrate
-from service.tasks.idle_work import IdleWork
 from service.tasks.upkeep import UPKEEP_TASKS
 from service.watching.exposition import Exposition
 from service.web.app import create_app
@@ -109,8 +107,7 @@ def text(tmp_path_factory, valkey) -> str:
     wired.counting.database_failed("OperationalError")
     wired.counting.served(route="/1.1/comment-check", method="POST", status=200, seconds=0.1)
     wired.models.loaded_at = NOW
-    idle = IdleWork(waiting=lambda: 0, judge_in_shadow=len, back_score=lambda *_: iter(()))
-    shown_by_workers = [show_model(wired), show_shadow(wired, idle)]
+    shown_by_workers = [show_model(wired)]
     worker = Exposition("worker", CollectorRegistry(), folder / "metrics", shown_by_workers)
     exposition.also(show_streams(lambda: 0))
     exposition.ask_parts(_at_once(parts))

@@ -67,7 +67,7 @@ def client(install):
         (
             "service.processes.worker",
             WORKERS,
-            (QueueName.UPKEEP, QueueName.INTERACTIVE, QueueName.BACK_SCORING),
+            (QueueName.UPKEEP, QueueName.INTERACTIVE),
         ),
         ("service.processes.callbacks", DISPATCHERS, (QueueName.CALLBACKS,)),
     ],

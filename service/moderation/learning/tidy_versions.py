@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator
 from datetime import timedelta
 
-from service.domain.back_scoring import UNFINISHED
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.retraining import (
     Answer,
@@ -20,7 +19,7 @@ from service.ports.services import CommonPorts, LearningPorts, Services
 
 log = logging.getLogger(__name__)
 
-# Retrainings and back-scoring jobs that are looked at. A version of an older one stays.
+# Retrainings that are looked at. A version of an older one stays.
 _LOOKED_BACK = 500
 # Nobody writes a version for so long.
 _LEFTOVERS_KEPT = timedelta(days=1)
@@ -30,10 +29,10 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     """Delete refused candidates but the `keep` newest of them; return how many were deleted.
 
     Refused is what does not meet the release criteria, or an owner refused. What serves, served
-    ever before, is in the shadow, waits for an answer, is asked by a back-scoring job that has not
-    ended, or was not written by a retraining that is known here, stays; while a retraining runs,
-    everything does, as the same training again comes to the same version. Half-written ones that
-    killed processes left go after a day. Safe to run at any time. Raises `StoreUnavailableError`.
+    ever before, waits for an answer, or was not written by a retraining that is known here, stays;
+    while a retraining runs, everything does, as the same training again comes to the same version.
+    Half-written ones that killed processes left go after a day. Safe to run at any time. Raises
+    `StoreUnavailableError`.
     """
     services.learning.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
     retrainings = services.learning.retrainings.recent(limit=_LOOKED_BACK)
@@ -42,14 +41,9 @@ def tidy_versions(services: Services, *, keep: int) -> int:
         return 0
     there = {version.name for version in services.learning.versions.all()}
     refused = [name for name in _refused(retrainings) if name in there]
-    needed = {
-        job.model_version
-        for job in services.judging.back_scorings.recent(limit=_LOOKED_BACK)
-        if job.state in UNFINISHED
-    }
     dropped = 0
     for name in refused[keep:]:
-        if name not in needed and not _served(name, services.common):
+        if not _served(name, services.common):
             dropped += _drop(name, services.learning)
     if dropped:
         log.info("refused model versions were deleted", extra={"versions": dropped})

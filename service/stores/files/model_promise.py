@@ -1,4 +1,4 @@
-"""Reads what the folder of versions says without loading any: the promise, the shadow."""
+"""Reads what the folder of versions says without loading any: the promise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from models.errors import ModelVersionError
-from models.registry import read_current_fusion, read_shadow_name
+from models.registry import read_current_fusion
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs
 
@@ -24,11 +24,6 @@ def read_promise(models_dir: Path | None) -> Promise | None:
         ham_called_spam=_rate(fusion.promises, "ham_called_spam"),
         spam_called_ham=_rate(fusion.promises, "spam_called_ham"),
     )
-
-
-def read_shadow(models_dir: Path | None) -> str | None:
-    """Return the name of the version in the shadow; None for none."""
-    return read_shadow_name(models_dir)
 
 
 def _rate(promises: Mapping[str, Any], name: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Serves the current model version and those beside it, and notices when another is named."""
+"""Serves the current model version, and notices when another is named."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ log = logging.getLogger(__name__)
 NO_VERSION = "none"
 # A promotion should be served soon; reading one small file this often costs nothing.
 _LOOK_EVERY_SECONDS = 2.0
-# A version that could not be loaded beside the current one is not read again before that.
-_TRY_AGAIN_SECONDS = 30.0
 
 
 class UnavailableClassifier:
@@ -73,9 +71,6 @@ class ModelVersions:
 
     `loaded_at` is when the version that serves was loaded, None without one, `refusals` how many
     others could not be used since the process started. `serving` names it without looking.
-
-    Other versions are loaded in the same way and never take its place: the one that `SHADOW` names,
-    and one more that is asked for by name.
     """
 
     def __init__(
@@ -96,11 +91,6 @@ class ModelVersions:
         self.problem: str | None = "no model version was looked for yet"
         self.loaded_at: datetime | None = None
         self.refusals = 0
-        self._shadow = _VersionBeside(self._find, monotonic, self._beside)
-        self._other = _VersionBeside(self._find, monotonic, self._beside)
-        self._shadow_looked_at = float("-inf")
-        self._shadow_name: str | None = None
-        self.shadow_problem: str | None = None
 
     def current(self) -> JudgingModel:
         """Return the model to judge with now."""
@@ -118,44 +108,6 @@ class ModelVersions:
     def serving(self) -> str:
         """Return the version that judged last; it may not be loaded yet: see `NO_VERSION`."""
         return self._model.version
-
-    def shadow(self) -> JudgingModel | None:
-        """Return the version to ask beside the current one; None where none is named or usable.
-
-        `shadow_problem` says in one line why one that is named cannot be used.
-        """
-        serving = self.current().version
-        with self._lock:
-            now = self._monotonic()
-            if now - self._shadow_looked_at >= _LOOK_EVERY_SECONDS:
-                self._shadow_looked_at = now
-                self._shadow_name = _named_shadow(self._find())
-            name = self._shadow_name
-        if name is None or name == serving:
-            self._shadow.drop()
-            self.shadow_problem = None
-            return None
-        try:
-            model = self._shadow.find(name)
-        except ModelUnavailableError as error:
-            if str(error) != self.shadow_problem:
-                self.shadow_problem = str(error)
-                log.error(  # noqa: TRY400  # the error has said all there is to say
-                    "the shadow version was refused", extra={"reason": str(error)}
-                )
-            return None
-        self.shadow_problem = None
-        return model
-
-    def find(self, version: str) -> JudgingModel | None:
-        """Return a version by its name, None while it is being loaded.
-
-        Raises `ModelUnavailableError` for one that is not there, damaged or tampered with.
-        """
-        for model in (self.current(), self._shadow.loaded):
-            if model is not None and model.version == version != NO_VERSION:
-                return model
-        return self._other.find(version)
 
     def _look(self) -> None:
         """Load what `CURRENT` names if that does not serve; called with the lock held."""
@@ -206,78 +158,6 @@ class ModelVersions:
             self._refused = reason
             self.refusals += 1
             log.error("model version refused", extra={"reason": reason})
-
-
-class _VersionBeside:
-    """Holds at most one version beside the current one, loaded by what `beside` does."""
-
-    def __init__(
-        self,
-        find_folder: Callable[[], Path | None],
-        monotonic: Callable[[], float],
-        beside: Callable[[Callable[[], None]], None],
-    ) -> None:
-        self._find_folder = find_folder
-        self._monotonic = monotonic
-        self._beside = beside
-        self._lock = threading.Lock()
-        self._loading: str | None = None
-        self._failed: tuple[str, str, float] | None = None
-        self.loaded: JudgingModel | None = None
-
-    def drop(self) -> None:
-        """Let go of what is loaded."""
-        self.loaded = None
-
-    def find(self, name: str) -> JudgingModel | None:
-        """Return the version, None while it is being loaded; raise `ModelUnavailableError`."""
-        with self._lock:
-            model = self.loaded
-            if model is not None and model.version == name:
-                return model
-            if self._failed is not None:
-                failed, reason, since = self._failed
-                if failed == name and self._monotonic() - since < _TRY_AGAIN_SECONDS:
-                    raise ModelUnavailableError(reason)
-            if self._loading is not None:
-                return None
-            self._loading, self._failed = name, None
-            # Two networks at a time are enough: the one that was loaded goes first.
-            self.loaded = None
-        self._beside(lambda: self._load(name))
-        with self._lock:
-            if self._failed is not None:
-                raise ModelUnavailableError(self._failed[1])
-            return self.loaded
-
-    def _load(self, name: str) -> None:
-        reason, model = "", None
-        try:
-            model = to_judging_model(_load_named(self._find_folder(), name))
-            log.info("model version loaded beside", extra={"version": name})
-        except Exception as error:  # noqa: BLE001  # whatever a version on trial is made of
-            reason = str(error) or type(error).__name__
-        with self._lock:
-            self._loading, self.loaded = None, model
-            self._failed = None if model else (name, reason, self._monotonic())
-
-
-def _load_named(folder: Path | None, name: str) -> ModelVersion:
-    from models.registry import SHIPPED_DIR, list_versions, load_version
-
-    if name not in list_versions(folder):
-        msg = f"there is no model version {name[:100]!r}"
-        raise ModelVersionError(msg)
-    return load_version((folder or SHIPPED_DIR) / name)
-
-
-def _named_shadow(folder: Path | None) -> str | None:
-    try:
-        from models.registry import read_shadow_name
-    except ImportError:
-        # An image without the classifier's packages has no current version either.
-        return None
-    return read_shadow_name(folder)
 
 
 def _in_a_thread(work: Callable[[], None]) -> None:

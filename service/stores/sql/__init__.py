@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from service.stores.sql.applied import SqlAppliedStore
 from service.stores.sql.asides import SqlAsideStore
 from service.stores.sql.audit_log import SqlAuditLog
-from service.stores.sql.back_scorings import SqlBackScoringStore
 from service.stores.sql.backlog import SqlBacklogStore
 from service.stores.sql.base.engine import (
     Connections,
@@ -44,7 +43,6 @@ from service.stores.sql.second_factors import SqlSecondFactorStore
 from service.stores.sql.sender_notes import SqlSenderNoteStore
 from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
-from service.stores.sql.shadow_verdicts import SqlShadowVerdictStore
 from service.stores.sql.sites import SqlSiteStore
 from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
@@ -87,8 +85,6 @@ class SqlStores:
     applied: SqlAppliedStore
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
-    shadow_verdicts: SqlShadowVerdictStore
-    back_scorings: SqlBackScoringStore
     list_entries: SqlListEntryStore
     one_moment: Callable[[], AbstractContextManager[None]]
     retrainings: SqlRetrainingStore
@@ -127,8 +123,6 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         applied=SqlAppliedStore(engine),
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
-        shadow_verdicts=SqlShadowVerdictStore(engine),
-        back_scorings=SqlBackScoringStore(engine),
         list_entries=SqlListEntryStore(engine),
         one_moment=partial(one_moment, engine),
         retrainings=SqlRetrainingStore(engine),

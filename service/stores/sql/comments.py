@@ -45,7 +45,6 @@ from service.stores.sql.schema.tables import (
     waits_for_verdict,
 )
 from service.stores.sql.search_index import leave_out, mark_for_index
-from service.stores.sql.shadow_verdicts import drop_shadow_verdicts
 from service.stores.withdrawal import blanked
 
 # Each try sees at least one equal key more that another process kept meanwhile.
@@ -289,7 +288,6 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
     leave_out(connection, ids)
     delete_traits(connection, ids)
     delete_acts(connection, ids)
-    drop_shadow_verdicts(connection, ids)
 
 
 def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:

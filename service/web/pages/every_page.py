@@ -19,7 +19,6 @@ from service.web.pages.common.pages import guard_pages, limiter_of, make_pages
 from service.web.pages.common.shell import shell_of
 from service.web.pages.figures.figures_page import add_figures
 from service.web.pages.models.models_page import add_models
-from service.web.pages.models.shadow_view import add_shadow
 from service.web.pages.review.bulk_decisions import add_bulk_decisions
 from service.web.pages.review.campaigns_page import add_campaigns, add_rings
 from service.web.pages.review.live import Live
@@ -63,7 +62,6 @@ def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     add_log(pages, services)
     add_models(pages, services, config)
     add_personal_data(pages, services)
-    add_shadow(pages, services)
     pages.context_processor(lambda: shell_of(services.telling))
     register_language(app)
     guard_pages(app, pages, services.accounts, services.common, config)

@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from service.campaigns.acts import Tie
-from service.domain.back_scoring import BackScoring
 from service.domain.bulk_decision import ChosenBy
 from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Sender
@@ -17,7 +16,6 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.retraining import RetrainingState
 from service.domain.saved_view import SavedView
 from service.domain.scan import Band
-from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.user import User
 from service.domain.verdict import Outcome, Span
 from service.moderation.admin.site_lists import NewEntry, add_entry
@@ -92,7 +90,6 @@ def _fill(services: Services) -> dict[str, str]:
     services.review.search.index_due(limit=100)
     _list_and_save(services)
     _retrain(services, comment.id)
-    _keep_shadow_verdicts(services, [*members[:2], comment.id])
     return {
         "comment_id": comment.id,
         "campaign_id": campaign_id,
@@ -108,33 +105,6 @@ def _fill(services: Services) -> dict[str, str]:
         "answers": answer.id,
         "aside": aside.id,
     }
-
-
-def _keep_shadow_verdicts(services: Services, ids: list[CommentId]) -> None:
-    """Let a version differ on some comments, and be asked about all."""
-    now = services.common.clock()
-    shadow_verdicts = [
-        ShadowVerdict(
-            comment_id=comment_id,
-            model_version="candidate",
-            origin=Origin.SHADOW,
-            outcome=Outcome.HAM,
-            p_spam=0.01,
-            formed_at=now,
-        )
-        for comment_id in ids
-    ]
-    services.judging.shadow_verdicts.add(shadow_verdicts)
-    job = BackScoring(
-        id="bsc_1",
-        model_version="candidate",
-        site_ids=None,
-        since=None,
-        until=now + timedelta(days=1),
-        asked_by="Ola",
-        asked_at=now,
-    )
-    services.judging.back_scorings.begin(job)
 
 
 def _claim(services: Services, comment_id: CommentId, user: User) -> None:
@@ -211,7 +181,6 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width):
     telling = {
         "/review": ".campaign-strip",
         "/review?show=decided": ".stamp",
-        "/models/differences?version=candidate": ".log",
         f"/review/comments/{known['comment_id']}": ".sender",
         f"/review/comments/{known['of_the_campaign']}": ".similar",
         f"/review/comments/{known['claimed']}": ".claimed",
@@ -222,7 +191,7 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width):
         "/review/scan/sincere": ".scanned .targets",
         "/review/search?q=boilers": ".found .row",
         "/lists?show=allow": "#new",
-        "/models": "main:has(.checks) section:has(#on-trial) progress",
+        "/models": "main:has(.checks) section:has(#retrainings) progress",
     }
     watched = open_page(viewport={"width": width, "height": 900})
     page = watched.page

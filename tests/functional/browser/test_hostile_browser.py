@@ -10,13 +10,10 @@ import pytest
 
 from service.campaigns.acts import Tie
 from service.campaigns.traits import Traits
-from service.domain.back_scoring import BackScoring
 from service.domain.bulk_decision import ChosenBy
-from service.domain.case import CaseFilter, Order
 from service.domain.comment import Author, Lane, Post, Sender
 from service.domain.decision import Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.verdict import Outcome
 from service.moderation.review.bulk_decisions import decide_together
 from service.ports.audit import AuditEntry
@@ -112,35 +109,6 @@ def _keep_names(services):
         services.reputation.list_entries.add([entry])
 
 
-def _judge_all_in_shadow(services):
-    """Let a version differ on every comment there is, and be asked about them all."""
-    shadow_verdicts = [
-        ShadowVerdict(
-            comment_id=case.comment.id,
-            model_version="candidate",
-            origin=Origin.SHADOW,
-            outcome=Outcome.HAM,
-            p_spam=0.01,
-            formed_at=NOW,
-        )
-        for case in services.review.cases.page(
-            CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000
-        ).cases
-    ]
-    services.judging.shadow_verdicts.add(shadow_verdicts)
-    services.judging.back_scorings.begin(
-        BackScoring(
-            id="bsc_1",
-            model_version="candidate-with-a-name-of-a-hundred-characters".ljust(100, "x"),
-            site_ids=None,
-            since=None,
-            until=NOW,
-            asked_by="Ola",
-            asked_at=NOW,
-        )
-    )
-
-
 def _too_wide(page, widths=_WIDTHS):
     """Return the widths at which the page, all of it unfolded, scrolls sideways."""
     page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
@@ -187,7 +155,6 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
     texts = list(HOSTILE.values())
     keep_ring(services, len(texts), texts=texts, author=Author(name=texts[0]), ties=tuple(Tie))
     _keep_names(services)
-    _judge_all_in_shadow(services)
     watched = open_page()
     page = watched.page
     found = []
@@ -205,7 +172,6 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
         "/log",
         "/figures",
         "/models",
-        "/models/differences?version=candidate",
         "/sites",
         "/personal-data",
         "/accounts",

@@ -26,8 +26,6 @@ from models.registry import (
     promote,
     read_current_name,
     read_previous_name,
-    read_shadow_name,
-    set_shadow,
     write_version,
 )
 
@@ -109,50 +107,6 @@ def test_the_version_before_the_current_one_is_remembered(tmp_path):
 
     assert (before_any, first, read_previous_name(tmp_path)) == (None, None, "baseline-1")
     assert list_versions(tmp_path) == ["baseline-1", "baseline-2"]
-
-
-def test_a_version_is_set_into_the_shadow_and_taken_out_of_it(tmp_path):
-    for name in ("first", "second"):
-        write(tmp_path, name)
-    promote(tmp_path, "first")
-    before = read_shadow_name(tmp_path)
-
-    set_shadow(tmp_path, "second")
-    named = read_shadow_name(tmp_path)
-    set_shadow(tmp_path, None)
-    set_shadow(tmp_path, None)
-
-    assert (before, named, read_shadow_name(tmp_path)) == (None, "second", None)
-    assert read_current_name(tmp_path) == "first"
-
-
-def test_promoting_the_version_in_the_shadow_ends_the_shadow_and_promoting_another_does_not(
-    tmp_path,
-):
-    for name in ("first", "second", "third"):
-        write(tmp_path, name)
-    promote(tmp_path, "first")
-    set_shadow(tmp_path, "second")
-
-    promote(tmp_path, "third")
-    kept = read_shadow_name(tmp_path)
-    promote(tmp_path, "second")
-
-    assert (kept, read_shadow_name(tmp_path)) == ("second", None)
-
-
-@pytest.mark.parametrize("name", ["third", "first", "damaged", "../second", ""])
-def test_what_cannot_be_in_the_shadow_is_refused_and_what_was_there_stays(tmp_path, name):
-    for folder in ("first", "second", "damaged"):
-        write(tmp_path, folder)
-    (tmp_path / "damaged" / "fusion.json").write_text("{}")
-    promote(tmp_path, "first")
-    set_shadow(tmp_path, "second")
-
-    with pytest.raises(ModelVersionError):
-        set_shadow(tmp_path, name)
-
-    assert read_shadow_name(tmp_path) == "second"
 
 
 def test_a_damaged_version_cannot_be_promoted(tmp_path):

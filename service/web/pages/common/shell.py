@@ -23,7 +23,6 @@ class Way:
     count: str = ""
 
 
-_TRIALS = "pages.shadow"
 # Endpoint, name, and what an account must be allowed to find the way useful.
 _DAILY = (
     ("pages.queue", noted("Comments"), Permission.LOOK),
@@ -37,8 +36,6 @@ _SELDOM = (
     ("pages.sites", noted("Sites"), Permission.MANAGE_SITES),
     ("pages.accounts", noted("Accounts"), Permission.MANAGE_ACCOUNTS),
     ("pages.models", noted("Models"), Permission.MANAGE_MODELS),
-    # What everybody may see of that page; those who manage models see it there.
-    (_TRIALS, noted("Models"), Permission.LOOK),
     ("pages.log", noted("Log"), Permission.SEE_LOG),
     ("pages.personal_data", noted("Personal data"), Permission.ERASE_PEOPLE),
     ("pages.callbacks", noted("Callbacks"), Permission.LOOK),
@@ -75,8 +72,6 @@ def _number(count: int) -> str:
 
 
 def _is_open(user: User, endpoint: str, _name: str, permission: Permission) -> bool:
-    if endpoint == _TRIALS and user.may(Permission.MANAGE_MODELS):
-        return False
     return endpoint in current_app.view_functions and user.may(permission)
 
 

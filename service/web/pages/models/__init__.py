@@ -1,1 +1,1 @@
-"""Model versions, retrainings and versions in the shadow."""
+"""Model versions and retrainings."""

@@ -25,7 +25,6 @@ from service.web.pages.models.models_view import (
     view_retraining,
     view_version,
 )
-from service.web.pages.models.shadow_view import view_shadow
 
 _TOLD = "told_models"
 # The shipped card has 40,000; nobody reads more on a page.
@@ -160,7 +159,6 @@ def _show(
         retrainings=[view_retraining(one, services.review, moderator(), now) for one in recent],
         under_way=progress_of(recent, now)["under_way"],
         trainer=_is_heard(services.learning),
-        shadow=view_shadow(services.judging, services.common, moderator()),
     )
     return html, status
 
