@@ -50,7 +50,7 @@ class SetWeight:
 
 
 _JUDGEMENT = "judgement; no published counts"
-_AGED = "judgement; authored comments in order (tests/benchmarks/account_replay.py)"
+_AGED = "judgement; authored comments in order"
 _SIMULATED = "simulated senders (training/README.md), held within the bound"
 
 SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(

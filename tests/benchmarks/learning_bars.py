@@ -45,7 +45,6 @@ from service.scoring.weights import Cutoffs, Weights
 from service.stores.taught import TaughtKeeper
 from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.retrain_data import draw, read_rows
-from tests.benchmarks.retrain_learning import _pool
 from tests.databases import fresh_stores
 from tests.fakes import ForgetfulHistory, make_services, make_site, with_ports
 from training.data.corrections import LABEL_CORRECTIONS
@@ -183,7 +182,9 @@ def campaigns(data: Sequence[Path], scores: Scores, n_draws: int) -> list[Row]:
         for row in read_rows(path)
         if row["id"] in scores.log_odds
     }
-    pool = [row_of[e.comment.id] for e in _pool(parts, "campaigns") if e.comment.id in row_of]
+    learnt = {e.campaign for e in (*parts.train, *parts.calibration)}
+    unseen = [e for e in parts.test if e.is_spam and e.campaign and e.campaign not in learnt]
+    pool = [row_of[e.comment.id] for e in unseen if e.comment.id in row_of]
     ham = [row_of[e.comment.id] for e in parts.test if not e.is_spam and e.comment.id in row_of]
     n_campaigns = len({row["campaign"] for row in pool})
     print(f"{len(pool)} comments of {n_campaigns} campaigns, {n_draws} draws added up\n")

@@ -8,6 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from service.campaigns.acts import Act
+from service.campaigns.traits import Traits
 from service.domain.comment import Lane, Sender
 from service.domain.site import Site
 from service.domain.verdict import Outcome
@@ -18,7 +19,6 @@ from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
 from service.web.pages.review.review_page import COUNTS
 from service.web.pages.review.tab_counts import TabCounts
-from tests.benchmarks.desk_load import traits_of
 from tests.factories import NOW, SITE, make_comment, make_verdict
 from tests.fakes import make_services, with_ports
 from tests.functional.moderators import signed_in
@@ -69,7 +69,12 @@ def keep(services, numbers):
     services.judging.verdicts.add(
         [make_verdict(one.id, Outcome.UNSURE) for one in kept],
         audit=frozenset(),
-        traits=[traits_of(one.id) for one in kept],
+        traits=[
+            Traits(
+                comment_id=one.id, embedding=None, space="made up", targets=frozenset(), copies=()
+            )
+            for one in kept
+        ],
         acts=[
             Act(comment_id=one.id, who=f"who-{one.id}", at=NOW, ties=(), sells=True) for one in kept
         ],

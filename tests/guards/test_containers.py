@@ -297,22 +297,6 @@ def test_every_image_in_kubernetes_gets_a_version_from_both_kustomizations():
         assert tagged == used_there
 
 
-def test_the_chart_reads_every_resource_and_patch_of_the_base_and_has_its_settings():
-    base = _load(BASE / "kustomization.yaml")
-    template = (DOCKER / "helm" / "templates" / "all.yaml").read_text("utf-8")
-    listed = re.search(r"\$file := list (.*) }}", template)
-    values = _load(DOCKER / "helm" / "values.yaml")
-    (settings,) = base["configMapGenerator"]
-
-    assert listed is not None
-    assert [f"{name}.yaml" for name in re.findall(r'"(.*?)"', listed[1])] == base["resources"]
-    assert all(f'"base/{patch["path"]}"' in template for patch in base["patches"])
-    assert [f"{key}={value}" for key, value in values["settings"].items()] == settings["literals"]
-    assert (DOCKER / "helm" / "base").resolve() == BASE
-    replicas = {n: d["spec"]["replicas"] for n, d in _kubernetes("Deployment").items()}
-    assert values["replicas"].items() <= replicas.items()
-
-
 def test_every_process_of_the_supervisor_has_a_service_and_a_deployment():
     processes = sorted(supervise._MODULES.values())
 

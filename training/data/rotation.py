@@ -21,8 +21,7 @@ from training.data.split import group_copies, group_examples
 BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
-# How much what was said in other places counts where words alone are learnt from
-# (`models/decisions/0030-words-from-many-blogs.md`).
+# How much what was said in other places counts where words alone are learnt from.
 _ELSEWHERE = 0.3
 
 # What is no comment under a post: chats, videos, posts of a network. They teach less.

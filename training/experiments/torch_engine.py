@@ -1,7 +1,7 @@
 """Runs a version's network in torch: many windows at once on a GPU, for archives.
 
 No verdict comes from here. In a batch a window's answer hangs a little on what is beside it, and
-bfloat16 rounds otherwise than the int8 that serves; `training/notebook/` has how far they part.
+bfloat16 rounds otherwise than the int8 that serves.
 """
 
 from __future__ import annotations

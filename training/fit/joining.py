@@ -62,18 +62,18 @@ class JoinConfig:
     # mean 0.9783; it costs nothing when serving.
     draws: int = 4
     # So much counts beside them what machine-written answers say, each with and without the
-    # advertisement that was woven into it (`models/decisions/0031-woven-words-apart.md`).
+    # advertisement that was woven into it.
     woven_share: float = 0.15
     # The table of names. Out of fold on the public blogs, beside the linear member alone: without
     # names AUC 0.988 and recall at 0.1 / 0.5 / 1 % false positives 0.674 / 0.807 / 0.860; with 0.3
     # of a table with 0.5 / 2 / 8: 0.990, 0.991, 0.991 and 0.714, 0.732, 0.744 at 0.1 %.
     names_inverse_ridge: float = 4.0
     # Between which log-odds a name counts: it costs nothing to choose, so it vouches little, and
-    # no name alone condemns (`models/decisions/0024-names-bounded.md`).
+    # no name alone condemns.
     name_bounds: tuple[float, float] = (-1.0, 2.0)
     # How much a segment's words count beside the network, and how far below the most promotional
-    # segment of a comment another may lie (`models/decisions/0029-marks-by-words-too.md`; how far
-    # out of fold, `training/notebook/2026-11-26-many-blogs.md`).
+    # segment of a comment another may lie (how far
+    # out of fold, 2026-11-26).
     marks_words: float = 0.4
     marks_within: float = 3.5
     # Which log-odds of promotion mark a segment: what agrees best with marks by hand. Lower ones

@@ -56,7 +56,7 @@ class Evidence:
     """What is known of some comments: the model's p_spam and a column of strengths a detector.
 
     `is_new` says which of them are of blogs, or of authored posts, that nothing was learnt of;
-    `is_promised` which the promises are about (`models/decisions/0026-promised-on-arrivals.md`).
+    `is_promised` which the promises are about.
     `folds` are those in which weights are fitted without a comment; None draws them, groups of
     post, campaign and copies together.
     """

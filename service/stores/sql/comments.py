@@ -49,7 +49,7 @@ from service.stores.withdrawal import blanked
 
 # Each try sees at least one equal key more that another process kept meanwhile.
 _ADD_TRIES = 5
-# From so many on COPY is quicker than INSERT: see decision 0005 of this room.
+# From so many on COPY is quicker than INSERT.
 COPIED_FROM = 10
 # What `blanked` leaves of a comment, besides its id, its site and when it came in.
 _LEFT = frozenset(

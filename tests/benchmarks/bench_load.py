@@ -1,6 +1,6 @@
 """Offers comment-checks at a steady rate to a Slopsieve of its own, and counts what comes back.
 
-`python -m tests.benchmarks.akismet_load --rate 200 --seconds 60`. Every request comes at its
+`python -m tests.benchmarks.bench_load --rate 200 --seconds 60`. Every request comes at its
 appointed moment, whether or not earlier ones are answered, and its latency counts from that
 moment: what waits in line is not left out.
 """
