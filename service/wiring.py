@@ -175,7 +175,6 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         ),
         clusters=ClustersPorts(
             campaigns=stores.campaigns,
-            rings=stores.rings,
         ),
         reputation=ReputationPorts(
             history=breaker,

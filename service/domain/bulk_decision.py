@@ -16,7 +16,6 @@ class ChosenBy(StrEnum):
     SELECTION = "selection"
     SEARCH = "search"
     CAMPAIGN = "campaign"
-    RING = "ring"
     SCAN = "scan"
 
 

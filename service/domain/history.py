@@ -56,10 +56,9 @@ class History:
     the comment: a sum would let a well-known domain launder the bad one beside it. `content` is
     that of near-copies of the text. `account` is an account's, or where there is none that of a
     name with an e-mail address. `email_offers` and `account_offers` count only decisions on
-    comments with a commercial link or a product. `ring` is that of other senders who share with
-    this one what strangers do not. `conduct` is what the account did here, None for one that was
-    never seen. An empty history means "never seen"; a history that could not be fetched is None
-    where one is expected, and makes the verdict degraded.
+    comments with a commercial link or a product. `conduct` is what the account did here, None for
+    one that was never seen. An empty history means "never seen"; a history that could not be
+    fetched is None where one is expected, and makes the verdict degraded.
     """
 
     address: TrackRecord = field(default_factory=TrackRecord)
@@ -74,5 +73,4 @@ class History:
     account: TrackRecord = field(default_factory=TrackRecord)
     email_offers: TrackRecord = field(default_factory=TrackRecord)
     account_offers: TrackRecord = field(default_factory=TrackRecord)
-    ring: TrackRecord = field(default_factory=TrackRecord)
     conduct: Conduct | None = None

@@ -54,66 +54,11 @@ class MemberPage:
     next_cursor: str | None = None
 
 
-class GroupStore(Protocol):
-    """Shows groups of comments, campaigns or rings, and lets comments leave theirs.
+class CampaignStore(Protocol):
+    """Keeps by what comments are recognised, and which of them belong to one campaign.
 
     Where `site_ids` is given, nothing is told of other sites; None means all sites.
     """
-
-    def leave(self, group_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
-        """Take those members out of their group, for good; return who was taken out now.
-
-        No later comment joins the group because of them.
-        """
-
-    def rejoin(self, group_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
-        """Undo what `leave` did to these sites' comments; return whose."""
-
-    def page(
-        self,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        waiting_only: bool,
-        cursor: str | None,
-        limit: int,
-    ) -> CampaignPage:
-        """Return groups of at least `FEWEST_SHOWN` members, most waiting ones first.
-
-        Of equally many the one that grew last comes first. With `waiting_only` others than those
-        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
-        did not make.
-        """
-
-    def get(self, group_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
-        """Return a group of any size. Raise `NotFoundError` if it has no members there."""
-
-    def members(
-        self,
-        group_id: str,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        waiting_only: bool,
-        cursor: str | None,
-        limit: int,
-    ) -> MemberPage:
-        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
-
-    def waiting_ids(
-        self,
-        group_id: str,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        received_until: datetime,
-        limit: int,
-    ) -> list[CommentId]:
-        """Return the members that wait for a moderator and were received by then, newest first."""
-
-    def among(self, group_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
-        """Return which of these comments are members."""
-
-
-class CampaignStore(GroupStore, Protocol):
-    """Keeps by what comments are recognised, and which of them belong to one campaign."""
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
         """Let `holder` alone group comments till `until`, unless it is somebody else's turn now.
@@ -141,6 +86,57 @@ class CampaignStore(GroupStore, Protocol):
         before, or has no traits any more, is left as it is and not returned: so of several
         calls at once one places it.
         """
+
+    def leave(self, campaign_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
+        """Take those members out of their campaign, for good; return who was taken out now.
+
+        No later comment joins the campaign because of them.
+        """
+
+    def rejoin(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
+        """Undo what `leave` did to these sites' comments; return whose."""
+
+    def page(
+        self,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> CampaignPage:
+        """Return campaigns of at least `FEWEST_SHOWN` members, most waiting ones first.
+
+        Of equally many the one that grew last comes first. With `waiting_only` others than those
+        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
+        did not make.
+        """
+
+    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
+        """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
+
+    def members(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> MemberPage:
+        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
+
+    def waiting_ids(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        received_until: datetime,
+        limit: int,
+    ) -> list[CommentId]:
+        """Return the members that wait for a moderator and were received by then, newest first."""
+
+    def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
+        """Return which of these comments are members."""
 
     def most_waiting(
         self, *, site_ids: Sequence[SiteId] | None, limit: int

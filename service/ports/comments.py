@@ -8,7 +8,6 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from service.campaigns.acts import Act
 from service.campaigns.traits import Traits
 from service.domain.backlog import Backlog
 from service.domain.case import PendingComment
@@ -135,7 +134,7 @@ class CommentStore(Protocol):
         """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
 
         Gone are the text, the author, the sender's keys, the user agent, the post's excerpt, its
-        traits, its act and what moderators noted of it, and it leaves its campaign and its ring.
+        traits and what moderators noted of it, and it leaves its campaign.
         Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
         repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
         swept, counted as pending or listed for review. Withdrawing twice is harmless. `act` is the
@@ -167,7 +166,7 @@ class CommentStore(Protocol):
         """Take all that is known of their senders off these comments; `Sender()` is left.
 
         The comment's own words and names stay, and so does its `fingerprint`, by which repeats
-        are known. Its traits and its act, by which it could be told to be like others, go as well.
+        are known. Its traits, by which it could be told to be like others, go as well.
         """
 
 
@@ -182,7 +181,6 @@ class VerdictStore(Protocol):
         deliveries: Sequence[Delivery] = (),
         tell: Tell | None = None,
         traits: Sequence[Traits] = (),
-        acts: Sequence[Act] = (),
     ) -> list[CommentId]:
         """Store the verdicts of comments that have none yet; return whose were stored.
 
@@ -190,7 +188,7 @@ class VerdictStore(Protocol):
         already has a verdict keeps it untouched. `audit` names the comments that go to a
         moderator as part of the random audit sample. Of `deliveries` those about comments whose
         verdict was stored now are kept in the same transaction, so that none is ever lost, and so
-        are their `traits` and `acts`, to be grouped afterwards. Of comments that somebody has
+        are their `traits`, to be grouped afterwards. Of comments that somebody has
         decided or reported by then nothing of `deliveries` is kept, but what `tell` returns.
         """
 

@@ -47,7 +47,6 @@ from service.ports.review import (
     ScanCheckStore,
     SenderNoteStore,
 )
-from service.ports.rings import RingStore
 from service.ports.search import CaseSearch, SavedViewStore
 from service.ports.sites import ListEntryStore, SiteStore
 from service.ports.training import RetrainingStore, TrainerQueue
@@ -115,10 +114,9 @@ class JudgingPorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersPorts:
-    """Which comments belong together, and which senders."""
+    """Which comments belong together."""
 
     campaigns: CampaignStore
-    rings: RingStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,6 @@ from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.attempts import AttemptCount
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
-from service.moderation.judging.ring import find_rings
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
 from service.moderation.learning.tidy_retrainings import tidy_retrainings
@@ -91,10 +90,7 @@ def make_worker(wired: Wired) -> Any:
     memory = GroupingMemory(f"{name}:{services.common.new_id('lease')}")
 
     def group() -> None:
-        goes_on = _for_seconds(GROUP_FOR_SECONDS)
-        group_fresh(services, memory, goes_on=goes_on)
-        if memory.rings is not None:
-            find_rings(services.clusters, services.common, memory.rings, goes_on=goes_on)
+        group_fresh(services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS))
 
     keep = timedelta(days=wired.settings.keep_deliveries_days)
     register_upkeep(

@@ -176,13 +176,6 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             source=_SIMULATED,
             yields=False,
         ),
-        # What binds senders is told by chance, not by anybody who looked.
-        "rejected_ring_before": SetWeight(
-            weight=1.0,
-            family=Family.ACCOUNTS,
-            reason="moderators rejected comments of senders who share what strangers do not",
-            source="judgement; planted rings (tests/benchmarks/ring_planting.py)",
-        ),
         # A good record is just what the first three speak of: it was earned by remarks, or by
         # the comment as it was before.
         "offer_after_remarks": SetWeight(

@@ -15,7 +15,6 @@ from service.signals.earlier import (
     EMAIL,
     MAIL_DOMAIN,
     NAME,
-    RING,
     SHARED,
     Key,
     approved_before,
@@ -147,22 +146,5 @@ REJECTED_COPY_BEFORE = _detector(
         _under("content", rejected=1, approved=1),
         _under("content", rejected=3, approved=9),
         _under("content", approved=7),
-    ),
-)
-
-# The other senders of a ring, whom what strangers do not share ties to this one.
-REJECTED_RING_BEFORE = _detector(
-    "rejected_ring_before",
-    rejected_before,
-    (RING,),
-    fires_on=(
-        _under("ring", rejected=2),
-        _under("ring", rejected=9, approved=1),
-        _under("ring", rejected=40),
-    ),
-    silent_on=(
-        _under("ring", rejected=1),
-        _under("ring", rejected=4, approved=1),
-        _under("ring", approved=7),
     ),
 )

@@ -119,12 +119,6 @@ MAIL_DOMAIN = Key(
     most=0.6,
 )
 TARGET = Key(where="that link to the same domain", track_record=lambda h: h.domains)
-RING = Key(
-    where="of senders who share with this one what strangers do not",
-    track_record=lambda h: h.ring,
-    min_decisions=1.1,
-    dissent=5.0,
-)
 COPY = Key(where="of nearly the same words", track_record=lambda h: h.content)
 
 

@@ -23,7 +23,6 @@ from service.signals.decided_before import (
     REJECTED_COPY_BEFORE,
     REJECTED_MAIL_DOMAIN_BEFORE,
     REJECTED_PERSON_BEFORE,
-    REJECTED_RING_BEFORE,
 )
 from service.signals.detector import Detector
 from service.signals.dormant_account import DORMANT_ACCOUNT
@@ -127,7 +126,6 @@ DETECTORS: tuple[Detector, ...] = (
     REJECTED_MAIL_DOMAIN_BEFORE,
     REJECTED_TARGET_BEFORE,
     REJECTED_COPY_BEFORE,
-    REJECTED_RING_BEFORE,
     # How many others were just seen.
     SENDER_BURST,
     COPY_BURST,

@@ -221,9 +221,8 @@ def test_a_decision_counts_for_each_key_of_the_sender_and_what_it_sent(history):
 
     (seen,) = decided(history, [comment])
 
-    # A ring is other senders: one alone is none.
     assert {key.name: getattr(seen, key.name) for key in TRACK_RECORDS} == {
-        key.name: TrackRecord() if key.name == "ring" else both(rejected=1) for key in TRACK_RECORDS
+        key.name: both(rejected=1) for key in TRACK_RECORDS
     }
 
 

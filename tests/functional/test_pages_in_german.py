@@ -31,7 +31,6 @@ from tests.functional.moderators import (
     token_of,
 )
 from tests.functional.test_campaign_pages import keep_campaign
-from tests.functional.test_ring_pages import keep_ring
 
 GERMAN = {"Accept-Language": "de-CH,de;q=0.9,en;q=0.5"}
 # Addresses of the pages that answer with data, a part of a page or the way to another.
@@ -78,11 +77,9 @@ def words(page):
 def test_every_page_is_german_where_the_browser_asks_for_it(services, app, client):
     comment = keep(services)
     campaign_id, _ = keep_campaign(services, 3)
-    keep_ring(services, 3)
     ids = {
         "comment_id": comment.id,
         "campaign_id": campaign_id,
-        "ring_id": "ring_1",
         "site_id": SITE,
         "user_id": find_user("Ola", services.accounts).id,
         "version_name": "test-1",

@@ -46,7 +46,6 @@ def words(page):
     [
         "/review",
         "/review/campaigns",
-        "/review/rings",
         "/review/search",
         "/figures",
         "/me",

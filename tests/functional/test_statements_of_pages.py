@@ -7,14 +7,12 @@ from dataclasses import fields
 import pytest
 import sqlalchemy as sa
 
-from service.campaigns.acts import Act
 from service.campaigns.traits import Traits
 from service.domain.comment import Lane, Sender
 from service.domain.site import Site
 from service.domain.verdict import Outcome
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
-from service.ports.rings import PlacedRing
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
 from service.web.pages.review.review_page import COUNTS
@@ -60,7 +58,7 @@ def asked(engine):
 
 
 def keep(services, numbers):
-    """Keep comments that wait, all of one campaign, ring and sender."""
+    """Keep comments that wait, all of one campaign and sender."""
     kept = [
         make_comment(f"Number {n}, see https://shop.example/{n}", id=f"com_{n:03d}", sender=SENDER)
         for n in numbers
@@ -75,12 +73,7 @@ def keep(services, numbers):
             )
             for one in kept
         ],
-        acts=[
-            Act(comment_id=one.id, who=f"who-{one.id}", at=NOW, ties=(), sells=True) for one in kept
-        ],
     )
-    who = frozenset(f"who-{one.id}" for one in kept)
-    services.clusters.rings.place([PlacedRing(ring_id="ring_1", who=who, ties=("target",))])
     services.clusters.campaigns.place(
         [
             Placement(
@@ -96,15 +89,12 @@ def keep(services, numbers):
 
 PAGES = [
     # Statements and transactions at most: what opens a comment claims it in between. One each asks
-    # what is put aside, what is noted on the sender and which ring the comment is in.
-    ("/review", 33, 3),
-    ("/review/comments/com_001", 35, 3),
+    # what is put aside and what is noted on the sender.
+    ("/review", 32, 3),
+    ("/review/comments/com_001", 34, 3),
     ("/review/search?q=number", 11, 1),
     ("/review/campaigns", 10, 1),
     ("/review/campaigns/cam_1", 12, 1),
-    # What ties a ring, and how many it has, are two more.
-    ("/review/rings", 12, 1),
-    ("/review/rings/ring_1", 14, 1),
 ]
 
 

@@ -19,7 +19,6 @@ from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.verdict import Outcome
-from service.moderation.judging.ring import RingMemory
 from service.moderation.learning.policy import may_reject
 from service.moderation.review.decide import decide_comment
 from service.ports.campaigns import Lease, Placement
@@ -44,21 +43,17 @@ class GroupingMemory:
         self.grouping: Grouping | None = None
         # From where on traits are still to be read again, None once all were.
         self.fill_after: int | None = None
-        # Of who belongs together; None while somebody else groups.
-        self.rings: RingMemory | None = None
 
     def begin(self, after: int) -> Grouping:
         """Remember nothing yet, with all after this place to be read again."""
         self.grouping = Grouping(max_remembered=self.most)
         self.fill_after = after
-        self.rings = RingMemory(most=self.most)
         return self.grouping
 
     def clear(self) -> None:
         """Give the memory back: somebody else groups now."""
         self.grouping = None
         self.fill_after = None
-        self.rings = None
 
 
 def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:

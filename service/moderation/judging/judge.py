@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 
-from service.campaigns.acts import Act, act_of
 from service.campaigns.traits import Traits, traits_of
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
@@ -17,7 +16,6 @@ from service.domain.history import History
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.judging.attempts import AttemptCount
-from service.moderation.judging.beside import with_rings
 from service.moderation.judging.judgement import Judged, judge_with_outputs
 from service.moderation.judging.stage_timer import StageTimer
 from service.moderation.learning.rebuild import gather_whole
@@ -175,7 +173,7 @@ def _unjudgeable(attempt: Attempt, judging: JudgingPorts, common: CommonPorts) -
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
     try:
-        return with_rings(comments, gather_whole(comments, services), services.clusters)
+        return gather_whole(comments, services)
     except HistoryBlankError:
         log.warning("histories are being filled again, verdicts are degraded")
     except StoreUnavailableError:
@@ -198,7 +196,6 @@ def _store(
     endpoints = endpoints_of(cases, services.telling)
     messages = write_verdict_messages(cases, services.telling, services.common, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
-    acts = [act for one in judged if (act := _act(one, attempted[one.verdict.comment_id]))]
     stored = services.judging.verdicts.add(
         verdicts,
         audit=audit,
@@ -207,7 +204,6 @@ def _store(
             spoken_of, services.telling, services.common, endpoints
         ),
         traits=traits,
-        acts=acts,
     )
     _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
     _count_hits(verdicts, frozenset(stored), services.reputation, services.common)
@@ -242,32 +238,11 @@ def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
             history=judged.history,
         )
     except Exception as error:  # noqa: BLE001  # grouping never keeps a verdict from being stored
-        _log_ungrouped(verdict, error)
-        return None
-
-
-def _act(judged: Judged, attempt: Attempt) -> Act | None:
-    """Return by what the sender is found to belong with others: of ham too, which tells crowds."""
-    verdict = judged.verdict
-    if _JUDGING in verdict.degraded_by:
-        return None
-    try:
-        return act_of(
-            attempt.comment,
-            p_spam=verdict.p_spam,
-            blog=attempt.settings.blog,
-            history=judged.history,
+        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+            "a comment cannot be grouped",
+            extra={"comment_id": verdict.comment_id, "error": type(error).__name__},
         )
-    except Exception as error:  # noqa: BLE001  # grouping never keeps a verdict from being stored
-        _log_ungrouped(verdict, error)
         return None
-
-
-def _log_ungrouped(verdict: Verdict, error: Exception) -> None:
-    log.error(  # a traceback could carry the comment's text
-        "a comment cannot be grouped",
-        extra={"comment_id": verdict.comment_id, "error": type(error).__name__},
-    )
 
 
 def _count_hits(

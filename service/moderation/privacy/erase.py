@@ -64,11 +64,10 @@ def count_comments(person: Person, reputation: ReputationPorts) -> Mapping[SiteI
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
     """Yield everything held about a person, a comment at a time, with all that was said of it.
 
-    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports, the
-    campaign it belongs to, and by what rings are found, with the ring that it is in. Then follow
-    what the person's accounts did, the moderators' list entries that name the person's address or
-    e-mail, and their notes on the person. The last one says how many comments there were, and
-    whether there are more than `MAX_EXPORTED`.
+    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports and
+    the campaign it belongs to. Then follow what the person's accounts did, the moderators' list
+    entries that name the person's address or e-mail, and their notes on the person. The last one
+    says how many comments there were, and whether there are more than `MAX_EXPORTED`.
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
@@ -78,7 +77,6 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
         if not ids:
             break
         after = ids[-1]
-        acts = {key: asdict(kept) for key, kept in services.clusters.rings.kept_of(ids).items()}
         for comment_id in ids:
             try:
                 case = services.review.cases.get(comment_id)
@@ -88,7 +86,7 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
             accounts.update(
                 services.reputation.history.conducts(account_of(case.comment.sender), now=now)
             )
-            yield {"kind": "comment", **_record(case), "ring": acts.get(comment_id)}
+            yield {"kind": "comment", **_record(case)}
     accounts.update(services.reputation.history.conducts(person.sender, now=now))
     for name, conduct in sorted(accounts.items()):
         yield {"kind": "account", "account": name, "conduct": asdict(conduct)}

@@ -1,4 +1,4 @@
-"""Decides a campaign or a ring in one go, with exceptions, and takes comments out of it."""
+"""Decides a campaign in one go, with exceptions, and takes comments out of it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.moderation.admin.acts import record_act
 from service.moderation.review.bulk_decisions import PORTION, decide_together
-from service.ports.campaigns import GroupStore
 from service.ports.services import ClustersPorts, CommonPorts, Services
 
 # Decided within one request, at some 1,000 a second; whoever has more waiting presses twice.
 MOST_AT_ONCE = 5_000
 
 
-def decide_group(
-    group_id: str,
+def decide_campaign(
+    campaign_id: str,
     ruling: Ruling,
     services: Services,
     *,
-    what: ChosenBy,
     ticked: Sequence[CommentId],
     unticked: Sequence[CommentId],
     others_until: datetime | None,
@@ -38,21 +36,21 @@ def decide_group(
     With `others_until` all other members that wait and were received by then are ruled on as well,
     at most `MOST_AT_ONCE`, but for the `unticked` and those below `LOW_P_SPAM`: nobody saw them.
     Members that somebody decided in the meantime are left alone. With `exceptions_leave` the
-    unticked ones leave the group. `what` says which of the two that is. Nothing is done to comments
-    of other sites than `site_ids`, None means all. Raises what `decide_together` raises.
+    unticked ones leave the campaign. Nothing is done to comments of other sites than `site_ids`;
+    None means all. Raises what `decide_together` raises.
     """
-    groups = groups_of(what, services.clusters)
+    campaigns = services.clusters.campaigns
     seen = {*ticked, *unticked}
     wanted = list(dict.fromkeys(ticked))
     if others_until is not None:
-        others = groups.waiting_ids(
-            group_id,
+        others = campaigns.waiting_ids(
+            campaign_id,
             site_ids=site_ids,
             received_until=others_until,
             limit=MOST_AT_ONCE + len(seen),
         )
         wanted += [one for one in others if one not in seen][:MOST_AT_ONCE]
-    members = groups.among(group_id, wanted)
+    members = campaigns.among(campaign_id, wanted)
     wanted = [one for one in wanted if one in members]
     open_ids = [
         case.comment.id
@@ -67,44 +65,37 @@ def decide_group(
             ruling,
             services,
             decided_by=decided_by,
-            what=what,
+            what=ChosenBy.CAMPAIGN,
             note=note,
             bulk_decision_id=bulk_decision_id,
             site_ids=site_ids,
             open_only=True,
         )
     if exceptions_leave and unticked:
-        _take_out(group_id, unticked, services, what=what, by=decided_by, site_ids=site_ids)
+        _take_out(campaign_id, unticked, services, by=decided_by, site_ids=site_ids)
     return bulk_decision
 
 
 def put_back(
-    group_id: str,
+    campaign_id: str,
     clusters: ClustersPorts,
     common: CommonPorts,
     *,
-    what: ChosenBy,
     by: str,
     site_ids: tuple[SiteId, ...] | None,
 ) -> int:
-    """Let comments that were taken out of a group be its members again; return how many."""
-    back = groups_of(what, clusters).rejoin(group_id, site_ids=site_ids)
+    """Let comments that were taken out of a campaign be its members again; return how many."""
+    back = clusters.campaigns.rejoin(campaign_id, site_ids=site_ids)
     if back:
-        _log(common, by=by, act=f"put back into {what}", subject=group_id, count=len(back))
+        _log(common, by=by, act="put back into campaign", subject=campaign_id, count=len(back))
     return len(back)
 
 
-def groups_of(what: ChosenBy, clusters: ClustersPorts) -> GroupStore:
-    """Return the store of campaigns, or that of rings."""
-    return clusters.rings if what is ChosenBy.RING else clusters.campaigns
-
-
 def _take_out(
-    group_id: str,
+    campaign_id: str,
     ids: Sequence[CommentId],
     services: Services,
     *,
-    what: ChosenBy,
     by: str,
     site_ids: tuple[SiteId, ...] | None,
 ) -> None:
@@ -113,9 +104,11 @@ def _take_out(
         for case in services.review.cases.find(ids)
         if site_ids is None or case.comment.site_id in site_ids
     ]
-    left = groups_of(what, services.clusters).leave(group_id, theirs)
+    left = services.clusters.campaigns.leave(campaign_id, theirs)
     if left:
-        _log(services.common, by=by, act=f"take out of {what}", subject=group_id, count=len(left))
+        _log(
+            services.common, by=by, act="take out of campaign", subject=campaign_id, count=len(left)
+        )
 
 
 def _log(common: CommonPorts, *, by: str, act: str, subject: str, count: int) -> None:

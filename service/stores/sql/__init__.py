@@ -35,7 +35,6 @@ from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reminders import SqlReminderStore
 from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.retrainings import SqlRetrainingStore
-from service.stores.sql.rings import SqlRingStore
 from service.stores.sql.saved_views import SqlSavedViewStore
 from service.stores.sql.scan_checks import SqlScanCheckStore
 from service.stores.sql.search import SqlCaseSearch
@@ -68,7 +67,6 @@ class SqlStores:
     figures: SqlFigureStore
     traffic: SqlTrafficStore
     campaigns: SqlCampaignStore
-    rings: SqlRingStore
     claims: SqlClaimStore
     asides: SqlAsideStore
     scan_checks: SqlScanCheckStore
@@ -106,7 +104,6 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         figures=SqlFigureStore(engine),
         traffic=SqlTrafficStore(engine),
         campaigns=SqlCampaignStore(engine),
-        rings=SqlRingStore(engine),
         claims=SqlClaimStore(engine),
         asides=SqlAsideStore(engine),
         scan_checks=SqlScanCheckStore(engine),

@@ -1,10 +1,9 @@
-"""Reads lists of groups, campaigns or rings, and of their members from a SQL database."""
+"""Reads lists of campaigns and of their members from a SQL database."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -36,39 +35,9 @@ from service.stores.sql.schema.campaigns import (
 )
 from service.stores.sql.schema.tables import comments, decisions
 
+_LIST = "campaigns"
 _MEMBERS = "members"
 _comments = comments.c
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Groups:
-    """Where one kind of groups stands: a row a group, a row a member, and who has left.
-
-    What an index is partial by, `is_member` and the others say in so many words, or it is not used.
-    """
-
-    name: str
-    heads: sa.Table
-    members: sa.FromClause
-    group_id: sa.ColumnElement[Any]
-    is_member: sa.ColumnElement[bool]
-    is_waiting_member: sa.ColumnElement[bool]
-    gone: sa.FromClause
-    left_id: sa.ColumnElement[Any]
-    has_left: sa.ColumnElement[bool]
-
-
-CAMPAIGNS = Groups(
-    name="campaign",
-    heads=campaigns,
-    members=comments,
-    group_id=_comments.campaign_id,
-    is_member=is_member,
-    is_waiting_member=is_waiting_member,
-    gone=comment_traits.join(comments, _comments.id == comment_traits.c.comment_id),
-    left_id=comment_traits.c.left_campaign_id,
-    has_left=has_left,
-)
 
 
 def of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
@@ -77,7 +46,6 @@ def of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
 
 
 def list_campaigns(
-    groups: Groups,
     connection: sa.Connection,
     site_ids: Sequence[SiteId] | None,
     *,
@@ -85,64 +53,62 @@ def list_campaigns(
     cursor: str | None,
     limit: int,
 ) -> CampaignPage:
-    """See `GroupStore.page`."""
-    heads = groups.heads
-    waiting = _count_waiting(groups, site_ids).subquery()
+    """See `CampaignStore.page`."""
+    waiting = _count_waiting(site_ids).subquery()
     counted = sa.func.coalesce(waiting.c.waiting, 0)
-    joined = heads.join(waiting, waiting.c.group_id == heads.c.id, isouter=not waiting_only)
+    joined = campaigns.join(
+        waiting, waiting.c.campaign_id == campaigns.c.id, isouter=not waiting_only
+    )
     query = (
-        sa.select(heads.c.id, heads.c.last_seen_at, counted.label("waiting"))
+        sa.select(campaigns.c.id, campaigns.c.last_seen_at, counted.label("waiting"))
         .select_from(joined)
-        .where(_is_large_enough(groups, site_ids))
-        .order_by(counted.desc(), heads.c.last_seen_at.desc(), heads.c.id)
+        .where(_is_large_enough(site_ids))
+        .order_by(counted.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
         .limit(limit + 1)
     )
     if cursor is not None:
-        query = query.where(_later(groups, decode_place(cursor, of=_list_of(groups)), counted))
+        query = query.where(_later(decode_place(cursor, of=_LIST), counted))
     rows = connection.execute(query).all()
-    shown = _describe(groups, connection, [row.id for row in rows[:limit]], site_ids)
+    shown = _describe(connection, [row.id for row in rows[:limit]], site_ids)
     if len(rows) <= limit:
         return CampaignPage(campaigns=shown)
     last = rows[limit - 1]
     place = CampaignPlace(waiting=last.waiting, at=last.last_seen_at, id=last.id)
-    return CampaignPage(campaigns=shown, next_cursor=encode_place(place, of=_list_of(groups)))
+    return CampaignPage(campaigns=shown, next_cursor=encode_place(place, of=_LIST))
 
 
 def list_waiting(
-    groups: Groups, connection: sa.Connection, site_ids: Sequence[SiteId] | None, *, limit: int
+    connection: sa.Connection, site_ids: Sequence[SiteId] | None, *, limit: int
 ) -> list[WaitingCampaign]:
     """See `CampaignStore.most_waiting`."""
-    heads = groups.heads
-    waiting = _count_waiting(groups, site_ids).having(sa.func.count() >= FEWEST_SHOWN).subquery()
+    waiting = _count_waiting(site_ids).having(sa.func.count() >= FEWEST_SHOWN).subquery()
     query = (
-        sa.select(heads.c.id, waiting.c.waiting)
-        .join(waiting, waiting.c.group_id == heads.c.id)
-        .order_by(waiting.c.waiting.desc(), heads.c.last_seen_at.desc(), heads.c.id)
+        sa.select(campaigns.c.id, waiting.c.waiting)
+        .join(waiting, waiting.c.campaign_id == campaigns.c.id)
+        .order_by(waiting.c.waiting.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
         .limit(limit)
     )
     rows = connection.execute(query).all()
-    targets = _newest_targets(groups, connection, [row.id for row in rows], site_ids)
+    targets = _newest_targets(connection, [row.id for row in rows], site_ids)
     return [
         WaitingCampaign(id=row.id, waiting=row.waiting, targets=targets[row.id]) for row in rows
     ]
 
 
 def find_campaign(
-    groups: Groups,
     connection: sa.Connection,
     campaign_id: str,
     site_ids: Sequence[SiteId] | None,
 ) -> Campaign:
-    """See `GroupStore.get`."""
-    found = _describe(groups, connection, [campaign_id], site_ids)
+    """See `CampaignStore.get`."""
+    found = _describe(connection, [campaign_id], site_ids)
     if not found:
-        msg = f"there is no {groups.name} {campaign_id!r}"
+        msg = f"there is no campaign {campaign_id!r}"
         raise NotFoundError(msg)
     return found[0]
 
 
 def list_members(
-    groups: Groups,
     connection: sa.Connection,
     campaign_id: str,
     site_ids: Sequence[SiteId] | None,
@@ -151,11 +117,11 @@ def list_members(
     cursor: str | None,
     limit: int,
 ) -> MemberPage:
-    """See `GroupStore.members`."""
+    """See `CampaignStore.members`."""
     query = (
         sa.select(_comments.id, _comments.received_at)
-        .select_from(groups.members)
-        .where(*_members(groups, campaign_id, site_ids, waiting_only=waiting_only))
+        .select_from(comments)
+        .where(*_members(campaign_id, site_ids, waiting_only=waiting_only))
         .order_by(_comments.received_at.desc(), _comments.id.desc())
         .limit(limit + 1)
     )
@@ -178,7 +144,6 @@ def list_members(
 
 
 def find_waiting_ids(
-    groups: Groups,
     connection: sa.Connection,
     campaign_id: str,
     site_ids: Sequence[SiteId] | None,
@@ -186,12 +151,12 @@ def find_waiting_ids(
     received_until: datetime,
     limit: int,
 ) -> list[CommentId]:
-    """See `GroupStore.waiting_ids`."""
+    """See `CampaignStore.waiting_ids`."""
     query = (
         sa.select(_comments.id)
-        .select_from(groups.members)
+        .select_from(comments)
         .where(
-            *_members(groups, campaign_id, site_ids, waiting_only=True),
+            *_members(campaign_id, site_ids, waiting_only=True),
             _comments.received_at <= received_until,
         )
         .order_by(_comments.received_at.desc(), _comments.id.desc())
@@ -200,50 +165,43 @@ def find_waiting_ids(
     return list(connection.scalars(query))
 
 
-def _list_of(groups: Groups) -> str:
-    return f"{groups.name}s"
-
-
 def _members(
-    groups: Groups, campaign_id: str, site_ids: Sequence[SiteId] | None, *, waiting_only: bool
+    campaign_id: str, site_ids: Sequence[SiteId] | None, *, waiting_only: bool
 ) -> list[sa.ColumnElement[bool]]:
-    kind = groups.is_waiting_member if waiting_only else groups.is_member
-    return [groups.group_id == campaign_id, kind, *of_sites(site_ids)]
+    kind = is_waiting_member if waiting_only else is_member
+    return [_comments.campaign_id == campaign_id, kind, *of_sites(site_ids)]
 
 
-def _count_waiting(groups: Groups, site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
+def _count_waiting(site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
     return (
-        sa.select(groups.group_id.label("group_id"), sa.func.count().label("waiting"))
-        .select_from(groups.members)
-        .where(groups.is_waiting_member, *of_sites(site_ids))
-        .group_by(groups.group_id)
+        sa.select(_comments.campaign_id, sa.func.count().label("waiting"))
+        .select_from(comments)
+        .where(is_waiting_member, *of_sites(site_ids))
+        .group_by(_comments.campaign_id)
     )
 
 
-def _is_large_enough(groups: Groups, site_ids: Sequence[SiteId] | None) -> sa.ColumnElement[bool]:
+def _is_large_enough(site_ids: Sequence[SiteId] | None) -> sa.ColumnElement[bool]:
     """Return the condition for enough members; it looks at no more of them than that."""
     query = (
         sa.select(sa.literal(1))
-        .select_from(groups.members)
-        .where(groups.group_id == groups.heads.c.id, groups.is_member, *of_sites(site_ids))
+        .select_from(comments)
+        .where(_comments.campaign_id == campaigns.c.id, is_member, *of_sites(site_ids))
     )
-    return sa.exists(query.limit(1).offset(FEWEST_SHOWN - 1).correlate(groups.heads))
+    return sa.exists(query.limit(1).offset(FEWEST_SHOWN - 1).correlate(campaigns))
 
 
-def _later(
-    groups: Groups, place: CampaignPlace, counted: sa.ColumnElement[int]
-) -> sa.ColumnElement[bool]:
-    heads = groups.heads.c
-    at = sa.literal(place.at, heads.last_seen_at.type)
-    same_moment = sa.and_(heads.last_seen_at == at, heads.id > place.id)
+def _later(place: CampaignPlace, counted: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    at = sa.literal(place.at, campaigns.c.last_seen_at.type)
+    same_moment = sa.and_(campaigns.c.last_seen_at == at, campaigns.c.id > place.id)
     return sa.or_(
         counted < place.waiting,
-        sa.and_(counted == place.waiting, sa.or_(heads.last_seen_at < at, same_moment)),
+        sa.and_(counted == place.waiting, sa.or_(campaigns.c.last_seen_at < at, same_moment)),
     )
 
 
 def _describe(
-    groups: Groups, connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
+    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
 ) -> tuple[Campaign, ...]:
     """Return these campaigns in order, without those that have no members at these sites."""
     if not ids:
@@ -253,20 +211,20 @@ def _describe(
     low: dict[str, int] = {}
     left: dict[str, int] = {}
     rulings: dict[tuple[str, Ruling], int] = {}
-    for row in connection.execute(_counts(groups, ids, site_ids)):
+    for row in connection.execute(_counts(ids, site_ids)):
         if row.counted == _OF_SITE:
-            by_site[row.group_id].append(row)
+            by_site[row.campaign_id].append(row)
         elif row.counted == _WAITING:
-            waiting[row.group_id] = row.n
+            waiting[row.campaign_id] = row.n
         elif row.counted == _LOW:
-            low[row.group_id] = row.n
+            low[row.campaign_id] = row.n
         elif row.counted == _LEFT:
-            left[row.group_id] = row.n
+            left[row.campaign_id] = row.n
         else:
-            rulings[row.group_id, Ruling(row.counted)] = row.n
+            rulings[row.campaign_id, Ruling(row.counted)] = row.n
     found = [campaign_id for campaign_id in ids if campaign_id in by_site]
-    targets = _newest_targets(groups, connection, found, site_ids)
-    beginnings = _beginnings(groups, connection, found, site_ids)
+    targets = _newest_targets(connection, found, site_ids)
+    beginnings = _beginnings(connection, found, site_ids)
     return tuple(
         Campaign(
             id=campaign_id,
@@ -291,67 +249,63 @@ def _describe(
 _OF_SITE, _WAITING, _LOW, _LEFT = "of a site", "waiting", "low", "left"
 
 
-def _counts(
-    groups: Groups, ids: Sequence[str], site_ids: Sequence[SiteId] | None
-) -> sa.CompoundSelect[Any]:
+def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.CompoundSelect[Any]:
     """Return one statement for all numbers of these campaigns, a kind of them an arm."""
     number = sa.func.count().label("n")
-    group_id = groups.group_id
     # What can be counted from an index alone, a row a site.
     by_site = (
         sa.select(
             sa.literal(_OF_SITE).label("counted"),
-            group_id.label("group_id"),
+            _comments.campaign_id,
             number,
             _comments.site_id,
             sa.func.count(_comments.post_url.distinct()).label("posts"),
             sa.func.min(_comments.received_at).label("first_seen_at"),
             sa.func.max(_comments.received_at).label("last_seen_at"),
         )
-        .select_from(groups.members)
-        .where(group_id.in_(ids), groups.is_member, *of_sites(site_ids))
-        .group_by(group_id, _comments.site_id)
+        .select_from(comments)
+        .where(_comments.campaign_id.in_(ids), is_member, *of_sites(site_ids))
+        .group_by(_comments.campaign_id, _comments.site_id)
     )
     nothing = (sa.null(), sa.null(), sa.null(), sa.null())
     waiting = (
-        sa.select(sa.literal(_WAITING), group_id, number, *nothing)
-        .select_from(groups.members)
-        .where(group_id.in_(ids), groups.is_waiting_member, *of_sites(site_ids))
-        .group_by(group_id)
+        sa.select(sa.literal(_WAITING), _comments.campaign_id, number, *nothing)
+        .select_from(comments)
+        .where(_comments.campaign_id.in_(ids), is_waiting_member, *of_sites(site_ids))
+        .group_by(_comments.campaign_id)
     )
     low = (
-        sa.select(sa.literal(_LOW), group_id, number, *nothing)
-        .select_from(groups.members)
+        sa.select(sa.literal(_LOW), _comments.campaign_id, number, *nothing)
+        .select_from(comments)
         .where(
-            group_id.in_(ids),
-            groups.is_waiting_member,
+            _comments.campaign_id.in_(ids),
+            is_waiting_member,
             _comments.p_spam < LOW_P_SPAM,
             *of_sites(site_ids),
         )
-        .group_by(group_id)
+        .group_by(_comments.campaign_id)
     )
     ruled = (
-        sa.select(decisions.c.ruling, group_id, number, *nothing)
-        .select_from(groups.members.join(decisions, decisions.c.comment_id == _comments.id))
+        sa.select(decisions.c.ruling, _comments.campaign_id, number, *nothing)
+        .select_from(comments.join(decisions, decisions.c.comment_id == _comments.id))
         .where(
-            group_id.in_(ids),
-            groups.is_member,
+            _comments.campaign_id.in_(ids),
+            is_member,
             decisions.c.undone_at.is_(None),
             *of_sites(site_ids),
         )
-        .group_by(group_id, decisions.c.ruling)
+        .group_by(_comments.campaign_id, decisions.c.ruling)
     )
     left = (
-        sa.select(sa.literal(_LEFT), groups.left_id, number, *nothing)
-        .select_from(groups.gone)
-        .where(groups.left_id.in_(ids), groups.has_left, *of_sites(site_ids))
-        .group_by(groups.left_id)
+        sa.select(sa.literal(_LEFT), comment_traits.c.left_campaign_id, number, *nothing)
+        .select_from(comment_traits.join(comments, _comments.id == comment_traits.c.comment_id))
+        .where(comment_traits.c.left_campaign_id.in_(ids), has_left, *of_sites(site_ids))
+        .group_by(comment_traits.c.left_campaign_id)
     )
     return sa.union_all(by_site, waiting, low, ruled, left)
 
 
 def _newest_targets(
-    groups: Groups,
     connection: sa.Connection,
     campaign_ids: Sequence[str],
     site_ids: Sequence[SiteId] | None,
@@ -359,22 +313,21 @@ def _newest_targets(
     """Return what each campaign's newest members advertise, the most common first."""
     if not campaign_ids:
         return {}
-    arms = _newest_each(groups, campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)
+    arms = _newest_each(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)
     newest = sa.union_all(*arms).subquery()
     query = (
-        sa.select(newest.c.group_id, comment_traits.c.targets)
+        sa.select(newest.c.campaign_id, comment_traits.c.targets)
         .join(comment_traits, comment_traits.c.comment_id == newest.c.id)
         .join(comments, _comments.id == newest.c.id)
         .where(_comments.p_spam >= SELLS_P_SPAM)
     )
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in connection.execute(query):
-        found[row.group_id] += row.targets
+        found[row.campaign_id] += row.targets
     return {one: most_common(found[one]) for one in campaign_ids}
 
 
 def _beginnings(
-    groups: Groups,
     connection: sa.Connection,
     campaign_ids: Sequence[str],
     site_ids: Sequence[SiteId] | None,
@@ -385,15 +338,13 @@ def _beginnings(
     arms = [
         arm
         for waiting_only in (True, False)
-        for arm in _newest_each(
-            groups, campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS
-        )
+        for arm in _newest_each(campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS)
     ]
     rows = sorted(connection.execute(sa.union_all(*arms)), key=_newness, reverse=True)
     chosen: defaultdict[str, list[CommentId]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: not row.asked_to_wait):
-        if row.id not in chosen[row.group_id]:
-            chosen[row.group_id].append(row.id)
+        if row.id not in chosen[row.campaign_id]:
+            chosen[row.campaign_id].append(row.id)
     first = {key: ids[:BEGINNINGS] for key, ids in chosen.items()}
     wanted = [comment_id for ids in first.values() for comment_id in ids]
     cases = {case.comment.id: case for case in load_cases(connection, wanted)}
@@ -401,7 +352,6 @@ def _beginnings(
 
 
 def _newest_each(
-    groups: Groups,
     campaign_ids: Sequence[str],
     site_ids: Sequence[SiteId] | None,
     *,
@@ -413,9 +363,9 @@ def _newest_each(
     One arm a campaign reads so many entries of an index each; a window function would read all.
     """
     arms = [
-        sa.select(_comments.id, groups.group_id.label("group_id"), _comments.received_at)
-        .select_from(groups.members)
-        .where(*_members(groups, campaign_id, site_ids, waiting_only=waiting_only))
+        sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
+        .select_from(comments)
+        .where(*_members(campaign_id, site_ids, waiting_only=waiting_only))
         .order_by(_comments.received_at.desc(), _comments.id.desc())
         .limit(limit)
         .subquery()

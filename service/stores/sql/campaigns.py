@@ -9,17 +9,29 @@ from typing import Any
 import sqlalchemy as sa
 
 from service.campaigns.traits import Traits
-from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings, WaitingCampaign
+from service.domain.campaign import (
+    CAMPAIGN_POLICY,
+    Campaign,
+    CampaignPage,
+    PeoplesRulings,
+    WaitingCampaign,
+)
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
-from service.ports.campaigns import Lease, Placement, TraitsPage
+from service.ports.campaigns import Lease, MemberPage, Placement, TraitsPage
 from service.stores.embedding_bytes import pack_embedding, unpack_embedding
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import chunks, insert_if_free
-from service.stores.sql.campaign_lists import CAMPAIGNS, list_waiting, of_sites
-from service.stores.sql.groups import SqlGroupStore
+from service.stores.sql.campaign_lists import (
+    find_campaign,
+    find_waiting_ids,
+    list_campaigns,
+    list_members,
+    list_waiting,
+    of_sites,
+)
 from service.stores.sql.schema.campaigns import (
     campaigns,
     comment_traits,
@@ -32,10 +44,11 @@ from service.stores.sql.schema.tables import comments, decisions, verdicts
 _traits = comment_traits.c
 
 
-class SqlCampaignStore(SqlGroupStore):
+class SqlCampaignStore:
     """Keeps campaigns in a SQL database; see `CampaignStore`."""
 
-    groups = CAMPAIGNS
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
         """See `CampaignStore.take_lease`."""
@@ -88,33 +101,35 @@ class SqlCampaignStore(SqlGroupStore):
 
         return write(self._engine, place) if placements else {}
 
-    def leave(self, group_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
-        """See `GroupStore.leave`."""
+    def leave(self, campaign_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
+        """See `CampaignStore.leave`."""
         wanted = sorted(set(ids))
 
         def leave(connection: sa.Connection) -> list[CommentId]:
             left: list[CommentId] = []
             for some in chunks(wanted):
-                members = sa.and_(comments.c.id.in_(some), comments.c.campaign_id == group_id)
+                members = sa.and_(comments.c.id.in_(some), comments.c.campaign_id == campaign_id)
                 left += _move(connection, members, to=None)
                 connection.execute(
                     sa.update(comment_traits)
                     .where(_traits.comment_id.in_(left))
-                    .values(left_campaign_id=group_id)
+                    .values(left_campaign_id=campaign_id)
                 )
             return left
 
         return write(self._engine, leave) if wanted else []
 
-    def rejoin(self, group_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
-        """See `GroupStore.rejoin`."""
-        left = sa.select(_traits.comment_id).where(_traits.left_campaign_id == group_id, has_left)
+    def rejoin(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
+        """See `CampaignStore.rejoin`."""
+        left = sa.select(_traits.comment_id).where(
+            _traits.left_campaign_id == campaign_id, has_left
+        )
 
         def rejoin(connection: sa.Connection) -> list[CommentId]:
             members = sa.and_(
                 comments.c.id.in_(left), comments.c.campaign_id.is_(None), *of_sites(site_ids)
             )
-            back = _move(connection, members, to=group_id)
+            back = _move(connection, members, to=campaign_id)
             for some in chunks(back):
                 connection.execute(
                     sa.update(comment_traits)
@@ -125,12 +140,84 @@ class SqlCampaignStore(SqlGroupStore):
 
         return write(self._engine, rejoin)
 
+    def page(
+        self,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> CampaignPage:
+        """See `CampaignStore.page`."""
+        with reading(self._engine) as connection:
+            return list_campaigns(
+                connection,
+                site_ids,
+                waiting_only=waiting_only,
+                cursor=cursor,
+                limit=limit,
+            )
+
+    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
+        """See `CampaignStore.get`."""
+        with reading(self._engine) as connection:
+            return find_campaign(connection, campaign_id, site_ids)
+
+    def members(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> MemberPage:
+        """See `CampaignStore.members`."""
+        with reading(self._engine) as connection:
+            return list_members(
+                connection,
+                campaign_id,
+                site_ids,
+                waiting_only=waiting_only,
+                cursor=cursor,
+                limit=limit,
+            )
+
+    def waiting_ids(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        received_until: datetime,
+        limit: int,
+    ) -> list[CommentId]:
+        """See `CampaignStore.waiting_ids`."""
+        with reading(self._engine) as connection:
+            return find_waiting_ids(
+                connection,
+                campaign_id,
+                site_ids,
+                received_until=received_until,
+                limit=limit,
+            )
+
+    def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
+        """See `CampaignStore.among`."""
+        found: set[CommentId] = set()
+        with reading(self._engine) as connection:
+            for some in chunks(ids):
+                query = sa.select(comments.c.id).where(
+                    comments.c.id.in_(some), comments.c.campaign_id == campaign_id
+                )
+                found.update(connection.scalars(query))
+        return found
+
     def most_waiting(
         self, *, site_ids: Sequence[SiteId] | None, limit: int
     ) -> list[WaitingCampaign]:
         """See `CampaignStore.most_waiting`."""
         with reading(self._engine) as connection:
-            return list_waiting(CAMPAIGNS, connection, site_ids, limit=limit)
+            return list_waiting(connection, site_ids, limit=limit)
 
     def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
         """See `CampaignStore.peoples_rulings`."""

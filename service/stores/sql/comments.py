@@ -35,7 +35,6 @@ from service.stores.sql.base.rows import (
 from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.queue_position import place_waiting
-from service.stores.sql.rings import delete_acts
 from service.stores.sql.schema.desk import asides
 from service.stores.sql.schema.tables import (
     comments,
@@ -233,11 +232,7 @@ class SqlCommentStore:
         """See `CommentStore.erase_senders`."""
         self._update(ids, sender_values(Sender()))
 
-        def forget(connection: sa.Connection) -> None:
-            delete_traits(connection, ids)
-            delete_acts(connection, ids)
-
-        write(self._engine, forget)
+        write(self._engine, lambda connection: delete_traits(connection, ids))
 
 
 def _least(column: sa.ColumnElement[int], most: int) -> sa.ColumnElement[int]:
@@ -287,7 +282,6 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
         )
     leave_out(connection, ids)
     delete_traits(connection, ids)
-    delete_acts(connection, ids)
 
 
 def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
-from service.campaigns.acts import Act
 from service.campaigns.traits import Traits
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery
@@ -19,7 +18,6 @@ from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.queue_position import POSITION_COLUMNS, modes_of, rank_of, review_at_of
-from service.stores.sql.rings import insert_acts
 from service.stores.sql.schema.tables import comments, verdicts, waits_for_verdict
 from service.stores.sql.search_index import mark_for_index
 from service.stores.sql.traffic import ask_to_count
@@ -39,7 +37,6 @@ class SqlVerdictStore:
         deliveries: Sequence[Delivery] = (),
         tell: Tell | None = None,
         traits: Sequence[Traits] = (),
-        acts: Sequence[Act] = (),
     ) -> list[CommentId]:
         """See `VerdictStore.add`."""
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
@@ -57,7 +54,6 @@ class SqlVerdictStore:
                 told += tell(load_cases(connection, spoken_of))
             insert_deliveries(connection, told)
             insert_traits(connection, [one for one in traits if one.comment_id in positions])
-            insert_acts(connection, [one for one in acts if one.comment_id in positions])
             return set(positions)
 
         stored = write(self._engine, add)

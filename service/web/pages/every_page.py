@@ -20,7 +20,7 @@ from service.web.pages.common.shell import shell_of
 from service.web.pages.figures.figures_page import add_figures
 from service.web.pages.models.models_page import add_models
 from service.web.pages.review.bulk_decisions import add_bulk_decisions
-from service.web.pages.review.campaigns_page import add_campaigns, add_rings
+from service.web.pages.review.campaigns_page import add_campaigns
 from service.web.pages.review.live import Live
 from service.web.pages.review.reject_and_block import add_reject_and_block
 from service.web.pages.review.review import add_review
@@ -51,7 +51,6 @@ def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     add_bulk_decisions(pages, services)
     add_sites(pages, services)
     add_campaigns(pages, services)
-    add_rings(pages, services)
     add_site_lists(pages, services)
     add_reject_and_block(pages, services)
     add_installable(pages)

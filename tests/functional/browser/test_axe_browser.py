@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from service.campaigns.acts import Tie
 from service.domain.bulk_decision import ChosenBy
 from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Sender
@@ -30,7 +29,6 @@ from tests.functional.moderators import add_moderator, keep, make_app
 from tests.functional.test_campaign_pages import keep_campaign
 from tests.functional.test_learning_pages import wait_and_learn
 from tests.functional.test_models_page import retrained
-from tests.functional.test_ring_pages import keep_ring
 from tests.runs import REPORT
 
 # Answers that are no pages: downloads, streams, parts.
@@ -61,7 +59,6 @@ def _fill(services: Services) -> dict[str, str]:
     keep(services, make_comment("Thank you, that worked."), Outcome.HAM)
     keep(services, make_comment("Cheap loans https://loans.example"), Outcome.SPAM, audit=True)
     campaign_id, members = keep_campaign(services, 6, author=Author(name="Bo"))
-    keep_ring(services, 4, ties=tuple(Tie))
     decide_comment(members[0], Ruling.REJECT, services, decided_by="Mara", note="As before")
     decide_together(
         members[1:3], Ruling.REJECT, services, decided_by="Ola", what=ChosenBy.SELECTION
@@ -93,7 +90,6 @@ def _fill(services: Services) -> dict[str, str]:
     return {
         "comment_id": comment.id,
         "campaign_id": campaign_id,
-        "ring_id": "ring_1",
         "site_id": SITE,
         "version_name": "test-1",
         "user_id": mara.id,

@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 
-from service.campaigns.acts import Tie
 from service.campaigns.traits import Traits
 from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import Author, Lane, Post, Sender
@@ -23,7 +22,6 @@ from tests.fakes import make_site
 from tests.functional.hostile import HOSTILE, hostile_comment
 from tests.functional.moderators import keep
 from tests.functional.test_campaign_pages import join
-from tests.functional.test_ring_pages import keep_ring
 
 _WIDTHS = (1280, 390)
 # What fits into one comment together with others; the longer ones stand alone.
@@ -152,8 +150,6 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
         decide_together(
             [comment_id], Ruling.REJECT, services, decided_by=by, what=ChosenBy.SELECTION
         )
-    texts = list(HOSTILE.values())
-    keep_ring(services, len(texts), texts=texts, author=Author(name=texts[0]), ties=tuple(Tie))
     _keep_names(services)
     watched = open_page()
     page = watched.page
@@ -165,8 +161,6 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
         "/review/search?q=%3Cscript%3E+outcome:unsure+author:%22%3Csvg%22",
         "/review/campaigns",
         f"/review/campaigns/{campaign_id}",
-        "/review/rings",
-        "/review/rings/ring_1",
         "/review/strokes",
         "/lists",
         "/log",

@@ -31,7 +31,6 @@ _DAILY = (
     ("pages.stats", noted("Figures"), Permission.LOOK),
 )
 _SELDOM = (
-    ("pages.rings", noted("Rings"), Permission.LOOK),
     ("pages.site_lists", noted("Lists"), Permission.LIST_SENDERS),
     ("pages.sites", noted("Sites"), Permission.MANAGE_SITES),
     ("pages.accounts", noted("Accounts"), Permission.MANAGE_ACCOUNTS),

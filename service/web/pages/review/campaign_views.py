@@ -8,27 +8,16 @@ from datetime import datetime
 
 from flask import url_for
 
-from service.campaigns.acts import Tie
 from service.domain.campaign import Campaign, is_low
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.domain.ring import RingFacts
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict
-from service.web.edge.language import gettext, noted
 from service.web.pages.common.marking import Layer, Piece, part_text
 from service.web.pages.common.presenting import Moment, beginning, stands_at, tell_time, title_of
 from service.web.pages.common.targets_view import TargetView, present_targets
 
-_TIES = {
-    Tie.TARGET: noted("links to the same rare place"),
-    Tie.COPY: noted("nearly the same words"),
-    Tie.BLOCK: noted("the same hour and block of addresses"),
-    Tie.BORN: noted("registered on the same day"),
-    Tie.ANSWER: noted("answers to one another within minutes"),
-    Tie.SHAPE: noted("names and mail of the same shape"),
-}
 _EXCERPT_CHARS = 220
 # So much of a remark is shown before the advertisement that comes late in it.
 _BEFORE_PROMOTION = 70
@@ -62,10 +51,7 @@ class MemberView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignView:
-    """A campaign or a ring as a line of the list, or as the head of its own page.
-
-    Of a ring `senders` and `ties` say how many they are and what they share, in words.
-    """
+    """A campaign as a line of the list, or as the head of its own page."""
 
     id: str
     url: str
@@ -80,8 +66,6 @@ class CampaignView:
     first: Moment
     last: Moment
     beginnings: tuple[MemberView, ...]
-    senders: int = 0
-    ties: tuple[str, ...] = ()
 
 
 def present_campaign(
@@ -90,9 +74,8 @@ def present_campaign(
     url: str,
     sites: Mapping[SiteId, Site],
     now: datetime,
-    ring: RingFacts | None = None,
 ) -> CampaignView:
-    """Return what a page at `url` shows of a campaign, or of a ring."""
+    """Return what a page at `url` shows of a campaign."""
     return CampaignView(
         id=campaign.id,
         url=url,
@@ -109,8 +92,6 @@ def present_campaign(
         beginnings=tuple(
             present_member(case, sites=sites, now=now) for case in campaign.beginnings
         ),
-        senders=ring.senders if ring else 0,
-        ties=tuple(gettext(said) for tie, said in _TIES.items() if ring and tie in ring.ties),
     )
 
 

@@ -1,10 +1,9 @@
-"""The pages of campaigns and of rings: the list of them, and one that is decided in one go."""
+"""The pages of campaigns: the list of them, and one that is decided in one go."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.bulk_decision import BulkDecision, ChosenBy
+from service.domain.bulk_decision import BulkDecision
 from service.domain.campaign import LOW_P_SPAM, Campaign
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
@@ -20,7 +19,7 @@ from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.site import Site
 from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
-from service.moderation.review.campaigns import decide_group, groups_of, put_back
+from service.moderation.review.campaigns import decide_campaign, put_back
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.ports.campaigns import MemberPage
 from service.ports.services import ClustersPorts, CommonPorts, ReviewPorts, Services
@@ -33,7 +32,6 @@ from service.web.pages.common.last_bulk_decision import (
 )
 from service.web.pages.common.pages import error_page, moderator, needs
 from service.web.pages.review.campaign_views import (
-    CampaignView,
     present_campaign,
     present_member,
 )
@@ -47,96 +45,36 @@ _WAITING, _ALL = "waiting", "all"
 _JUST_PUT_BACK = "just_put_back"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Groups:
-    """What tells the pages of campaigns from those of rings: names of routes and templates."""
-
-    what: ChosenBy
-    list_route: str
-    route: str
-    id_name: str
-    list_template: str
-    template: str
-
-    def url(self, group_id: str, *, to: str = "", **asked: Any) -> str:
-        """Return the address of one group's page, or of a form on it."""
-        asked[self.id_name] = group_id
-        return url_for(to or self.route, **asked)
-
-
-_CAMPAIGNS = Groups(
-    what=ChosenBy.CAMPAIGN,
-    list_route="pages.campaigns",
-    route="pages.campaign",
-    id_name="campaign_id",
-    list_template="campaigns.html",
-    template="campaign.html",
-)
-_RINGS = Groups(
-    what=ChosenBy.RING,
-    list_route="pages.rings",
-    route="pages.ring",
-    id_name="ring_id",
-    list_template="rings.html",
-    template="ring.html",
-)
-
-
 def add_campaigns(pages: Blueprint, services: Services) -> None:
     """Add the list of campaigns, one campaign's page and the forms on it."""
 
     @pages.get("/review/campaigns")
     def campaigns() -> ResponseReturnValue:
-        return _show_list(_CAMPAIGNS, services.clusters, services.common)
+        return _show_list(services.clusters, services.common)
 
     @pages.get("/review/campaigns/<campaign_id>")
     def campaign(campaign_id: str) -> ResponseReturnValue:
-        return _show(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services.clusters), services)
+        return _show(_find(campaign_id, services.clusters), services)
 
     @pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
     @needs(Permission.DECIDE)
     def decide(campaign_id: str) -> ResponseReturnValue:
-        return _decide(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services.clusters), services)
+        return _decide(_find(campaign_id, services.clusters), services)
 
     @pages.post("/review/campaigns/<campaign_id>/put-back")
     @needs(Permission.DECIDE)
     def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
-        return _put_back(
-            _CAMPAIGNS,
-            _find(_CAMPAIGNS, campaign_id, services.clusters),
-            services.clusters,
-            services.common,
+        found, user = _find(campaign_id, services.clusters), moderator()
+        session[_JUST_PUT_BACK] = put_back(
+            found.id, services.clusters, services.common, by=user.name, site_ids=user.site_ids
         )
+        return _back_to(found.id)
 
 
-def add_rings(pages: Blueprint, services: Services) -> None:
-    """Add the list of rings, one ring's page and the forms on it."""
-
-    @pages.get("/review/rings")
-    def rings() -> ResponseReturnValue:
-        return _show_list(_RINGS, services.clusters, services.common)
-
-    @pages.get("/review/rings/<ring_id>")
-    def ring(ring_id: str) -> ResponseReturnValue:
-        return _show(_RINGS, _find(_RINGS, ring_id, services.clusters), services)
-
-    @pages.post("/review/rings/<ring_id>/decision", endpoint="decide_ring")
-    @needs(Permission.DECIDE)
-    def decide(ring_id: str) -> ResponseReturnValue:
-        return _decide(_RINGS, _find(_RINGS, ring_id, services.clusters), services)
-
-    @pages.post("/review/rings/<ring_id>/put-back")
-    @needs(Permission.DECIDE)
-    def put_back_into_ring(ring_id: str) -> ResponseReturnValue:
-        return _put_back(
-            _RINGS, _find(_RINGS, ring_id, services.clusters), services.clusters, services.common
-        )
-
-
-def _show_list(groups: Groups, clusters: ClustersPorts, common: CommonPorts) -> str:
+def _show_list(clusters: ClustersPorts, common: CommonPorts) -> str:
     waiting_only = _shown(default=_WAITING) == _WAITING
     page = _from_cursor(
-        lambda cursor: groups_of(groups.what, clusters).page(
+        lambda cursor: clusters.campaigns.page(
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
             cursor=cursor,
@@ -147,48 +85,35 @@ def _show_list(groups: Groups, clusters: ClustersPorts, common: CommonPorts) -> 
         "show": None if waiting_only else _ALL,
         "cursor": page.next_cursor,
     }
+    sites, now = _sites(common), common.clock()
     return render_template(
-        groups.list_template,
-        campaigns=_present(groups, page.campaigns, clusters, common, sites=_sites(common)),
+        "campaigns.html",
+        campaigns=[
+            present_campaign(one, url=_url(one.id), sites=sites, now=now) for one in page.campaigns
+        ],
         waiting_only=waiting_only,
         first=not _cursor(),
-        further=url_for(groups.list_route, **further) if page.next_cursor else None,
-        list_route=groups.list_route,
+        further=url_for("pages.campaigns", **further) if page.next_cursor else None,
     )
 
 
-def _present(
-    groups: Groups,
-    campaigns: Sequence[Campaign],
-    clusters: ClustersPorts,
-    common: CommonPorts,
-    *,
-    sites: Mapping[SiteId, Site],
-) -> list[CampaignView]:
-    ids = [one.id for one in campaigns]
-    facts = clusters.rings.facts(ids) if groups.what is ChosenBy.RING else {}
-    now = common.clock()
-    return [
-        present_campaign(one, url=groups.url(one.id), sites=sites, now=now, ring=facts.get(one.id))
-        for one in campaigns
-    ]
+def _url(campaign_id: str, **asked: Any) -> str:
+    return url_for("pages.campaign", campaign_id=campaign_id, **asked)
 
 
 def _sites(common: CommonPorts) -> dict[SiteId, Site]:
     return {site.id: site for site in common.sites.all()}
 
 
-def _find(groups: Groups, group_id: str, clusters: ClustersPorts) -> Campaign:
-    if not is_id(group_id):
+def _find(campaign_id: str, clusters: ClustersPorts) -> Campaign:
+    if not is_id(campaign_id):
         abort(HTTPStatus.NOT_FOUND)
-    return groups_of(groups.what, clusters).get(group_id, site_ids=moderator().site_ids)
+    return clusters.campaigns.get(campaign_id, site_ids=moderator().site_ids)
 
 
-def _members(
-    groups: Groups, campaign: Campaign, clusters: ClustersPorts, *, waiting_only: bool
-) -> MemberPage:
+def _members(campaign: Campaign, clusters: ClustersPorts, *, waiting_only: bool) -> MemberPage:
     return _from_cursor(
-        lambda cursor: groups_of(groups.what, clusters).members(
+        lambda cursor: clusters.campaigns.members(
             campaign.id,
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
@@ -206,17 +131,17 @@ def _from_cursor(read: Callable[[str | None], _P]) -> _P:
         return read(None)
 
 
-def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
+def _show(campaign: Campaign, services: Services) -> str:
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
-    page = _members(groups, campaign, services.clusters, waiting_only=waiting_only)
+    page = _members(campaign, services.clusters, waiting_only=waiting_only)
     sites = _sites(services.common)
     now = services.common.clock()
     members = [present_member(case, sites=sites, now=now) for case in page.cases]
     sure_here = sum(member.waits and not member.low for member in members)
     shown = _WAITING if waiting_only else _ALL
     return render_template(
-        groups.template,
-        campaign=_present(groups, [campaign], services.clusters, services.common, sites=sites)[0],
+        "campaign.html",
+        campaign=present_campaign(campaign, url=_url(campaign.id), sites=sites, now=now),
         members=members,
         waiting_only=waiting_only,
         may_decide=moderator().may(Permission.DECIDE),
@@ -229,30 +154,20 @@ def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
         first=not _cursor(),
-        further=groups.url(campaign.id, show=shown, cursor=page.next_cursor)
+        further=_url(campaign.id, show=shown, cursor=page.next_cursor)
         if page.next_cursor
         else None,
         urls={
-            _WAITING: groups.url(campaign.id, show=_WAITING),
-            _ALL: groups.url(campaign.id, show=_ALL),
-            "decide": groups.url(campaign.id, to=f"pages.decide_{groups.what}"),
-            "put_back": groups.url(campaign.id, to=f"pages.put_back_into_{groups.what}"),
-            "list": url_for(groups.list_route),
+            _WAITING: _url(campaign.id, show=_WAITING),
+            _ALL: _url(campaign.id, show=_ALL),
+            "decide": url_for("pages.decide_campaign", campaign_id=campaign.id),
+            "put_back": url_for("pages.put_back_into_campaign", campaign_id=campaign.id),
+            "list": url_for("pages.campaigns"),
         },
     )
 
 
-def _put_back(
-    groups: Groups, found: Campaign, clusters: ClustersPorts, common: CommonPorts
-) -> ResponseReturnValue:
-    user = moderator()
-    session[_JUST_PUT_BACK] = put_back(
-        found.id, clusters, common, what=groups.what, by=user.name, site_ids=user.site_ids
-    )
-    return _back_to(groups, found.id)
-
-
-def _decide(groups: Groups, campaign: Campaign, services: Services) -> ResponseReturnValue:
+def _decide(campaign: Campaign, services: Services) -> ResponseReturnValue:
     ticked = _ids("id")
     unticked = [one for one in _ids("shown") if one not in set(ticked)]
     ruling = {one.value: one for one in Ruling}.get(request.form.get("ruling", ""))
@@ -263,11 +178,10 @@ def _decide(groups: Groups, campaign: Campaign, services: Services) -> ResponseR
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
     user = moderator()
     bulk_decision_id = request.form.get("stroke", "")
-    bulk_decision = decide_group(
+    bulk_decision = decide_campaign(
         campaign.id,
         ruling,
         services,
-        what=groups.what,
         ticked=ticked,
         unticked=unticked,
         others_until=until,
@@ -282,7 +196,7 @@ def _decide(groups: Groups, campaign: Campaign, services: Services) -> ResponseR
         told = gettext("Somebody else has decided these comments in the meantime.")
         return error_page(HTTPStatus.CONFLICT, gettext("Nothing was decided"), told)
     remember_bulk_decision(bulk_decision)
-    return _back_to(groups, campaign.id)
+    return _back_to(campaign.id)
 
 
 def _made_before(bulk_decision_id: str, review: ReviewPorts) -> BulkDecision | None:
@@ -329,8 +243,8 @@ def _until() -> datetime:
         abort(HTTPStatus.BAD_REQUEST)
 
 
-def _back_to(groups: Groups, group_id: str) -> ResponseReturnValue:
-    return redirect(groups.url(group_id), HTTPStatus.SEE_OTHER)
+def _back_to(campaign_id: str) -> ResponseReturnValue:
+    return redirect(_url(campaign_id), HTTPStatus.SEE_OTHER)
 
 
 def _shown(*, default: str) -> str:

@@ -56,7 +56,6 @@ from service.web.pages.review.sender_notes_page import notes_view
 from service.web.pages.review.similar import (
     StripView,
     campaign_strip_view,
-    ring_url,
     similar_view,
 )
 from service.web.pages.review.tab_counts import TabCounts
@@ -428,7 +427,6 @@ class _Desk:
                     case, services.clusters, services.common, site_ids, self._sites
                 ),
             ),
-            "ring": _beside(case, lambda: ring_url(case, services.clusters)),
             "reject_and_block": _beside(
                 case, lambda: reject_and_block_view(case, services.reputation)
             ),

@@ -75,12 +75,6 @@ def similar_view(
     )
 
 
-def ring_url(case: Case, clusters: ClustersPorts) -> str | None:
-    """Return the page of the ring that a comment is in, None for one that is in none."""
-    act = clusters.rings.kept_of([case.comment.id]).get(case.comment.id)
-    return url_for("pages.ring", ring_id=act.ring_id) if act and act.ring_id else None
-
-
 def campaign_strip_view(
     clusters: ClustersPorts, site_ids: Sequence[SiteId] | None
 ) -> tuple[StripView, ...]:
