@@ -108,19 +108,6 @@ class SignalCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WeightNow:
-    """What a signal weighed in the newest verdict that has it, by which right.
-
-    `decisions` are those that a learnt weight rested on.
-    """
-
-    name: str
-    weight: float
-    kind: WeightKind
-    decisions: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionCount:
     """Verdicts that one model version gave on one day."""
 
@@ -164,8 +151,8 @@ class FigureCounts:
     into the review queue with their verdicts: unsure ones and the audit sample. What a site's
     policy decided counts there and among the acts, nowhere else: no person looked.
     `followed` counts, by outcome, those verdicts that followed a moderator's list entry.
-    `signals` and `weights` are of the newest `sampled` judged comments, `timed` of the newest timed
-    decisions, `campaigns` the largest ones, those first of which most wait.
+    `signals` are of the newest `sampled` judged comments, `timed` of the newest timed decisions,
+    `campaigns` the largest ones, those first of which most wait.
     """
 
     days: tuple[DayCount, ...] = ()
@@ -178,7 +165,6 @@ class FigureCounts:
     pairs: tuple[PairCount, ...] = ()
     sampled: int = 0
     signals: tuple[SignalCount, ...] = ()
-    weights: tuple[WeightNow, ...] = ()
     versions: tuple[VersionCount, ...] = ()
     acts: tuple[ActCount, ...] = ()
     timed: tuple[TimedDecision, ...] = ()

@@ -32,11 +32,6 @@ class Evidence:
     frozen_loss: float = 0.0
     mixed_loss: float = 0.0
 
-    @property
-    def trusted(self) -> float:
-        """Return how far learning is believed, in [0, 1]: all experts but the frozen version."""
-        return 1.0 - self.beliefs[0]
-
     def mix(self, frozen: float, moved: Sequence[float]) -> float:
         """Return the log-odds of the experts' probabilities, weighed by belief.
 

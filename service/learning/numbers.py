@@ -59,8 +59,6 @@ HAM_CALLED_SPAM, SPAM_CALLED_HAM = 0.001, 0.01
 # Old decisions go in blocks, so that one more does not have all others learnt again.
 MOST_EXAMPLES = 20_000
 EXAMPLE_BLOCK = 5_000
-# What was learnt is told from the newest decisions: 5,000 with a million features take 0.3 s.
-MOST_STRONGEST_EXAMPLES = 5_000
 
 # What decisions may make of a weight that was set: the most that simulated senders' weights were
 # let, a factor of 20 on the odds. Two of them are less than the cutoffs of `minilm-7` lie apart.

@@ -43,11 +43,7 @@ class Residual:
 
     def slots(self, features: Features) -> IdArray:
         """Return each feature's slot."""
-        return self.slots_of(features.ids)
-
-    def slots_of(self, ids: IdArray) -> IdArray:
-        """Return the slots of features by their hashes."""
-        return ids & self._mask
+        return features.ids & self._mask
 
     def parts(self, features: Features) -> FloatArray:
         """Return what each feature adds, in log-odds, before the sum is bounded."""

@@ -21,10 +21,8 @@ from service.domain.figures import (
     Scope,
     SignalCount,
     UnsureCount,
-    WeightNow,
 )
-from service.domain.verdict import Outcome, WeightKind
-from service.scoring.set_weights import SET_WEIGHTS
+from service.domain.verdict import Outcome
 from service.scoring.shares import MIN_COUNT, Share, wilson_interval
 from service.scoring.strata import MIN_SEEN, Rate, Stratum, rate_inside, weighted_share
 
@@ -168,20 +166,6 @@ class SignalFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetWeightFigures:
-    """A weight that was set, in log-odds: as set, and in the newest verdict that has the signal.
-
-    `decisions` moved it to what it is now; `reason` says why it was set so.
-    """
-
-    name: str
-    set_at: float
-    now: float
-    decisions: int
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
     """A number for each day; `name` is None for all others together."""
 
@@ -221,7 +205,6 @@ class Figures:
     agreement: Agreement
     sampled: int
     signals: tuple[SignalFigures, ...]
-    set_weights: tuple[SetWeightFigures, ...]
     campaigns: tuple[CampaignCount, ...]
     versions: tuple[Series, ...]
     decided_by: tuple[Series, ...]
@@ -261,7 +244,6 @@ def figures_of(counts: FigureCounts, scope: Scope) -> Figures:
         agreement=_agreement(counts.pairs),
         sampled=counts.sampled,
         signals=_signals(counts.signals),
-        set_weights=_set_weights(counts.weights),
         campaigns=counts.campaigns,
         versions=_series(versions, days),
         decided_by=_series(acts, days),
@@ -489,20 +471,6 @@ def _signals(counts: Iterable[SignalCount]) -> tuple[SignalFigures, ...]:
             )
         )
     return tuple(sorted(found, key=lambda one: (-one.fired, one.name))[:SIGNALS_SHOWN])
-
-
-def _set_weights(weights: Iterable[WeightNow]) -> tuple[SetWeightFigures, ...]:
-    return tuple(
-        SetWeightFigures(
-            name=one.name,
-            set_at=known.weight,
-            now=one.weight,
-            decisions=one.decisions,
-            reason=known.reason,
-        )
-        for one in sorted(weights, key=lambda one: (-one.decisions, one.name))
-        if one.kind is not WeightKind.FITTED and (known := SET_WEIGHTS.get(one.name))
-    )
 
 
 def _series(by_name: Mapping[str, Mapping[date, int]], days: Sequence[date]) -> tuple[Series, ...]:

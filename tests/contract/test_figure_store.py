@@ -27,7 +27,6 @@ from service.domain.figures import (
     UnsureCount,
     VersionCount,
     WaitingNow,
-    WeightNow,
 )
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.report import Label, Report
@@ -227,27 +226,6 @@ def test_signals_are_counted_with_what_was_ruled(stores):
         SignalCount(name="bare_link", ruling=None, fired=1, contribution_sum=0.5),
     }
     assert stores.figures.count(scope(site_ids=(OTHER_SITE,))).sampled == 0
-
-
-def test_the_weights_are_those_of_the_newest_verdict_that_tells_them(stores):
-    def weighed(weight: float, kind: WeightKind | None, decisions: int = 0) -> WeighedSignal:
-        return WeighedSignal(
-            signal=make_signal("too_fast"),
-            weight=weight,
-            contribution=weight,
-            kind=kind,
-            decisions=decisions,
-        )
-
-    keep(stores, at=YESTERDAY, signals=(weighed(1.0, WeightKind.SET),))
-    keep(stores, at=NOW - timedelta(hours=1), signals=(weighed(1.5, WeightKind.LEARNT, 7),))
-    keep(stores, signals=(weighed(0.0, None),))
-
-    counted = stores.figures.count(scope())
-
-    assert counted.weights == (
-        WeightNow(name="too_fast", weight=1.5, kind=WeightKind.LEARNT, decisions=7),
-    )
 
 
 def test_verdicts_are_counted_by_version_on_the_day_of_judging(stores):

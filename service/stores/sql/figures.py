@@ -30,7 +30,6 @@ from service.domain.figures import (
     UnsureCount,
     VersionCount,
     WaitingNow,
-    WeightNow,
 )
 from service.domain.verdict import Outcome, WeightKind
 from service.scoring.holding import HELD_BACK
@@ -79,7 +78,7 @@ class SqlFigureStore:
     def count(self, scope: Scope) -> FigureCounts:
         """See `FigureStore.count`."""
         with reading(self._engine) as connection:
-            sampled, signals, weights = _signals(connection, scope, self._limits.verdicts)
+            sampled, signals = _signals(connection, scope, self._limits.verdicts)
             return FigureCounts(
                 days=_days(connection, scope),
                 waiting=_waiting(connection, scope),
@@ -91,7 +90,6 @@ class SqlFigureStore:
                 pairs=_pairs(connection, scope),
                 sampled=sampled,
                 signals=signals,
-                weights=weights,
                 versions=_versions(connection, scope),
                 acts=_acts(connection, scope, self._limits.acts),
                 timed=_timed(connection, scope, self._limits.timed),
@@ -325,11 +323,11 @@ def _pairs(connection: sa.Connection, scope: Scope) -> tuple[PairCount, ...]:
 
 def _signals(
     connection: sa.Connection, scope: Scope, newest: int
-) -> tuple[int, tuple[SignalCount, ...], tuple[WeightNow, ...]]:
+) -> tuple[int, tuple[SignalCount, ...]]:
     some = _newest(scope, newest)
     sampled = connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one()
     each, of = _each_signal(connection)
-    return sampled, _count_signals(connection, some, each, of), _weights(connection, some, each, of)
+    return sampled, _count_signals(connection, some, each, of)
 
 
 def _newest(scope: Scope, limit: int) -> sa.Subquery:
@@ -351,35 +349,6 @@ def _each_signal(connection: sa.Connection) -> tuple[sa.FromClause, _Reader]:
         return each, lambda key: each.c.value.op("->>")(key)
     each = sa.func.json_each(verdicts.c.signals).table_valued("value")
     return each, lambda key: sa.func.json_extract(each.c.value, f"$.{key}")
-
-
-def _weights(
-    connection: sa.Connection, some: sa.Subquery, each: sa.FromClause, of: _Reader
-) -> tuple[WeightNow, ...]:
-    """Return what each signal weighed in the verdict that was the last to tell."""
-    newest_first = (verdicts.c.judged_at.desc(), verdicts.c.comment_id.desc())
-    place = sa.func.row_number().over(partition_by=of("name"), order_by=newest_first)
-    weighed = (
-        sa.select(
-            of("name").label("name"),
-            sa.cast(of("weight"), sa.Double).label("weight"),
-            of("kind").label("kind"),
-            sa.cast(of("decisions"), sa.Integer).label("decisions"),
-            place.label("place"),
-        )
-        .select_from(some.join(verdicts, verdicts.c.comment_id == some.c.id).join(each, sa.true()))
-        .where(of("kind").is_not(None))
-        .subquery()
-    )
-    return tuple(
-        WeightNow(
-            name=row.name,
-            weight=float(row.weight),
-            kind=WeightKind(row.kind),
-            decisions=row.decisions,
-        )
-        for row in connection.execute(sa.select(weighed).where(weighed.c.place == 1))
-    )
 
 
 def _leaned(connection: sa.Connection, some: sa.Subquery) -> tuple[Leaned, ...]:

@@ -126,16 +126,6 @@ class SignalFiguresAnswer(Answer):
     rejected: ShareAnswer = Field(description="Of the decided comments on which it fired.")
 
 
-class SetWeightAnswer(Answer):
-    """A weight that was set by judgement, and what decisions here made of it."""
-
-    name: str
-    set_at: float = Field(description="Log-odds at full strength, before any decision.")
-    now: float = Field(description="The same in the newest verdict that has the signal.")
-    decisions: Count = Field(description="The decisions that moved it.")
-    reason: str = Field(description="Why it was set so.")
-
-
 class CampaignFiguresAnswer(Answer):
     """One campaign."""
 
@@ -176,7 +166,6 @@ class FiguresAnswer(Answer):
     agreement: AgreementAnswer
     sampled: Count = Field(description="The signals are those of this many newest verdicts.")
     signals: list[SignalFiguresAnswer]
-    set_weights: list[SetWeightAnswer]
     campaigns: list[CampaignFiguresAnswer]
     versions: list[SeriesAnswer] = Field(description="Verdicts a day by model version.")
     decided_by: list[SeriesAnswer] = Field(description="Decisions a day by person.")

@@ -361,7 +361,6 @@
  * @property {AgreementAnswer} agreement
  * @property {number} sampled The signals are those of this many newest verdicts.
  * @property {Array<SignalFiguresAnswer>} signals
- * @property {Array<SetWeightAnswer>} set_weights
  * @property {Array<CampaignFiguresAnswer>} campaigns
  * @property {Array<SeriesAnswer>} versions Verdicts a day by model version.
  * @property {Array<SeriesAnswer>} decided_by Decisions a day by person.
@@ -545,16 +544,6 @@
  * @typedef {Object} SetCallbackAnswer
  * @property {CallbackAnswer} callback
  * @property {string | null} secret Checks the signatures; shown this once, else null.
- */
-
-/**
- * A weight that was set by judgement, and what decisions here made of it.
- * @typedef {Object} SetWeightAnswer
- * @property {string} name
- * @property {number} set_at Log-odds at full strength, before any decision.
- * @property {number} now The same in the newest verdict that has the signal.
- * @property {number} decisions The decisions that moved it.
- * @property {string} reason Why it was set so.
  */
 
 /**

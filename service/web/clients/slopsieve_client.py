@@ -411,7 +411,6 @@ class FiguresAnswer(TypedDict):
     # The signals are those of this many newest verdicts.
     sampled: int
     signals: list[SignalFiguresAnswer]
-    set_weights: list[SetWeightAnswer]
     campaigns: list[CampaignFiguresAnswer]
     # Verdicts a day by model version.
     versions: list[SeriesAnswer]
@@ -620,20 +619,6 @@ class SetCallbackAnswer(TypedDict):
     callback: CallbackAnswer
     # Checks the signatures; shown this once, else null.
     secret: str | None
-
-
-class SetWeightAnswer(TypedDict):
-    """A weight that was set by judgement, and what decisions here made of it."""
-
-    name: str
-    # Log-odds at full strength, before any decision.
-    set_at: float
-    # The same in the newest verdict that has the signal.
-    now: float
-    # The decisions that moved it.
-    decisions: int
-    # Why it was set so.
-    reason: str
 
 
 class SettingsAnswer(TypedDict):

@@ -36,8 +36,8 @@ from service.web.edge.language import (
     signed,
 )
 from service.web.pages.common import plots
+from service.web.pages.common.asked_view import curve_view
 from service.web.pages.common.labels import OUTCOME_HEADINGS
-from service.web.pages.common.learnt_view import belief_views, curve_view
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.common.targets_view import TargetView, present_targets
@@ -200,9 +200,6 @@ def _show(
         decided_by=_stack(figures.decided_by, figures, labels),
         people=_people(figures),
         curve=curve_view(weeks),
-        beliefs=belief_views(
-            services.learning, services.common, _site_ids(site_id), list(sites.values())
-        ),
         drift=drift_view(reading),
         drift_kinds=_then_and_now(),
         percent_whole=percent_of_hundred,

@@ -28,8 +28,8 @@ from service.moderation.review.put_aside import MOST_HELD
 from service.moderation.review.review import Tab, list_for_review
 from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.language import gettext, noted
+from service.web.pages.common.asked_view import asked_in_words
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_bulk_decision
-from service.web.pages.common.learnt_view import asked_in_words
 from service.web.pages.common.pages import moderator
 from service.web.pages.common.presenting import (
     CaseView,

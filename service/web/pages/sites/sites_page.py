@@ -29,7 +29,6 @@ from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
 from service.ports.services import CommonPorts, ReputationPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.learnt_view import learnt_view
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.common.presenting import Moment, tell_time
@@ -175,7 +174,7 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
         forget_taught(site.id, services.intake, services.common, actor=moderator().name)
         session[_FORGOTTEN] = site.id
         return redirect(
-            url_for("pages.site", site_id=site.id, _anchor="learnt"), HTTPStatus.SEE_OTHER
+            url_for("pages.site", site_id=site.id, _anchor="forget"), HTTPStatus.SEE_OTHER
         )
 
     @pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
@@ -210,7 +209,6 @@ def _show_site(
             "ham_cutoff": as_percent(promise.cutoffs.ham_cutoff),
             "spam_cutoff": as_percent(promise.cutoffs.spam_cutoff),
         },
-        learnt=learnt_view(site, services),
         forgotten=session.pop(_FORGOTTEN, None) == site.id,
         keys=_keys(site, services.common),
         new_key=_new_key(site.id),
