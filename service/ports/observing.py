@@ -59,9 +59,6 @@ class TrafficStore(Protocol):
         Safe to be called twice, and in any order.
         """
 
-    def first_seen(self, domains: Sequence[str]) -> Mapping[str, datetime]:
-        """Return when each of these domains was seen first; those never seen are left out."""
-
     def count(self, sightings: Sequence[Sighting]) -> int:
         """Count those comments that are still `fresh`, in one transaction; return how many.
 

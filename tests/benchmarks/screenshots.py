@@ -81,7 +81,6 @@ PASSWORD = "a few words do well"  # opens nothing but this script's own server
 SIZES = {"1280": {"width": 1280, "height": 800}, "390": {"width": 390, "height": 844}}
 DESK = {
     "queue": "/review",
-    "teaches-most": "/review?show=teaches-most",
     "spam": "/review?show=spam",
     "decided": "/review?show=decided",
     "empty": "/review?site=nowhere",

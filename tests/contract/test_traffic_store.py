@@ -134,7 +134,6 @@ def test_a_domain_was_first_seen_at_the_earliest_moment_told(stores):
 
     assert earlier == {"aa": NOW - DAY, "cc": NOW}
     assert later == {"aa": NOW - DAY}
-    assert stores.traffic.first_seen(["bb", "dd"]) == {"bb": NOW}
     assert stores.traffic.note_domains({}) == {}
 
 

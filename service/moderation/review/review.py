@@ -11,7 +11,6 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment, refuse_note, undo_decision
-from service.moderation.review.select_for_labelling import count_for_labelling, list_for_labelling
 from service.ports.services import CommonPorts, ReviewPorts, Services
 
 
@@ -19,7 +18,6 @@ class Tab(StrEnum):
     """The lists that a moderator can look at."""
 
     NEEDS_REVIEW = "needs-review"
-    TEACHES_MOST = "teaches-most"
     SPAM = "spam"
     HAM = "ham"
     DECIDED = "decided"
@@ -38,12 +36,9 @@ def list_for_review(
 ) -> CasePage:
     """Return one page: what needs review in the order it should be done, others newest first.
 
-    An `order` that is given comes instead. What teaches most has one page alone, whatever the
-    cursor, the limit and the order. `site_ids` None means all sites. Raises `InvalidInputError` for
-    a cursor that no page gave out.
+    An `order` that is given comes instead. `site_ids` None means all sites. Raises
+    `InvalidInputError` for a cursor that no page gave out.
     """
-    if tab is Tab.TEACHES_MOST:
-        return list_for_labelling(services, site_ids=site_ids)
     order = order or (Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST)
     criteria = _criteria(tab, site_ids, services.common.clock())
     return services.review.cases.page(criteria, order=order, cursor=cursor, limit=limit)
@@ -53,8 +48,6 @@ def count_tab(
     tab: Tab, review: ReviewPorts, common: CommonPorts, *, site_ids: tuple[SiteId, ...] | None
 ) -> int:
     """Return how many comments a list holds."""
-    if tab is Tab.TEACHES_MOST:
-        return count_for_labelling(review, common, site_ids=site_ids)
     return review.cases.count(_criteria(tab, site_ids, common.clock()))
 
 

@@ -60,11 +60,6 @@ class SqlTrafficStore:
 
         return write(self._engine, note)
 
-    def first_seen(self, domains: Sequence[str]) -> Mapping[str, datetime]:
-        """See `TrafficStore.first_seen`."""
-        with reading(self._engine) as connection:
-            return _first_seen(connection, domains)
-
     def count(self, sightings: Sequence[Sighting]) -> int:
         """See `TrafficStore.count`."""
         by_id = {one.comment_id: one for one in sightings}

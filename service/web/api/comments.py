@@ -8,7 +8,6 @@ from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.select_for_labelling import list_for_labelling
 from service.ports.services import ReviewPorts, Services
 from service.web.api.answers import CommentAnswer, CommentPage, PageLinks
 from service.web.api.route import Call, Reply, Route
@@ -32,21 +31,6 @@ def comment_routes(services: Services) -> list[Route]:
             query=ListQuery,
             answer=CommentPage,
             answered="One page of comments.",
-        ),
-        Route(
-            method="GET",
-            path="/comments/teaching",
-            name="list_teaching",
-            tag=_TAG,
-            summary="List the unsure comments that teach most",
-            description=(
-                "At most 40 of the newest 500 that wait for a moderator, the best first: those "
-                "that a retraining would learn most from if they were decided. There is no "
-                "further page."
-            ),
-            view=lambda call: _list_for_labelling(call, services),
-            answer=CommentPage,
-            answered="The comments to decide first.",
         ),
         Route(
             method="GET",
@@ -120,17 +104,6 @@ def _list(call: Call, review: ReviewPorts) -> Reply:
             comments=[CommentAnswer.of(case) for case in page.cases],
             next_cursor=page.next_cursor,
             links=PageLinks(next=_next(query, page.next_cursor)),
-        )
-    )
-
-
-def _list_for_labelling(call: Call, services: Services) -> Reply:
-    page = list_for_labelling(services, site_ids=(call.site.id,))
-    return Reply(
-        answer=CommentPage(
-            comments=[CommentAnswer.of(case) for case in page.cases],
-            next_cursor=None,
-            links=PageLinks(next=None),
         )
     )
 

@@ -40,7 +40,7 @@ ALARM_WORDS = {
         title=noted("More is left to people"),
         says=noted("A larger share of comments is unsure than when this version began."),
         do=noted(
-            "Decide what teaches most first, then retrain. If scores have moved too, something new "
+            "Decide the most doubtful first, then retrain. If scores have moved too, something new "
             "comes in; if not, look whether a site's cutoffs were changed."
         ),
     ),

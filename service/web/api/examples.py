@@ -242,9 +242,6 @@ ANSWERS: Mapping[str, Answer] = {
     "list_comments": CommentPage(
         comments=[CommentAnswer.of(_KEPT)], next_cursor=None, links=PageLinks(next=None)
     ),
-    "list_teaching": CommentPage(
-        comments=[CommentAnswer.of(_KEPT)], next_cursor=None, links=PageLinks(next=None)
-    ),
     "submit_batch": BatchAnswer(
         accepted=1,
         refused=1,

@@ -817,19 +817,6 @@ export class Client {
   }
 
   /**
-   * List the unsure comments that teach most. At most 40 of the newest 500 that wait for a
-   * moderator, the best first: those that a retraining would learn most from if they were decided.
-   * There is no further page.
-   * @returns {Promise<CommentPage>}
-   */
-  async listTeaching() {
-    return this.#call({
-      method: "GET",
-      path: "/v1/comments/teaching",
-    });
-  }
-
-  /**
    * Read a comment's state, verdict and history.
    * @param {string} comment_id
    * @returns {Promise<CommentAnswer>}

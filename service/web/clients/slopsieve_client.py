@@ -1005,14 +1005,6 @@ class Client(_Connection):
             )
         )
 
-    def list_teaching(self) -> CommentPage:
-        """List the unsure comments that teach most.
-
-        At most 40 of the newest 500 that wait for a moderator, the best first: those that a
-        retraining would learn most from if they were decided. There is no further page.
-        """
-        return self._call(_Request[CommentPage]("GET", "/v1/comments/teaching"))
-
     def get_comment(self, comment_id: str) -> CommentAnswer:
         """Read a comment's state, verdict and history."""
         return self._call(
@@ -1254,10 +1246,6 @@ class AsyncClient(_Connection):
                 key=_key(idempotency_key),
             )
         )
-
-    async def list_teaching(self) -> CommentPage:
-        """List the unsure comments that teach most."""
-        return await self._call(_Request[CommentPage]("GET", "/v1/comments/teaching"))
 
     async def get_comment(self, comment_id: str) -> CommentAnswer:
         """Read a comment's state, verdict and history."""

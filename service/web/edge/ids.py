@@ -11,9 +11,9 @@ _ID = re.compile(ID_PATTERN)
 
 
 class IdConverter(BaseConverter):
-    """Matches what can be one of our ids, and none of the words that are paths themselves."""
+    """Matches what can be one of our ids, and not the word that is a path itself."""
 
-    regex = f"(?!(?:batch|teaching)$){ID_PATTERN}"
+    regex = f"(?!batch$){ID_PATTERN}"
 
 
 def is_id(given: str) -> bool:

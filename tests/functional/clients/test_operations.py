@@ -48,7 +48,6 @@ def test_each_operation_answers_what_is_described(call, services, clock):
     do("submit_batch", {"comments": [{"text": "Thank you."}, {"text": "And once more."}]})
     do("get_comment", comment["id"])
     do("list_comments", state="judged", limit=2)
-    do("list_teaching")
     decided = do("decide_comment", comment["id"], {"ruling": "reject", "decided_by": "jo"})
     do("undo_decision", comment["id"], decision=decided["decision"]["id"])
     do("withdraw_comment", comment["id"])

@@ -83,7 +83,6 @@ _TOLD = "told"
 _JUST_DONE = "just_done"
 _TAB_NAMES = {
     Tab.NEEDS_REVIEW: noted("Needs review"),
-    Tab.TEACHES_MOST: noted("Teaches most"),
     Tab.SPAM: noted("Spam"),
     Tab.HAM: noted("Ham"),
     Tab.DECIDED: noted("Decided"),
