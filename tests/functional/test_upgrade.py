@@ -1,0 +1,147 @@
+"""A data folder of version 1.0.0, with all that it held, is brought up to date and works."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+
+from service.cli import cli
+from service.stores.migrations import SchemaState, migrate, schema_state
+from service.stores.sql import create_engine
+from tests.guards.migrated import empty_postgresql
+
+# Made by tests/upgrade/make_data_folder.py.
+ARCHIVE = Path(__file__).resolve().parents[1] / "upgrade" / "slopsieve-1.0.0.tar.xz"
+SCHEMA_OF_1_0 = "m0023"
+# What filled it: comments over the API, a third of them decided on, and the commands.
+HELD = {"sites": 2, "users": 2, "comments": 48, "verdicts": 48, "decisions": 16, "campaigns": 7}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give a copy of the data folder as 1.0.0 left it."""
+    with tarfile.open(ARCHIVE) as archive:
+        archive.extractall(tmp_path, filter="data")
+    return tmp_path
+
+
+@pytest.fixture
+def old(folder: Path) -> Iterator[sa.Engine]:
+    """Give an engine on its database."""
+    engine = create_engine(f"sqlite:///{folder / 'slopsieve.db'}")
+    yield engine
+    engine.dispose()
+
+
+def rows_of(engine: sa.Engine) -> dict[str, int]:
+    """Return how many rows each table has."""
+    with engine.connect() as connection:
+        return {
+            table: connection.execute(
+                sa.select(sa.func.count()).select_from(sa.table(table))
+            ).scalar_one()
+            for table in sa.inspect(connection).get_table_names()
+            if not table.startswith(("search_fts", "alembic"))
+        }
+
+
+def copy_rows(source: sa.Engine, target: sa.Engine) -> None:
+    """Copy all rows between two databases of the same schema."""
+    there = sa.MetaData()
+    there.reflect(target)
+    here = sa.MetaData()
+    here.reflect(source)
+    with source.connect() as reader, target.begin() as writer:
+        for table in there.sorted_tables:
+            if table.name.startswith("alembic"):
+                continue
+            if writer.execute(sa.select(table)).first() is not None:
+                writer.execute(sa.delete(table))
+            # As text, so that no type of SQLite's guesses what a value is.
+            columns = ", ".join(f'"{column.name}"' for column in table.columns)
+            kept = reader.exec_driver_sql(f'SELECT {columns} FROM "{table.name}"').all()  # noqa: S608  # names come from the schema
+            rows = [
+                {c.name: as_kept_there(c, v) for c, v in zip(table.columns, row, strict=True)}
+                for row in kept
+            ]
+            if rows:
+                writer.execute(sa.insert(table), rows)
+
+
+def as_kept_there(column: sa.Column[Any], value: Any) -> Any:
+    """Return a value of SQLite as this column of PostgreSQL takes it."""
+    if value is None:
+        return None
+    if isinstance(column.type, sa.DateTime):
+        return datetime.fromtimestamp(value / 1_000_000, UTC)
+    if isinstance(column.type, sa.Boolean):
+        return bool(value)
+    return json.loads(value) if isinstance(column.type, sa.JSON) else value
+
+
+def run(*words: str, folder: Path) -> str:
+    done = CliRunner().invoke(cli, [*words, "--data-dir", str(folder)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_no_row_of_a_table_that_stays_is_lost(old):
+    before = rows_of(old)
+
+    migrate(old)
+
+    after = rows_of(old)
+    assert schema_state(old) is SchemaState.UP_TO_DATE
+    assert {table: before[table] for table in HELD} == HELD
+    assert {table: after[table] for table in after if table in before} == {
+        table: before[table] for table in after if table in before
+    }
+
+
+def test_the_commands_work_on_the_upgraded_folder(folder):
+    upgraded = run("migrate", folder=folder)
+    again = run("migrate", folder=folder)
+    names = [
+        json.loads(line)["name"]
+        for line in run("users", "list", "--json", folder=folder).splitlines()
+    ]
+    entries = run("lists", "list", "--json", folder=folder).splitlines()
+    sites = [
+        json.loads(line) for line in run("sites", "list", "--json", folder=folder).splitlines()
+    ]
+    first = next(site for site in sites if site["name"] != "Second blog")
+    exported = run("export", "--site", first["site_id"], "--format", "jsonl", folder=folder)
+    rows = [json.loads(line) for line in exported.splitlines()]
+
+    assert ("was migrated" in upgraded, "is up to date" in again) == (True, True)
+    assert "mara" in names
+    assert {json.loads(entry)["value"] for entry in entries} == {
+        "casino-palace.com",
+        "ann@mail.example",
+    }
+    assert len(rows) == HELD["comments"]
+    assert sum(row["state"] == "decided" for row in rows) == HELD["decisions"]
+
+
+def test_on_postgresql_no_row_of_a_table_that_stays_is_lost(old, postgresql):
+    with empty_postgresql(postgresql) as engine:
+        migrate(engine, to=SCHEMA_OF_1_0)
+        copy_rows(old, engine)
+        before = rows_of(engine)
+
+        migrate(engine)
+
+        after = rows_of(engine)
+        assert schema_state(engine) is SchemaState.UP_TO_DATE
+        assert {table: before[table] for table in HELD} == HELD
+        assert all(after[table] == before[table] for table in after if table in before)
