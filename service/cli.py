@@ -45,7 +45,6 @@ _COMMANDS = {
     "replay": "replay:replay_command",
     "score": "offline:score_command",
     "evaluate": "offline:evaluate_command",
-    "signals": "signals:signals_group",
     "demo": "demo:demo_command",
 }
 _WRONG_INPUT = 2

@@ -37,22 +37,3 @@ class Detector:
     detect: Detect
     fires_on: tuple[Example, ...]
     silent_on: tuple[Example, ...]
-
-
-def evidence_needed(detector: Detector) -> str | None:
-    """Return what a detector cannot fire without beside text, post and author, None for nothing.
-
-    That is what every comment it fires on has: a history, what a form saw, a listing, an edit, an
-    e-mail address.
-    """
-    if all(example.history != History() for example in detector.fires_on):
-        return "history"
-    if all(example.form != FormEvidence() for example in detector.fires_on):
-        return "form"
-    if all(example.listings for example in detector.fires_on):
-        return "lists"
-    if all(example.edit for example in detector.fires_on):
-        return "edits"
-    if all(example.email_domain for example in detector.fires_on):
-        return "e-mail"
-    return None

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 # A lane is first in, first out, but a batch of workers finishes a little out of order: what was
 # queued this much before a comment that is already judged was lost, not merely slower.
 OVERTAKEN_BY = timedelta(minutes=1)
-
-# What was queued then counts as lost, whatever the time.
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 # A flood repeats one text many thousand times; whoever looks for one of them needs the newest.
 MAX_FOUND_BY_CONTENT = 100
