@@ -26,7 +26,7 @@ def make_comment(text: str = "I had the same trouble with the drain valve.", **c
     return Comment(**(values | changes))
 
 
-def make_signal(name: str = "bare_link", **changes) -> Signal:
+def make_signal(name: str = "front_page_link", **changes) -> Signal:
     values = {"strength": 1.0, "reason": "contains a link", "spans": (Span(start=0, end=4),)}
     return Signal(name=name, **(values | changes))
 

@@ -34,17 +34,12 @@ class Conduct:
     """What one account did at one site before this comment, whatever became of it.
 
     `quiet_days` passed since its last comment here. `remarks` are comments that offered nothing,
-    `offers` those with a commercial link or a product, `praises` the remarks that say nothing of
-    their own. `manner` holds, for each trait of how it writes, the mean and the standard deviation
-    over `manner_of` longer comments.
+    `offers` those with a commercial link or a product.
     """
 
     quiet_days: int = 0
     remarks: int = 0
     offers: int = 0
-    praises: int = 0
-    manner_of: int = 0
-    manner: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from service.domain.comment import Comment
 from service.domain.history import Conduct
-from service.signals.manner import MANNER_TRAITS, traits_of_manner
-from service.signals.offering import offers, only_praises
+from service.signals.offering import offers
 
 # Longer than a year, so that who comes back every Christmas is known again.
 CONDUCT_KEPT = timedelta(days=400)
 _DAY = timedelta(days=1).total_seconds()
 
-LAST, _REMARKS, _OFFERS, _PRAISES = "l", "r", "o", "p"
-_MANNER_OF, _SUM, _SQUARE = "m", "s", "q"
-# What one comment may add to a sum, so that no sum outgrows a store's integers.
-_MOST = 10_000
+# What older releases kept beside these (`p`, `m`, `s0`, `q0`, ...) is passed over.
+LAST, _REMARKS, _OFFERS = "l", "r", "o"
 
 Fields = dict[str, int]
 """What is kept of an account, by field."""
@@ -62,35 +59,13 @@ def conduct_from(kept: Sequence[Mapping[str, int]], *, now: datetime) -> Conduct
         quiet_days=max(0, _day(now) - max(fields[LAST] for fields in known)),
         remarks=total(_REMARKS),
         offers=total(_OFFERS),
-        praises=total(_PRAISES),
-        manner_of=total(_MANNER_OF),
-        manner=_manner(total),
     )
 
 
 def _sums(comment: Comment) -> Fields:
     if comment.edit is not None:
         return {}
-    sums = {_OFFERS: 1} if offers(comment) else {_REMARKS: 1}
-    if _REMARKS in sums and only_praises(comment):
-        sums[_PRAISES] = 1
-    for number, trait in enumerate(traits_of_manner(comment)):
-        value = min(round(100 * trait), _MOST)
-        sums |= {_MANNER_OF: 1, f"{_SUM}{number}": value, f"{_SQUARE}{number}": value * value}
-    return sums
-
-
-def _manner(total: Callable[[str], int]) -> tuple[tuple[float, float], ...]:
-    """Return mean and standard deviation of each trait, in the numbers of `traits_of_manner`."""
-    count = total(_MANNER_OF)
-    if not count:
-        return ()
-    means = [total(f"{_SUM}{number}") / count for number in range(MANNER_TRAITS)]
-    squares = [total(f"{_SQUARE}{number}") / count for number in range(MANNER_TRAITS)]
-    return tuple(
-        (mean / 100, math.sqrt(max(0.0, square - mean * mean)) / 100)
-        for mean, square in zip(means, squares, strict=True)
-    )
+    return {_OFFERS: 1} if offers(comment) else {_REMARKS: 1}
 
 
 def _day(at: datetime) -> int:

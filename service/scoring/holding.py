@@ -24,7 +24,7 @@ HELD_BACK = "held_back"
 _GOOD_RECORD = 0.6
 # So many decisions make a learnt weight a measurement: its own, no longer the prior's.
 _BORNE_OUT = 20
-# A family that says less agrees with no other: one reader in ten has no script, which says 0.1.
+# A family that says less agrees with no other: an old list or a weak burst says hardly anything.
 _LEAST_AGREEING = 0.3
 # A comment is held so far below the cutoff; where content lies closer, the sum's rounding must not
 # carry it over.

@@ -73,14 +73,6 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="a program put the text in, for its own ends or to help its user",
             source=_JUDGEMENT,
         ),
-        # With a token that no browser could solve, at most what a form may say against somebody who
-        # uses a program that types for them: 0.5.
-        "faster_than_reading": SetWeight(
-            weight=0.4,
-            family=Family.FORM,
-            reason="nobody reads that fast, though programs that expand abbreviations type so",
-            source="reading rates by Brysbaert 2019; the weight by judgement",
-        ),
         "driven_browser": SetWeight(
             weight=1.0,
             family=Family.FORM,
@@ -91,13 +83,6 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             weight=1.0,
             family=Family.FORM,
             reason="each page's script gets its own, though secrets change and pages are copied",
-            source=_JUDGEMENT,
-        ),
-        # A tenth: sincere people block scripts, and some browsers have none.
-        "missing_form_token": SetWeight(
-            weight=0.1,
-            family=Family.FORM,
-            reason="programs run no scripts, and neither do people who block them",
             source=_JUDGEMENT,
         ),
         "listed_address": SetWeight(
@@ -198,12 +183,6 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="accounts are aged, sold and stolen, though people do come back",
             source=_AGED,
             yields=False,
-        ),
-        "praise_only_history": SetWeight(
-            weight=0.5,
-            family=Family.ACCOUNTS,
-            reason="accounts are aged by praise, and some readers only ever say thanks",
-            source=_AGED,
         ),
     }
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
-from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.shop_names import sounds_commercial
 from service.signals.spans import spans_of
+from service.signals.uncommon_links import uncommon_links
 
 
 def commercial_link(comment: Comment, _history: History) -> Signal | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from service.domain.comment import Comment
 from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
-from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.earlier import excess
+from service.signals.uncommon_links import uncommon_links
 
 # Who sees no answer presses the button again, and once more.
 _COPIES_DAY = 2

@@ -7,12 +7,12 @@ import re
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
-from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
 from service.signals.regions import inside
 from service.signals.segments import segments_of
 from service.signals.spans import spans_of
+from service.signals.uncommon_links import uncommon_links
 
 _FRONT_PAGE = re.compile(
     r"(?:[a-z]{1,8}://)?[^/?#]{1,253}/?(?:index\.(?:html?|php)|\?utm_[^#]{0,300})?\Z", re.IGNORECASE

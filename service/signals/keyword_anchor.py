@@ -5,12 +5,12 @@ from __future__ import annotations
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
-from service.signals.bare_link import uncommon_links
 from service.signals.cues import find_cues
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
 from service.signals.links import Link
 from service.signals.spans import spans_of
+from service.signals.uncommon_links import uncommon_links
 from service.signals.words import find_words
 
 _TRADE = (Cue.OFFER, Cue.VICE)

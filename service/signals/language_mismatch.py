@@ -9,11 +9,11 @@ from functools import lru_cache
 from service.domain.comment import Comment, Post
 from service.domain.history import History
 from service.domain.verdict import Signal
-from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.links import Link
 from service.signals.posts import text_of_post, words_of_post
 from service.signals.spans import spans_of
+from service.signals.uncommon_links import uncommon_links
 from service.signals.view import view_of
 from service.signals.wordset import wordset
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
-from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
 from service.signals.segments import segments_of
 from service.signals.spans import spans_of
+from service.signals.uncommon_links import uncommon_links
 
 # Somebody who shares their own work says "I" in the sentence with the link; those are left alone.
 _OWN = (Cue.ME, Cue.HEDGE)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
-from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.spans import spans_of
+from service.signals.uncommon_links import uncommon_links
 from service.signals.view import TextView, view_of
 
 # "see this", "Worth reading:" is what hurried readers put beside a link.

@@ -1,22 +1,18 @@
-"""Says whether a comment offers a commercial link or a product, and whether it merely praises."""
+"""Tells whether a comment offers a commercial link or a product."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 
 from service.domain.comment import Comment
-from service.signals.bare_link import uncommon_links
 from service.signals.contacts import ContactKind
 from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
 from service.signals.reference_hosts import is_reference
 from service.signals.segments import Segment, may_name_brand, segments_of
 from service.signals.shop_names import sounds_commercial
+from service.signals.uncommon_links import uncommon_links
 from service.signals.view import view_of
-
-# Longer ones mostly say something; shorter ones are thanks, which everybody writes.
-_MIN_PRAISE_WORDS, _MAX_PRAISE_WORDS = 5, 60
-_MAX_OVERLAP = 0.3
 
 
 def offers(comment: Comment) -> bool:
@@ -47,23 +43,6 @@ def _offers(comment: Comment) -> bool:
 def links(comment: Comment) -> frozenset[str]:
     """Return the domains of the links that a comment offers, common references left out."""
     return frozenset(link.domain for link in uncommon_links(comment))
-
-
-def only_praises(comment: Comment) -> bool:
-    """Say whether a comment praises or agrees without a link, a figure, a question or a doubt.
-
-    Nothing in it is of the writer's own, and little of the post's.
-    """
-    view = view_of(comment)
-    if view.links or view.shielded or "?" in comment.text:
-        return False
-    if not _MIN_PRAISE_WORDS <= len(view.words) <= _MAX_PRAISE_WORDS:
-        return False
-    segments = segments_of(comment)
-    specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in segments)
-    own = sum(s.count(Cue.ME) for s in segments)
-    praise = sum(s.count(Cue.PRAISE) for s in segments)
-    return not specific and 0 < praise >= own and all(s.overlap <= _MAX_OVERLAP for s in segments)
 
 
 def _sells(segment: Segment) -> bool:

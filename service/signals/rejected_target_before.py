@@ -5,11 +5,11 @@ from __future__ import annotations
 from service.domain.comment import Comment
 from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
-from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.earlier import TARGET, decided, rejected_before
 from service.signals.hosts import host_of, registered_domain
 from service.signals.reference_hosts import is_reference
+from service.signals.uncommon_links import uncommon_links
 
 
 def rejected_target_before(comment: Comment, history: History) -> Signal | None:

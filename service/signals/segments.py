@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from service.domain.comment import Comment, Post
-from service.signals.bare_link import uncommon_links_of
 from service.signals.lexicon import Cue
 from service.signals.posts import words_of_post
 from service.signals.regions import inside
 from service.signals.shop_names import sounds_commercial
+from service.signals.uncommon_links import uncommon_links_of
 from service.signals.view import TextView, view_of_text
 
 # Each pattern starts with few characters, so that the search can run from one to the next.

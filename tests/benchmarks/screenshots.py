@@ -335,7 +335,7 @@ def drifted(version: str) -> TrafficStore:
         language = "ru/Cyrillic" if lately and n % 3 == 0 else "en/Latin"
         names = {(Kind.FACT, Fact.VERDICTS.value), (Kind.SCORE, score), (Kind.LANGUAGE, language)}
         if n % 7 == 0 or (lately and n % 2):
-            names |= {(Kind.FACT, Fact.UNSURE.value), (Kind.SIGNAL, "bare_link")}
+            names |= {(Kind.FACT, Fact.UNSURE.value), (Kind.SIGNAL, "front_page_link")}
         sightings.append(
             Sighting(
                 comment_id=comment_id,

@@ -43,9 +43,6 @@ _CONDUCTS = st.builds(
     quiet_days=_SEEN,
     remarks=_SEEN,
     offers=_SEEN,
-    praises=_SEEN,
-    manner_of=_SEEN,
-    manner=st.tuples(*[st.tuples(_COUNTS, _COUNTS)] * 5),
 )
 _HISTORIES = st.builds(
     History,

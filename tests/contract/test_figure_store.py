@@ -209,7 +209,7 @@ def test_signals_are_counted_with_what_was_ruled(stores):
         signal = make_signal(name, reason='a "reason", with quotes and ⟦marks⟧')
         return WeighedSignal(signal=signal, weight=1.0, contribution=contribution)
 
-    two = (weighed("bare_link", 0.5), weighed("shortened_link", -0.25))
+    two = (weighed("front_page_link", 0.5), weighed("shortened_link", -0.25))
     rule(stores, keep(stores, signals=two), "reject")
     undone = keep(stores, signals=two[:1])
     rule(stores, undone, "reject")
@@ -221,9 +221,9 @@ def test_signals_are_counted_with_what_was_ruled(stores):
 
     assert counted.sampled == 3
     assert set(counted.signals) == {
-        SignalCount(name="bare_link", ruling=Ruling.REJECT, fired=1, contribution_sum=0.5),
+        SignalCount(name="front_page_link", ruling=Ruling.REJECT, fired=1, contribution_sum=0.5),
         SignalCount(name="shortened_link", ruling=Ruling.REJECT, fired=1, contribution_sum=-0.25),
-        SignalCount(name="bare_link", ruling=None, fired=1, contribution_sum=0.5),
+        SignalCount(name="front_page_link", ruling=None, fired=1, contribution_sum=0.5),
     }
     assert stores.figures.count(scope(site_ids=(OTHER_SITE,))).sampled == 0
 
@@ -361,7 +361,7 @@ def test_campaigns_are_counted_those_first_of_which_most_waits(stores):
 
 def leaned(lean: float, *, name: str = SITE_DECISIONS) -> tuple[WeighedSignal, ...]:
     return (
-        WeighedSignal(signal=make_signal("bare_link"), weight=0.5, contribution=0.5),
+        WeighedSignal(signal=make_signal("front_page_link"), weight=0.5, contribution=0.5),
         WeighedSignal(signal=make_signal(name), weight=5.0, contribution=lean),
     )
 

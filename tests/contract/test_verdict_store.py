@@ -33,7 +33,7 @@ def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores):
             weight=math.pi,
             contribution=math.pi / 3,
         )
-        for name in ("bare_link", "abrupt_shift")
+        for name in ("front_page_link", "abrupt_shift")
     )
     verdict = make_verdict(
         kept,

@@ -115,13 +115,13 @@ def test_every_comment_gets_one_line_in_its_order_with_its_evidence(tmp_path):
 
 
 def test_signals_come_with_weight_reason_and_spans(tmp_path):
-    file = write(tmp_path / "comments.jsonl", line(text="More on https://tyres.example/cheap"))
+    file = write(tmp_path / "comments.jsonl", line(text="More on https://tyres.example"))
     given = judging()
 
     result = run_score(file, given=given)
 
     [row] = rows_of(result.stdout_bytes)
-    [link] = [s for s in row["signals"] if s["name"] == "bare_link"]
+    [link] = [s for s in row["signals"] if s["name"] == "front_page_link"]
     fields = {"name", "strength", "weight", "contribution", "reason", "spans", "boundaries"}
     fields.add("weight_kind")
     assert set(link) == fields

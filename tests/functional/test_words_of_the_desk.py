@@ -117,7 +117,7 @@ def test_the_host_in_the_sentence_stays_a_strangers_words(services, client):
 
 
 def test_the_reasons_are_folded_and_speak_without_log_odds(services, client):
-    signals = (seam(2.4), known("sender_burst", 1.0), known("own_detail", -0.3))
+    signals = (seam(2.4), known("sender_burst", 1.0), known("reference_link", -0.3))
     comment = keep(services, make_comment(REMARK + ADVERT), p_spam=0.97, signals=signals)
 
     page = client.get(f"/review/comments/{comment.id}").text

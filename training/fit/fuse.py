@@ -25,9 +25,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 # Signals that speak for ham; all others may only speak for spam.
-HAM_SIGNALS = frozenset(
-    {"approved_address_before", "approved_person_before", "own_detail", "reference_link"}
-)
+HAM_SIGNALS = frozenset({"approved_address_before", "approved_person_before", "reference_link"})
 # Whoever sends can add what speaks for ham, an encyclopaedia's address say: so much more is it held
 # back.
 _HAM_HELD_BACK = 10.0

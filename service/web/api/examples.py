@@ -108,7 +108,7 @@ _KEY = SiteKey(
     created_at=_NOON,
 )
 _LINK = Signal(
-    name="bare_link",
+    name="front_page_link",
     strength=1.0,
     reason="contains a link",
     spans=(_span_of("https://boilers.example"),),
@@ -192,8 +192,8 @@ _COUNTS = FigureCounts(
     ),
     sampled=186,
     signals=(
-        SignalCount(name="bare_link", ruling=None, fired=104, contribution_sum=27.04),
-        SignalCount(name="bare_link", ruling=Ruling.REJECT, fired=6, contribution_sum=1.56),
+        SignalCount(name="front_page_link", ruling=None, fired=104, contribution_sum=27.04),
+        SignalCount(name="front_page_link", ruling=Ruling.REJECT, fired=6, contribution_sum=1.56),
     ),
     versions=(VersionCount(day=_DAY, version="2026-02-27", verdicts=186),),
 )

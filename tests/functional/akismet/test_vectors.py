@@ -137,7 +137,7 @@ def test_a_hidden_field_is_kept_as_filled_or_not_and_as_nothing_else(
     assert "pills.example" not in repr(case)
 
 
-def test_the_plugins_counts_are_kept_and_stand_among_the_reasons(akismet, services):
+def test_the_plugins_counts_are_kept(akismet, services):
     text = "What helped was to close all valves, open the lowest one and wait for an hour. " * 2
     counts = {"POST_ak_bib": "1795169986066", "POST_ak_bfs": "1795169986466"}
 
@@ -145,8 +145,6 @@ def test_the_plugins_counts_are_kept_and_stand_among_the_reasons(akismet, servic
 
     (case,) = kept_cases(services)
     assert case.comment.form.behaviour == FormBehaviour(seconds=0.4, keys=158, pointer=1)
-    names = {weighed.signal.name: weighed.contribution for weighed in case.verdict.signals}
-    assert names["faster_than_reading"] == 0.4
 
 
 def test_a_form_without_a_hidden_field_tells_nothing(akismet, services):

@@ -42,7 +42,7 @@ def make_fusion(**changes) -> Fusion:
     values = {
         "base": 0.25,
         "model_weight": 0.75,
-        "signal_weights": {"bare_link": 0.5},
+        "signal_weights": {"front_page_link": 0.5},
         "ham_cutoff": 0.1,
         "spam_cutoff": 0.9,
         "promises": {"ham_called_spam": {"promised_rate": 0.001}},
@@ -78,7 +78,7 @@ def test_a_written_version_loads_as_it_was(tmp_path):
 
     assert loaded.version == "baseline-1"
     assert (loaded.base, loaded.model_weight) == (0.25, 0.75)
-    assert loaded.signal_weights == {"bare_link": 0.5}
+    assert loaded.signal_weights == {"front_page_link": 0.5}
     assert (loaded.ham_cutoff, loaded.spam_cutoff) == (0.1, 0.9)
     comment = [ModelInput(text="hello")]
     assert loaded.classifier.score_batch(comment) == make_classifier().score_batch(comment)
@@ -209,7 +209,7 @@ def test_an_unknown_kind_is_refused(tmp_path):
         {"base": True},
         {"model_weight": None},
         {"signal_weights": []},
-        {"signal_weights": {"bare_link": "heavy"}},
+        {"signal_weights": {"front_page_link": "heavy"}},
         {"ham_cutoff": 0.95},
         {"spam_cutoff": 1.5},
         {"base": float("nan")},

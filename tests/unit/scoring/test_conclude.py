@@ -18,7 +18,7 @@ from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW, make_comment, make_signal, make_verdict
 
 CUTOFFS = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
-WEIGHTS = Weights(base=-0.3, model=0.8, signals={"bare_link": 1.5, "shy": 0.01})
+WEIGHTS = Weights(base=-0.3, model=0.8, signals={"front_page_link": 1.5, "shy": 0.01})
 
 
 def conclude_with(*signals, p_spam=0.5, missing=()):
@@ -59,7 +59,7 @@ def test_degraded_is_always_unsure(p_spam):
     strengths=st.lists(st.floats(0.001, 1), max_size=6),
 )
 def test_contributions_add_up_to_the_last_digit(p_spam, strengths):
-    signals = [make_signal("bare_link", strength=strength) for strength in strengths]
+    signals = [make_signal("front_page_link", strength=strength) for strength in strengths]
 
     verdict = conclude_with(*signals, p_spam=p_spam)
 
@@ -119,9 +119,9 @@ def test_a_signal_without_a_weight_is_recorded_and_counts_nothing():
 
 
 def test_signals_are_listed_by_what_they_contributed():
-    verdict = conclude_with(make_signal("a_new_one"), make_signal("shy"), make_signal("bare_link"))
+    verdict = conclude_with(*map(make_signal, ("a_new_one", "shy", "front_page_link")))
 
-    assert [w.signal.name for w in verdict.signals] == ["bare_link", "shy", "a_new_one"]
+    assert [w.signal.name for w in verdict.signals] == ["front_page_link", "shy", "a_new_one"]
 
 
 @pytest.mark.parametrize(("p_spam", "is_marked"), [(0.05, False), (0.4, True), (0.99, True)])

@@ -184,15 +184,16 @@ def test_too_few_or_all_alike_have_no_kappa(n, ruling):
 
 def test_signals_tell_what_they_add_and_how_they_were_ruled_on():
     signals = (
-        SignalCount(name="bare_link", ruling=None, fired=80, contribution_sum=40.0),
-        SignalCount(name="bare_link", ruling=Ruling.REJECT, fired=15, contribution_sum=7.5),
-        SignalCount(name="bare_link", ruling=Ruling.APPROVE, fired=5, contribution_sum=2.5),
-        SignalCount(name="own_detail", ruling=None, fired=101, contribution_sum=-50.5),
+        SignalCount(name="front_page_link", ruling=None, fired=80, contribution_sum=40.0),
+        SignalCount(name="front_page_link", ruling=Ruling.REJECT, fired=15, contribution_sum=7.5),
+        SignalCount(name="front_page_link", ruling=Ruling.APPROVE, fired=5, contribution_sum=2.5),
+        SignalCount(name="reference_link", ruling=None, fired=101, contribution_sum=-50.5),
     )
 
     first, second = figures_of(FigureCounts(signals=signals), SCOPE).signals
 
-    assert (first.name, first.mean_contribution, first.rejected.share) == ("own_detail", -0.5, None)
+    assert (first.name, first.mean_contribution) == ("reference_link", -0.5)
+    assert first.rejected.share is None
     assert (second.fired, second.mean_contribution) == (100, 0.5)
     assert (second.rejected.n, second.rejected.share) == (20, 0.75)
 

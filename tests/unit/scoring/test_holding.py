@@ -177,10 +177,10 @@ def test_two_pieces_of_one_family_are_held_back_and_two_families_are_not():
 
 
 def test_a_family_that_hardly_speaks_agrees_with_no_other():
-    without_script = weigh(["missing_form_token", "listed_address"], 0.8)
+    both = ["rejected_mail_domain_before", "honeypot_filled"]
 
-    assert without_script.outcome is Outcome.UNSURE
-    assert weigh(["faster_than_reading", "listed_address"], 0.8).outcome is Outcome.SPAM
+    assert weigh(both, 0.88, strength=0.29).outcome is Outcome.UNSURE
+    assert weigh(both, 0.88, strength=0.31).outcome is Outcome.SPAM
 
 
 def test_a_weight_that_enough_decisions_have_borne_out_counts_alone():

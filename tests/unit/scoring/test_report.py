@@ -28,7 +28,7 @@ from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW, make_signal
 
 CUTOFFS = Cutoffs(ham_cutoff=0.2, spam_cutoff=0.9)
-WEIGHTS = Weights(signals={"bare_link": 0.4})
+WEIGHTS = Weights(signals={"front_page_link": 0.4})
 
 
 def judged(p_spam: float, *, comment_id: str = "c1", away: bool = False, signals=()) -> Verdict:
@@ -171,11 +171,11 @@ def test_the_model_alone_is_measured_where_it_answered():
 def test_signals_are_counted_by_label_with_their_weight():
     collected = ScoreCollector()
     for is_spam in [True] * 3 + [False]:
-        collected.add(judged(0.5, signals=[make_signal("bare_link")]), facts(is_spam=is_spam))
+        collected.add(judged(0.5, signals=[make_signal("front_page_link")]), facts(is_spam=is_spam))
 
     [signal] = measure(collected, WEIGHTS).signals
 
-    assert (signal.name, signal.weight) == ("bare_link", 0.4)
+    assert (signal.name, signal.weight) == ("front_page_link", 0.4)
     assert (signal.on_spam.count, signal.on_ham.count) == (3, 1)
 
 

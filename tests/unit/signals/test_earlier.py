@@ -36,9 +36,6 @@ conducts = st.builds(
     quiet_days=seen,
     remarks=seen,
     offers=seen,
-    praises=seen,
-    manner_of=seen,
-    manner=st.tuples(*[st.tuples(counts, counts)] * 5),
 )
 histories = st.builds(History, conduct=st.none() | conducts, **dict.fromkeys(KEYS, track_records))
 
