@@ -23,8 +23,6 @@ from training.data.dataset import DEFAULT_DATA, read_dataset
 from training.data.partition import SEED, partition
 from training.fit.evidence import signal_names
 from training.fit.joining import JoinConfig, fit_linear, fit_marks, fit_names
-from training.fit.simulated_world import SimulationConfig
-from training.fit.weighing import WeighConfig
 from training.network.encoder import PACKAGED_BASE
 from training.network.finetune import FineTuneConfig
 from training.network.finetune_on_decisions import DecisionsTuneConfig
@@ -50,7 +48,6 @@ TINY = RetrainConfig(
         ),
         int8_windows=12,
         on_grid=FineTuneConfig(epochs=0.02),
-        weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
     ),
     embedding_comments=80,
     rounding_comments=20,
@@ -94,14 +91,6 @@ def write_tiny_version(folder: Path, tiny_network: Path, tokeniser_json: str) ->
         "llm_voice": None,
         "rounding_to_int8": {},
         "data": [],
-        "histories_from_simulation": {
-            "weights": {},
-            "fired_on_spam": {},
-            "fired_on_ham": {},
-            "n_spam": 0,
-            "n_ham": 0,
-            "checks": [],
-        },
         "llm_voice_weight": {"if_free": 0.0, "fired_on_spam": 0, "fired_on_ham": 0},
         "evidence_table": [],
     }

@@ -171,7 +171,7 @@ class TrainConfig:
     rounding_comments: int = 3_000
     # So many comments fix the embedding's directions.
     embedding_comments: int = 8_000
-    # Weights of the signals, cutoffs and their promises, histories.
+    # Weights of the signals, cutoffs and their promises.
     weigh: WeighConfig = field(default_factory=WeighConfig)
 
 
@@ -608,10 +608,9 @@ def _make_version(run: Training) -> Made:
     calibration = calibrate(
         held.read, held.examples, voice, config.join, is_real=_are_real(held.examples)
     )
-    _say("looking with every detector, fitting weights, histories in a simulation")
+    _say("looking with every detector, fitting weights")
     evidence = held.evidence(calibration)
-    campaigns = [e for e in examples if e.campaign and e.is_spam]
-    weighed = weigh(evidence, campaigns, config.weigh)
+    weighed = weigh(evidence, config.weigh)
     _say("measuring")
     measured = [
         measure_part(
@@ -655,7 +654,6 @@ def _make_version(run: Training) -> Made:
         files=run.dataset.files,
         partition=run.parts,
         fusion=weighed.fusion,
-        histories=weighed.histories,
         evidence=measure_ways(ways, evidence, evidence, config.weigh),
         calibration=calibration,
         voice=voice_measured,

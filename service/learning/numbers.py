@@ -60,8 +60,8 @@ HAM_CALLED_SPAM, SPAM_CALLED_HAM = 0.001, 0.01
 MOST_EXAMPLES = 20_000
 EXAMPLE_BLOCK = 5_000
 
-# What decisions may make of a weight that was set: the most that simulated senders' weights were
-# let, a factor of 20 on the odds. Two of them are less than the cutoffs of `minilm-7` lie apart.
+# What decisions may make of a weight that was set: a factor of 20 on the odds, by judgement. Two
+# of them are less than the cutoffs of `minilm-7` lie apart.
 MOST_LEARNT = 3.0
 # The prior of a set weight in squared log-odds: its spread is 0.7, so that a dozen comments that
 # surprised at even odds move a weight by 1, and one by 0.2 at most.

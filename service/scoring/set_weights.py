@@ -51,7 +51,6 @@ class SetWeight:
 
 _JUDGEMENT = "judgement; no published counts"
 _AGED = "judgement; authored comments in order"
-_SIMULATED = "simulated senders (training/README.md), held within the bound"
 
 SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
     {
@@ -107,58 +106,58 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             weight=0.5,
             family=Family.BURSTS,
             reason="a class or a heated discussion sends as much for an hour",
-            source="judgement; simulated senders gave 0 to 0.7",
+            source=_JUDGEMENT,
         ),
         "copy_burst": SetWeight(
             weight=1.5,
             family=Family.BURSTS,
             reason="near-copies by many hands are seldom said in earnest",
-            source=_SIMULATED,
+            source=_JUDGEMENT,
         ),
         "rejected_person_before": SetWeight(
             weight=1.5,
             family=Family.DECISIONS,
             reason="moderators rejected earlier comments of this person",
-            source=_SIMULATED,
+            source=_JUDGEMENT,
         ),
         "approved_person_before": SetWeight(
             weight=-1.5,
             family=Family.DECISIONS,
             reason="moderators approved earlier comments of this person",
-            source=_SIMULATED,
+            source=_JUDGEMENT,
         ),
         "rejected_address_before": SetWeight(
             weight=0.7,
             family=Family.DECISIONS,
             reason="strangers share addresses and networks",
-            source=_SIMULATED,
+            source=_JUDGEMENT,
         ),
         "approved_address_before": SetWeight(
             weight=-0.5,
             family=Family.DECISIONS,
             reason="strangers share addresses and networks",
-            source=_SIMULATED,
+            source=_JUDGEMENT,
         ),
         "rejected_mail_domain_before": SetWeight(
             weight=1.0,
             family=Family.DECISIONS,
             reason="strangers share mail domains",
-            source=_SIMULATED,
+            source=_JUDGEMENT,
         ),
         # What moderators rejected is just what the next two say again. Whoever borrows a regular's
         # unverified address gains nothing for it.
         "rejected_target_before": SetWeight(
-            weight=1.5,
+            weight=0.345,
             family=Family.DECISIONS,
             reason="moderators rejected comments with a link to the same domain",
-            source=_SIMULATED,
+            source=_JUDGEMENT,
             yields=False,
         ),
         "rejected_copy_before": SetWeight(
             weight=1.5,
             family=Family.DECISIONS,
             reason="moderators rejected comments of nearly the same words",
-            source=_SIMULATED,
+            source=_JUDGEMENT,
             yields=False,
         ),
         # A good record is just what the first three speak of: it was earned by remarks, or by
@@ -186,10 +185,9 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
         ),
     }
 )
-# Files of versions hold weights for these from a simulation; for the others only from decisions.
-SIMULATED = frozenset(
-    name for name, one in SET_WEIGHTS.items() if one.family is Family.DECISIONS
-) | {
+# Evidence of a sender's history. No file of comments holds it, so a version's own weights for these
+# are ignored.
+HISTORY = frozenset(name for name, one in SET_WEIGHTS.items() if one.family is Family.DECISIONS) | {
     "sender_burst",
     "copy_burst",
 }

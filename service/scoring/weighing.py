@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 from service.domain.verdict import WeightKind
-from service.scoring.set_weights import MOST_SET, SET_WEIGHTS, SIMULATED
+from service.scoring.set_weights import HISTORY, SET_WEIGHTS
 from service.scoring.weights import Weights
 
 
@@ -42,13 +42,13 @@ class Weighing(NamedTuple):
 def set_weight_of(name: str, weights: Weights) -> float | None:
     """Return the set weight of a signal, before any decision; None for one that is fitted.
 
-    A version's weight from simulated senders counts within the bound, one that decisions were
-    fitted to as it is; 0 in its file is no weight, as archives do not hold the evidence.
+    A weight that a version was fitted to counts instead of the set one, except for a sender's
+    history; 0 in its file is no weight, as archives do not hold the evidence.
     """
-    prior, own = SET_WEIGHTS.get(name), weights.of(name)
-    if prior is None or (own and name not in SIMULATED):
+    prior = SET_WEIGHTS.get(name)
+    if prior is None or (weights.of(name) and name not in HISTORY):
         return None
-    return min(max(own, -MOST_SET), MOST_SET) if own else prior.weight
+    return prior.weight
 
 
 def weigh_signal(name: str, weights: Weights, learnt: LearntHere) -> Weighing:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 class Weights:
     """Log-odds weights, fitted by logistic regression on comments the model did not train on.
 
-    Those of histories are fitted in a simulation until decisions accumulate; see `training`.
+    Those of histories are set by judgement (`service.scoring.set_weights`).
 
     score = base + model x logit(model's p_spam) + sum over signals of weight x strength.
     A detector that has not earned a weight yet counts 0: recorded and shown, but not weighed.

@@ -31,7 +31,7 @@ from training.card.card_page import (
     weight_parts,
 )
 from training.card.embedding_page import embedding_lines
-from training.card.evidence_page import evidence_page, history_parts
+from training.card.evidence_page import evidence_page
 from training.card.figures import (
     Card,
     cutoff_facts,
@@ -49,7 +49,6 @@ from training.data.partition import AUTHORED, Partition, describe
 from training.fit.boundaries import FoundBoundaries
 from training.fit.fuse import VoiceWeight
 from training.fit.measured import Measured, MeasuredPart
-from training.fit.simulate_histories import HistoryFit
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -70,8 +69,8 @@ KNOWN_WEAKNESSES = (
         "promises are counted without them: they had got past the people whom a doubt would ask."
     ),
     (
-        "No sender history is in the data: what earlier decisions and sightings weigh comes from a "
-        "simulation, until decisions accumulate."
+        "No sender history is in the data: what earlier decisions and sightings weigh is set by "
+        "judgement, until decisions accumulate."
     ),
     "Only the two ends of a text beyond 8,000 characters are read, in eight windows at most.",
 )
@@ -106,7 +105,6 @@ class VersionCard:
     files: Sequence[DataFile]
     partition: Partition
     fusion: Fusion
-    histories: HistoryFit
     evidence: Sequence[Measured]
     calibration: Calibration
     voice: Measured | None
@@ -134,7 +132,6 @@ def card_json(card: VersionCard) -> str:
         "calibration": asdict(card.calibration),
         "cutoffs": cutoff_facts(card.fusion),
         "weights": weight_facts(card.fusion),
-        "histories_from_simulation": asdict(card.histories),
         "evidence_table": list(card.evidence),
         "llm_voice": card.voice,
         "llm_voice_weight": asdict(card.voice_weight),
@@ -274,7 +271,6 @@ def card_markdown(card: VersionCard) -> str:
         parts += _part_page(card, part)
     parts += [
         *weight_parts(card.fusion),
-        *history_parts(card.histories),
         "## LLM voice",
         _voice_line(card),
         "## Rounding to int8",

@@ -99,34 +99,6 @@ def fit_fusion(
     return FittedWeights(base=float(fitted[0]) + 0.0, model=float(fitted[1]), signals=signals)
 
 
-def fit_beside(
-    rest: FloatArray,
-    strengths: FloatArray,
-    is_spam: BoolArray,
-    *,
-    names: Sequence[str],
-    penalty: float,
-    min_firings: int,
-    most: Mapping[str, float],
-) -> tuple[float, dict[str, float]]:
-    """Return an offset and the weights of these signals beside a score that stays as it is.
-
-    `rest` is each comment's score in log-odds without them. Signs are held as in `fit_fusion`, and
-    no weight exceeds its entry in `most`. The offset belongs to the share of spam in these
-    comments; leave it out where that share is not to be taught.
-    """
-    seen = (strengths > 0).sum(axis=0) >= min_firings
-    bounds: list[tuple[float | None, float | None]] = []
-    for name, enough in zip(names, seen, strict=True):
-        top = most[name] if enough else 0.0
-        bounds.append((-top, 0.0) if name in HAM_SIGNALS else (0.0, top))
-    fitted = _fit(
-        strengths, is_spam, bounds=bounds, penalties=np.full(len(names), penalty), fixed=rest
-    )
-    rounded = np.round(fitted, _DECIMALS) + 0.0
-    return float(rounded[0]), dict(zip(names, map(float, rounded[1:]), strict=True))
-
-
 def choose_fusion(
     weights: FittedWeights,
     p_spam: FloatArray,
@@ -233,16 +205,12 @@ def _fit(
     *,
     bounds: Sequence[tuple[float | None, float | None]],
     penalties: FloatArray,
-    fixed: FloatArray | float = 0.0,
 ) -> FloatArray:
-    """Return intercept and weights that minimise log loss plus ridge, within the bounds.
-
-    `fixed` is added to each comment's score as it is.
-    """
+    """Return intercept and weights that minimise log loss plus ridge, within the bounds."""
     signs = np.where(is_spam, 1.0, -1.0)
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        margins = signs * (fixed + weights[0] + columns @ weights[1:])
+        margins = signs * (weights[0] + columns @ weights[1:])
         value = np.logaddexp(0.0, -margins).sum() + 0.5 * (penalties * weights[1:] ** 2).sum()
         pulls = -signs / (1.0 + np.exp(np.clip(margins, -500, 500)))
         slope = columns.T @ pulls + penalties * weights[1:]

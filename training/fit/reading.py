@@ -14,7 +14,7 @@ from models.features import count_vectors
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
 from models.promotion import promotion_by_words
-from models.registry import Fusion
+from models.registry import Fusion, ModelVersion
 from models.segments import Segment
 from models.tokens import CommentTokeniser, Window
 from models.transformer import (
@@ -155,12 +155,15 @@ def mark(
     ]
 
 
-def all_evidence(model_p_spam: FloatArray, strengths: FloatArray, fusion: Fusion) -> FloatArray:
+def all_evidence(
+    model_p_spam: FloatArray, strengths: FloatArray, fusion: Fusion | ModelVersion
+) -> FloatArray:
     """Return each comment's p_spam as serving would state it for a sender never seen before.
 
-    `strengths` has a column a detector, as `signal_strengths` returns them.
+    `strengths` has a column a detector, as `signal_strengths` returns them; a detector that the
+    version does not know weighs nothing.
     """
-    row = np.array([fusion.signal_weights[name] for name in signal_names()])
+    row = np.array([fusion.signal_weights.get(name, 0.0) for name in signal_names()])
     return logistic_of(fusion.base + fusion.model_weight * logit_of(model_p_spam) + strengths @ row)
 
 

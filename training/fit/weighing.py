@@ -1,9 +1,9 @@
-"""Weighs all evidence: the model and the signals on comments, histories in a simulation."""
+"""Weighs all evidence: the model and the signals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,6 @@ from training.fit.fuse import (
     fit_fusion,
 )
 from training.fit.reading import labels, logistic_of, logit_of
-from training.fit.simulate_histories import HistoryFit, fit_histories
-from training.fit.simulated_world import SimulationConfig, Told
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -46,9 +44,6 @@ class WeighConfig:
     # The promises: what may go wrong in the confident verdicts, the rest is unsure.
     max_false_positive_rate: float = 0.001
     max_missed_spam_rate: float = 0.01
-    histories: SimulationConfig = field(default_factory=SimulationConfig)
-    # So many comments the simulated senders send, drawn by the seed: every world acts them all out.
-    simulated_comments: int = 3_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,15 +78,13 @@ class Weighed:
 
     fusion: Fusion
     out_of_fold: FloatArray
-    histories: HistoryFit
 
 
-def weigh(calibration: Evidence, campaigns: Sequence[Example], config: WeighConfig) -> Weighed:
+def weigh(calibration: Evidence, config: WeighConfig) -> Weighed:
     """Return weights of all evidence, and cutoffs, from the calibration part.
 
-    Files hold no histories, so those signals are fitted apart, on simulated senders (`campaigns`
-    are comments whose campaigns the simulation acts out), beside all other weights as they are:
-    the cutoffs, and what they promise, are those for a sender never seen before.
+    Files hold no histories, whose weights are set by judgement (`service.scoring.set_weights`): the
+    cutoffs, and what they promise, are those for a sender never seen before.
     """
     weights, out_of_fold = fit_weights(calibration, config)
     promised = calibration.is_promised
@@ -105,23 +98,7 @@ def weigh(calibration: Evidence, campaigns: Sequence[Example], config: WeighConf
         is_new=calibration.is_new,
         by_tail=promised is None,
     )
-    scores, count = logit_of(out_of_fold), len(out_of_fold)
-    drawn = np.random.default_rng(config.seed).permutation(count)[: config.simulated_comments]
-    told = [
-        Told(example=calibration.examples[i], score=float(scores[i]))
-        for i in np.sort(drawn).tolist()
-    ]
-    fit = fit_histories(
-        told,
-        campaigns,
-        (fusion.ham_cutoff, fusion.spam_cutoff),
-        config.histories,
-    )
-    return Weighed(
-        fusion=replace(fusion, signal_weights={**fusion.signal_weights, **fit.weights}),
-        out_of_fold=out_of_fold,
-        histories=fit,
-    )
+    return Weighed(fusion=fusion, out_of_fold=out_of_fold)
 
 
 def fit_weights(evidence: Evidence, config: WeighConfig) -> tuple[FittedWeights, FloatArray]:

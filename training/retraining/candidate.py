@@ -29,7 +29,6 @@ from training.fit.reading import (
     measure_part,
     p_spam_of,
 )
-from training.fit.simulate_histories import GroupCheck, HistoryFit
 from training.fit.weighing import Weighed
 from training.network.exits import ExitNetwork
 from training.network.finetune import Progress
@@ -86,14 +85,11 @@ def update_candidate(
     version tells of its weights stays true and is handed on. Raises `ValueError` where it lacks.
     """
     try:
-        histories = dict(card["histories_from_simulation"])
-        checks = tuple(GroupCheck(**one) for one in histories.pop("checks"))
-        fit = HistoryFit(**histories, checks=checks)
         voice = VoiceWeight(**card["llm_voice_weight"])
         evidence = list(card["evidence_table"])
     except (KeyError, TypeError) as error:
         msg = (
-            "the current version's card.json does not tell its histories, evidence or LLM voice: "
+            "the current version's card.json does not tell its evidence or LLM voice: "
             "retrain with --start base"
         )
         raise ValueError(msg) from error
@@ -112,7 +108,7 @@ def update_candidate(
         )
     ]
     outcome = Outcome(
-        weighed=Weighed(fusion=fusion, out_of_fold=after, histories=fit),
+        weighed=Weighed(fusion=fusion, out_of_fold=after),
         voice=voice,
         parts=(measured[0], measured[1]),
         evidence=evidence,
@@ -147,7 +143,6 @@ def write_cards(
         files=files,
         partition=parts,
         fusion=found.outcome.weighed.fusion,
-        histories=found.outcome.weighed.histories,
         evidence=found.outcome.evidence,
         calibration=found.calibration,
         voice=current_card["llm_voice"] if found.calibration.voice_slope else None,

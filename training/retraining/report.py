@@ -201,8 +201,8 @@ def _retrained_lines(report: Report, provenance: Mapping[str, Any]) -> list[str]
         "",
         f"Held against `{report.current}` by the release criteria: {report.recommendation}."
         + (
-            f" Calibration, weights and cutoffs, with what they promise, the table of evidence and "
-            f"the simulation of histories are `{report.current}`'s."
+            f" Calibration, weights and cutoffs, with what they promise, and the table of evidence "
+            f"are `{report.current}`'s."
             if provenance["start"] == "current"
             else ""
         ),

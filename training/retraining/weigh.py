@@ -74,9 +74,8 @@ def weigh_and_measure(
         )
         for some, read in zip(examples, reads, strict=True)
     )
-    tell(f"fitting weights on {len(held.examples):,} comments, histories in a simulation")
-    campaigns = [e for e in (*parts.train, *parts.calibration) if e.campaign and e.is_spam]
-    weighed = weigh(held, campaigns, config)
+    tell(f"fitting weights on {len(held.examples):,} comments")
+    weighed = weigh(held, config)
     tell("measuring")
     ways = ways_of_judging(held, test, weighed, config)
     measured = [

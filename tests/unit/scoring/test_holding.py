@@ -208,7 +208,7 @@ def test_what_is_held_back_adds_up_to_the_last_digit(p_spam, names, strength):
     assert verdict.score == total
 
 
-def test_a_weight_fitted_to_decisions_is_kept_and_one_of_simulated_senders_is_bounded():
+def test_a_fitted_weight_counts_except_for_a_history():
     fitted = Weights(signals={"honeypot_filled": 2.2, "rejected_copy_before": 3.0})
 
     [honeypot] = judge(0.5, weights=fitted, **PIECES["honeypot_filled"]).signals

@@ -27,8 +27,6 @@ from training.data.rotation import RotationConfig
 from training.data.training_examples import TrainingExample
 from training.fit.fuse import HAM_SIGNALS
 from training.fit.rounding import BEFORE_ROUNDING, WEIGHTS_ON_GRID
-from training.fit.simulated_world import SimulationConfig
-from training.fit.weighing import WeighConfig
 from training.network.encoder import PACKAGED_BASE
 from training.network.finetune import FineTuneConfig
 from training.network.tune import TuneConfig
@@ -48,7 +46,6 @@ TINY = TrainConfig(
     on_grid=FineTuneConfig(epochs=0.01, max_windows=1),
     rounding_comments=40,
     embedding_comments=100,
-    weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
 )
 ELSEWHERE = 60
 

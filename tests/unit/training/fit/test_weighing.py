@@ -13,9 +13,7 @@ from training.card.evidence_page import evidence_page
 from training.data.dataset import Example
 from training.fit.evidence import signal_names, signal_strengths
 from training.fit.evidence_table import measure_ways, signals_alone, ways_of_judging
-from training.fit.fuse import fit_beside, promised_cutoffs
-from training.fit.simulate_histories import HISTORY_SIGNALS
-from training.fit.simulated_world import SimulationConfig
+from training.fit.fuse import promised_cutoffs
 from training.fit.weighing import (
     Evidence,
     WeighConfig,
@@ -24,7 +22,7 @@ from training.fit.weighing import (
     weigh_voice,
 )
 
-CONFIG = WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1))
+CONFIG = WeighConfig()
 
 
 def example(number: int, *, is_spam: bool) -> Example:
@@ -56,19 +54,10 @@ def evidence(seed: int, count: int = 300) -> Evidence:
 def weighed():
     """Return one weighing, and the evidence that it was fitted on."""
     calibration = evidence(1)
-    return calibration, weigh(calibration, (), CONFIG)
+    return calibration, weigh(calibration, CONFIG)
 
 
-def test_every_detector_has_a_weight_and_histories_have_theirs_from_simulation(weighed):
-    _, outcome = weighed
-
-    assert set(outcome.fusion.signal_weights) == set(signal_names())
-    assert {
-        name: outcome.fusion.signal_weights[name] for name in HISTORY_SIGNALS
-    } == outcome.histories.weights
-
-
-def test_histories_leave_the_other_weights_and_the_cutoffs_as_they_are(weighed):
+def test_every_detector_has_a_weight_and_the_cutoffs_are_the_promised_ones(weighed):
     calibration, outcome = weighed
 
     cutoffs = promised_cutoffs(
@@ -78,6 +67,7 @@ def test_histories_leave_the_other_weights_and_the_cutoffs_as_they_are(weighed):
         max_missed_spam_rate=CONFIG.max_missed_spam_rate,
     )
 
+    assert set(outcome.fusion.signal_weights) == set(signal_names())
     assert (outcome.fusion.ham_cutoff, outcome.fusion.spam_cutoff) == cutoffs
 
 
@@ -112,15 +102,11 @@ def test_promises_are_counted_on_what_they_are_about():
     hopeless[np.flatnonzero(calibration.is_spam)[:20]] = True
     hidden = replace(calibration, model_p_spam=np.where(hopeless, 0.0001, calibration.model_p_spam))
 
-    with_all = weigh(hidden, (), CONFIG).fusion
-    without = weigh(replace(hidden, is_promised=~hopeless), (), CONFIG).fusion
+    with_all = weigh(hidden, CONFIG).fusion
+    without = weigh(replace(hidden, is_promised=~hopeless), CONFIG).fusion
 
     assert without.ham_cutoff > with_all.ham_cutoff
-    assert all(
-        without.signal_weights[name] == weight
-        for name, weight in with_all.signal_weights.items()
-        if name not in HISTORY_SIGNALS
-    )
+    assert without.signal_weights == with_all.signal_weights
 
 
 def test_a_fold_that_is_given_has_no_say_in_its_own_scores():
@@ -205,38 +191,3 @@ def test_llm_voice_is_measured_but_not_let():
     assert found.if_free > 0.5
     assert (found.fired_on_spam, found.fired_on_ham) == (100, 0)
     assert "llm_voice" not in signal_names()
-
-
-def test_a_signal_beside_a_fixed_score_earns_what_the_score_lacks():
-    rng = np.random.default_rng(5)
-    rest, fired = rng.normal(0, 2, 20_000), (rng.random(20_000) < 0.2).astype(float)
-    is_spam = rng.random(20_000) < 1 / (1 + np.exp(-(rest + 1.5 * fired + 0.7)))
-
-    offset, weights = fit_beside(
-        rest,
-        fired[:, None],
-        is_spam,
-        names=("rejected_copy_before",),
-        penalty=0.1,
-        min_firings=5,
-        most={"rejected_copy_before": 3.0},
-    )
-
-    assert weights["rejected_copy_before"] == pytest.approx(1.5, abs=0.2)
-    assert offset == pytest.approx(0.7, abs=0.1)
-
-
-def test_no_signal_of_history_outgrows_its_bound():
-    fired = np.tile([0.0, 1.0], 500)
-
-    _, weights = fit_beside(
-        np.zeros(1_000),
-        fired[:, None],
-        fired == 1,
-        names=("rejected_copy_before",),
-        penalty=0.1,
-        min_firings=5,
-        most={"rejected_copy_before": 1.25},
-    )
-
-    assert weights == {"rejected_copy_before": 1.25}

@@ -13,7 +13,7 @@ from service.signals.seam import BETWEEN, ENTER, LEAVE, LINKED, SENTENCE, WHOLE,
 from service.signals.segments import segments_of
 from tests.factories import make_comment
 from training.data.dataset import Example
-from training.experiments.seams import (
+from training.seams import (
     NAMES,
     fit_seams,
     runs_of,
@@ -62,7 +62,7 @@ def test_serving_finds_the_best_run_of_training_with_the_same_log_odds(text):
 
 
 def test_seams_are_fitted_without_torch():
-    loaded = "import sys, training.experiments.seams"
+    loaded = "import sys, training.seams"
     asked = f"{loaded}; print('torch' in sys.modules)"
 
     said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)

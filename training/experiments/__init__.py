@@ -1,1 +1,0 @@
-"""Studies that neither training nor retraining calls."""
