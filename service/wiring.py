@@ -193,11 +193,8 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
             decisions=stores.decisions,
             bulk_decisions=stores.bulk_decisions,
             search=stores.search,
-            saved_views=stores.saved_views,
             claims=stores.claims,
             asides=stores.asides,
-            scan_checks=stores.scan_checks,
-            sender_notes=stores.sender_notes,
             watch=stores.watch,
         ),
         telling=TellingPorts(

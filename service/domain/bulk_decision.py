@@ -16,7 +16,6 @@ class ChosenBy(StrEnum):
     SELECTION = "selection"
     SEARCH = "search"
     CAMPAIGN = "campaign"
-    SCAN = "scan"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,8 +93,6 @@ class CaseFilter:
     degraded: bool | None = None
     received_from: datetime | None = None
     received_before: datetime | None = None
-    p_spam_from: float | None = None
-    p_spam_below: float | None = None
     awake_at: datetime | None = None
     aside_at: datetime | None = None
 

@@ -28,7 +28,6 @@ from service.scoring.lean import (
     frozen_score,
     lean_signal,
     reason_of_lean,
-    without_lean,
 )
 from service.scoring.policy import cutoffs_of, decide
 from service.scoring.set_weights import SET_WEIGHTS, Family
@@ -80,23 +79,6 @@ def lean_on(
     named = name_heaviest(comment, features, parts, taught.salt)
     said = replace(signal, signal=_say_what(signal.signal, named))
     return replace(leaned, signals=tuple(said if one is signal else one for one in leaned.signals))
-
-
-def lean_anew(
-    verdict: Verdict,
-    site_id: SiteId,
-    features: Features,
-    taught: Taught,
-    *,
-    promised: Cutoffs,
-    settings: SiteSettings,
-) -> Verdict:
-    """Return a verdict as it would be by what is taught now; what it leans on is not named."""
-    alone = without_lean(verdict, cutoffs_of(settings, promised))
-    if verdict.degraded or not settings.learns:
-        return alone
-    found = _lean(alone, site_id, features, taught, promised, settings)
-    return alone if found is None else add_lean(alone, *found)
 
 
 def _lean(

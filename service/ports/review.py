@@ -14,8 +14,6 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.cutoff_preview import CutoffPreview
 from service.domain.published import PublishedComment
 from service.domain.report import Label
-from service.domain.scan import Agreement, ScanCheck
-from service.domain.sender_note import SenderNote
 from service.domain.tally import Tally
 from service.ports.audit import AuditEntry
 from service.scoring.weights import Cutoffs
@@ -105,43 +103,6 @@ class AsideStore(Protocol):
 
     def held(self, *, now: datetime, limit: int) -> list[Aside]:
         """Return the asides that hold now, the newest first; decided comments may be among them."""
-
-
-class SenderNoteStore(Protocol):
-    """Keeps what moderators note about senders; removed notes stay until a person is forgotten."""
-
-    def add(self, note: SenderNote, *, act: AuditEntry) -> None:
-        """Keep a note, with the log's entry."""
-
-    def get(self, note_id: str) -> SenderNote:
-        """Return a note, removed or not. Raise `NotFoundError` for an unknown one."""
-
-    def mark(
-        self, note_id: str, *, at: datetime | None, by: str | None, act: AuditEntry
-    ) -> SenderNote:
-        """Mark a note as removed, or with neither moment nor name as there again; return it.
-
-        The entry is kept if that changed anything. Raise `NotFoundError` for an unknown one.
-        """
-
-    def known_by(self, keys: Sequence[str]) -> list[SenderNote]:
-        """Return the notes under any of these keys, removed or not, the newest first."""
-
-    def forget(self, keys: Sequence[str]) -> int:
-        """Delete, for good, the notes under any of these keys; return how many there were."""
-
-
-class ScanCheckStore(Protocol):
-    """Keeps what of a scanned screen was left to be looked at alone, and how that came out."""
-
-    def keep(self, checks: Sequence[ScanCheck]) -> None:
-        """Keep these; a comment that has a check already gets this one in its place."""
-
-    def find(self, ids: Sequence[CommentId]) -> frozenset[CommentId]:
-        """Return which of these comments are checks of bulk decisions that were not taken back."""
-
-    def agreement(self, decided_by: str) -> Agreement:
-        """Return how this person's bulk decisions agreed with what their checks were ruled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Search, and searches that are kept."""
+"""Search."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Protocol
 
 from service.domain.case import CasePage
 from service.domain.comment import CommentId, SiteId
-from service.domain.saved_view import SavedView
 from service.domain.search import SearchQuery
-from service.ports.audit import AuditEntry
 
 
 class CaseSearch(Protocol):
@@ -54,22 +52,3 @@ class CaseSearch(Protocol):
 
     def count(self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int) -> int:
         """Return how many match; `limit` means so many or more."""
-
-
-class SavedViewStore(Protocol):
-    """Keeps searches under names."""
-
-    def put(self, view: SavedView) -> None:
-        """Keep a view, in place of the one with its id."""
-
-    def get(self, view_id: str) -> SavedView | None:
-        """Return a view."""
-
-    def remove(self, *view_ids: str, act: AuditEntry | None = None) -> None:
-        """Forget views, with the log's entry, in one transaction; unknown ones are left out."""
-
-    def all(self) -> list[SavedView]:
-        """Return every account's views, by id."""
-
-    def visible_to(self, owner_id: str) -> list[SavedView]:
-        """Return an account's own views and those shared with all, by name."""

@@ -44,10 +44,8 @@ from service.ports.review import (
     CaseStore,
     ClaimStore,
     ReviewWatch,
-    ScanCheckStore,
-    SenderNoteStore,
 )
-from service.ports.search import CaseSearch, SavedViewStore
+from service.ports.search import CaseSearch
 from service.ports.sites import ListEntryStore, SiteStore
 from service.ports.training import RetrainingStore, TrainerQueue
 from service.scoring.promise import Promise
@@ -149,11 +147,8 @@ class ReviewPorts:
     decisions: DecisionStore
     bulk_decisions: BulkDecisionStore
     search: CaseSearch
-    saved_views: SavedViewStore
     claims: ClaimStore
     asides: AsideStore
-    scan_checks: ScanCheckStore
-    sender_notes: SenderNoteStore
     watch: ReviewWatch
 
 

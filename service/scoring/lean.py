@@ -80,11 +80,6 @@ def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> 
     )
 
 
-def without_lean(verdict: Verdict, cutoffs: Cutoffs) -> Verdict:
-    """Return a verdict as the version alone found it, at these cutoffs unless it is degraded."""
-    return verdict if verdict.degraded else add_lean(verdict, None, cutoffs)
-
-
 def frozen_score(verdict: Verdict) -> float:
     """Return the log-odds without what decisions added, as held back at the verdict's cutoffs."""
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)

@@ -11,7 +11,6 @@ from service.domain.comment import Author, CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.domain.saved_view import SavedView
 from service.domain.verdict import Outcome
 from service.moderation.privacy.erase import erase_person, export_person, find_person
 from service.moderation.privacy.prune import prune_comments
@@ -183,39 +182,3 @@ def test_an_export_holds_every_comment_once_across_portions(services):
 
     assert [record["comment"]["id"] for record in records[:-1]] == sorted(ids)
     assert records[-1] == {"kind": "end", "comments": 450, "cut": False}
-
-
-@pytest.mark.parametrize(
-    ("name", "query", "gone"),
-    [
-        ("Mara Lind", 'author:"mara lind"', True),
-        ("Mara Lind", "what Mära LIND wrote", True),
-        ("Mara Lind", "lind mara", False),
-        ("Mara Lind", 'author:"mara lindqvist"', False),
-        ("Mara", "author:mara outcome:spam", True),
-        ("Mara", "mara", False),
-        ("!", "author:mara", False),
-    ],
-)
-def test_erasing_a_person_removes_the_saved_views_that_name_them(services, name, query, gone):
-    view = SavedView(
-        id="view_1", owner_id="u1", name="Kept", query=query, shared=True, created_at=NOW
-    )
-    services.review.saved_views.put(view)
-
-    erase_person(find_person(services.reputation, name=name), services, by="Ola")
-
-    assert (services.review.saved_views.get("view_1") is None) is gone
-    details = {entry.detail for entry in services.common.audit_log.recent()}
-    assert ("1 saved views removed" in details) is gone
-
-
-def test_a_view_that_is_called_by_the_person_goes_too(services):
-    view = SavedView(
-        id="view_1", owner_id="u1", name="About Mara Lind", query="x", shared=False, created_at=NOW
-    )
-    services.review.saved_views.put(view)
-
-    erase_person(find_person(services.reputation, name="Mara Lind"), services, by="Ola")
-
-    assert services.review.saved_views.all() == []

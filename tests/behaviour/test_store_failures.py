@@ -16,7 +16,6 @@ from service.domain.comment import Author, CommentId, Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.domain.report import Label
-from service.domain.saved_view import SavedView
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
 from service.moderation.intake.report import report_comment
@@ -99,15 +98,6 @@ def prepare(services: Services) -> None:
         services.common,
     )
     decide_comment(EARLY, Ruling.APPROVE, services, decided_by="ada")
-    view = SavedView(
-        id="view-1",
-        owner_id="ada",
-        name="Mara Dorn",
-        query="author:Mara",
-        shared=False,
-        created_at=NOW,
-    )
-    services.review.saved_views.put(view)
     asked = {"decided_by": "ada", "what": ChosenBy.SELECTION, "bulk_decision_id": "str-0"}
     decide_together([EARLY, *RULED], Ruling.REJECT, services, **asked)
     settle(services)
@@ -256,7 +246,6 @@ def end_of(services: Services) -> dict[str, Any]:
                 [new(CommentId("probe"), "Probe.").comment], now=services.common.clock()
             )
         ],
-        "views": [one.id for one in services.review.saved_views.all()],
     }
 
 

@@ -55,7 +55,6 @@ from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.learning.retrain import SCHEDULE
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.saved_views import save_view
 from service.moderation.telling.announce import write_verdict_messages
 from service.ports.comments import NewComment
 from service.ports.models import VersionShelf
@@ -85,7 +84,6 @@ DESK = {
     "decided": "/review?show=decided",
     "empty": "/review?site=nowhere",
     "put-aside": "/review?show=aside",
-    "scan": "/review/scan/sincere",
 }
 # Pages that go on below the window's edge; photographed whole.
 LEAVES = {
@@ -225,9 +223,6 @@ def work(services: Services) -> str:
     add_user("Mara Lindqvist", services.accounts, services.common, actor="Ola Brandt")
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
     services.review.search.index_due(limit=1_000)
-    [ola] = [user for user in services.accounts.users.all() if user.name == "Ola Brandt"]
-    for name, line in (("Boilers", "boiler outcome:unsure"), ("Overruled", "decision:reject")):
-        save_view(name, line, services.review, services.common, user=ola, shared=name == "Boilers")
     for kind, value, reason in (
         (EntryKind.DOMAIN, "example.net", "A campaign since November"),
         (EntryKind.PHRASE, "winter discount on boilers", "Only adverts say this"),

@@ -79,9 +79,3 @@ def test_a_cursor_of_another_order_is_refused(kept, order):
 
     with pytest.raises(InvalidInputError):
         kept.cases.page(CaseFilter(), order=order, cursor=page.next_cursor, limit=1)
-
-
-def test_a_band_keeps_what_lies_within_and_its_lower_end_with_it(kept):
-    assert pages(kept, Order.OLDEST, p_spam_below=0.4) == "a"
-    assert pages(kept, Order.OLDEST, p_spam_from=0.52) == "bcd"
-    assert pages(kept, Order.OLDEST, p_spam_from=0.4, p_spam_below=0.97) == "ecd"

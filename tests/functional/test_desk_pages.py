@@ -8,13 +8,12 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.comment import Author, Sender
+from service.domain.comment import Author
 from service.domain.decision import Ruling
-from service.moderation.privacy.erase import erase_person, export_person, find_person
 from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import hidden_fields, keep, signed_in, token_of
+from tests.functional.moderators import hidden_fields, keep, signed_in
 
 
 @pytest.fixture
@@ -104,84 +103,3 @@ def test_a_thread_that_loops_or_leads_nowhere_ends(services, client):
     assert client.get(f"/review/comments/{one.id}").text.count('<p dir="auto">Two</p>') == 1
     for comment in (lost, other):
         assert 'class="thread"' not in client.get(f"/review/comments/{comment.id}").text
-
-
-KNOWN = Sender(email_key="e" * 64, name_key="n" * 64)
-
-
-def note_on(client, comment, text):
-    action = f"/review/comments/{comment.id}/sender-notes"
-    page = client.get(f"/review/comments/{comment.id}")
-    return client.post(action, data={**hidden_fields(page, action), "note": text})
-
-
-def change_note(client, comment, note_id):
-    action = f"/review/comments/{comment.id}/sender-notes/{note_id}"
-    page = client.get(f"/review/comments/{comment.id}")
-    return client.post(action, data=hidden_fields(page, action))
-
-
-def test_a_note_on_a_sender_stands_beside_their_next_comment_at_that_site(services, client):
-    comment = keep(services, make_comment(sender=KNOWN))
-    following = keep(services, make_comment(sender=KNOWN))
-    elsewhere = keep(services, make_comment(sender=KNOWN, site_id="site-2"))
-    namesake = keep(services, make_comment(sender=Sender(name_key="n" * 64)))
-
-    note_on(client, comment, "Writes in <b>verse</b>")
-
-    assert (
-        "Writes in &lt;b&gt;verse&lt;/b&gt;" in client.get(f"/review/comments/{following.id}").text
-    )
-    for other in (elsewhere, namesake):
-        assert "verse" not in client.get(f"/review/comments/{other.id}").text
-    [entry] = services.common.audit_log.recent(limit=1)
-    assert (entry.act, entry.detail) == ("note sender", "")
-
-
-def test_a_note_is_removed_and_put_back_by_the_same_forms(services, client):
-    comment = keep(services, make_comment(sender=KNOWN))
-    note_on(client, comment, "Writes in verse")
-    [note] = services.review.sender_notes.known_by(["e" * 64])
-
-    change_note(client, comment, note.id)
-    assert "1 removed note" in client.get(f"/review/comments/{comment.id}").text
-    change_note(client, comment, note.id)
-
-    assert services.review.sender_notes.known_by(["e" * 64]) == [note]
-    acts = [entry.act for entry in services.common.audit_log.recent(limit=3)]
-    assert acts == ["put note back", "remove note", "note sender"]
-
-
-def test_a_note_is_refused_that_is_empty_or_about_nobody(services, client):
-    comment = keep(services, make_comment(sender=KNOWN))
-    unknown = keep(services, make_comment(sender=Sender()))
-
-    assert note_on(client, comment, " ").status_code == 400
-    assert note_on(client, comment, "x" * 501).status_code == 400
-    assert "sender-notes" not in client.get(f"/review/comments/{unknown.id}").text
-    assert services.review.sender_notes.known_by(["e" * 64]) == []
-
-
-def test_a_note_about_another_sender_is_not_changed_from_here(services, client):
-    comment = keep(services, make_comment(sender=KNOWN))
-    other = keep(services, make_comment(sender=Sender(email_key="o" * 64)))
-    note_on(client, comment, "Writes in verse")
-    [note] = services.review.sender_notes.known_by(["e" * 64])
-    form = {"csrf_token": token_of(client.get("/review"))}
-
-    answer = client.post(f"/review/comments/{other.id}/sender-notes/{note.id}", data=form)
-
-    assert answer.status_code == 404
-    assert services.review.sender_notes.get(note.id) == note
-
-
-def test_notes_are_handed_out_and_go_with_the_person(services, client):
-    person = find_person(services.reputation, email="bo@mail.example")
-    comment = keep(services, make_comment(sender=person.sender))
-    note_on(client, comment, "Writes in verse")
-
-    exported = [one for one in export_person(person, services) if one["kind"] == "sender_note"]
-    erase_person(person, services, by="Ola")
-
-    assert [one["sender_note"]["text"] for one in exported] == ["Writes in verse"]
-    assert services.review.sender_notes.known_by([person.sender.email_key]) == []

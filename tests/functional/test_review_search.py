@@ -25,7 +25,7 @@ from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional import moderators
-from tests.functional.moderators import hidden_fields, make_app, signed_in
+from tests.functional.moderators import hidden_fields, make_app, signed_in, token_of
 
 KETTLES = SiteId("site-2")
 
@@ -181,7 +181,7 @@ def test_too_many_are_not_decided_at_once():
     stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, search=EverythingFound(stores.engine))
     client = signed_in(services)
-    token = hidden_fields(client.get("/review/search"), "/review/search/views")
+    token = {"csrf_token": token_of(client.get("/review/search"))}
     form = {**token, "q": "loans", "counted": "9000", "until": "1", "ruling": "approve"}
 
     answer = client.post("/review/search/decision", data=form)
@@ -192,7 +192,7 @@ def test_too_many_are_not_decided_at_once():
 
 def test_all_comments_there_are_are_listed_but_not_decided_together(services, client):
     kept = keep(services, arrived(1))
-    token = hidden_fields(client.get("/review/search"), "/review/search/views")
+    token = {"csrf_token": token_of(client.get("/review/search"))}
     form = {**token, "q": " ", "counted": "1", "until": "9" * 16, "ruling": "approve"}
 
     page = client.get("/review/search")
@@ -325,65 +325,6 @@ def test_an_export_is_logged_with_its_size_and_without_its_words(services, clien
 def test_an_export_of_a_wrong_line_is_a_page_that_says_so(client):
     assert client.get("/review/search/export?q=foo:1&as=csv").status_code == 400
     assert client.get("/review/search/export?q=x&as=exe").status_code == 400
-
-
-def save(client, line, name, **fields):
-    page = client.get("/review/search", query_string={"q": line})
-    form = hidden_fields(page, "/review/search/views")
-    return client.post("/review/search/views", data={**form, "name": name, **fields})
-
-
-def test_a_view_is_saved_renamed_and_removed(services, client):
-    save(client, "loans outcome:spam", "Bad <b>loans</b>")
-    [view] = services.review.saved_views.visible_to(services.accounts.users.find("Ola").id)
-    page = client.get("/review/search")
-    rename, remove = f"/review/search/views/{view.id}", f"/review/search/views/{view.id}/removal"
-
-    client.post(rename, data={**hidden_fields(page, rename), "name": "Loans"})
-    renamed = client.get("/review/search")
-    client.post(remove, data=hidden_fields(renamed, remove))
-
-    assert "Bad &lt;b&gt;loans" in page.text
-    assert "q=loans+outcome:spam" in page.text.replace("%3A", ":").replace("%20", "+")
-    assert ">Loans<" in renamed.text
-    assert services.review.saved_views.get(view.id) is None
-
-
-def test_a_view_without_a_name_is_refused(services, client):
-    page = save(client, "loans", "  ")
-
-    assert page.status_code == 400
-    assert "give the view a name" in page.text
-
-
-def test_only_who_manages_all_sites_shares_views(services, client):
-    become(services, role=Role.MODERATOR)
-    save(client, "loans", "Mine", shared="on")
-    become(services, role=Role.ADMIN)
-    save(client, "loans", "Ours", shared="on")
-    other = signed_in(services, "Mara", app=make_app(services))
-
-    become(services, "Mara", role=Role.MODERATOR)
-
-    page = other.get("/review/search")
-
-    assert "Ours" in page.text
-    assert "Mine" not in page.text
-    [view] = services.review.saved_views.visible_to(services.accounts.users.find("Mara").id)
-    assert f"/review/search/views/{view.id}" not in page.text
-
-
-def test_nobody_changes_the_views_of_others(services, client):
-    save(client, "loans", "Mine")
-    [view] = services.review.saved_views.visible_to(services.accounts.users.find("Ola").id)
-    other = signed_in(services, "Mara", app=make_app(services))
-    token = hidden_fields(other.get("/review/search?q=x"), "/review/search/views")
-
-    answer = other.post(f"/review/search/views/{view.id}", data={**token, "name": "Theirs"})
-    gone = other.post(f"/review/search/views/{view.id}/removal", data=token)
-
-    assert (answer.status_code, gone.status_code) == (404, 404)
-    assert services.review.saved_views.get(view.id).name == "Mine"
 
 
 def test_the_page_names_all_fields_there_are(client):

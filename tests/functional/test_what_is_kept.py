@@ -36,9 +36,7 @@ from service.moderation.reminding.remind import remind
 from service.moderation.review.claims import claim_comment
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.put_aside import escalate, hand_over, snooze
-from service.moderation.review.saved_views import save_view
 from service.moderation.review.search import update_search_index
-from service.moderation.review.sender_notes import note_sender
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
 from service.ports.services import Services
@@ -170,9 +168,6 @@ def desk(services: Services, written: list[Comment], owner: User, colleague: Use
     """Do all that moderators do about comments and their sender, with words of their own."""
     approved, snoozed, handed, escalated, _ = written
     claim_comment(services.review.cases.get(snoozed.id), owner, services.review, services.common)
-    note_sender(
-        approved.id, f"{NAME} keeps a {WORDS[1]}", services.review, services.common, by="Ola"
-    )
     tomorrow = services.common.clock() + timedelta(days=1)
     snooze(
         snoozed.id,
@@ -189,7 +184,6 @@ def desk(services: Services, written: list[Comment], owner: User, colleague: Use
     )
     known = NewEntry(effect=Effect.ALLOW, kind=EntryKind.EMAIL, value=MARA, reason=f"is {NAME}")
     add_entry(known, services, by="Ola")
-    save_view("Hers", f'author:"{NAME}"', services.review, services.common, user=owner)
 
 
 def in_valkey(url: str) -> Mapping[str, tuple[str, float]]:
@@ -279,7 +273,7 @@ def test_the_table_of_what_is_kept_names_every_place_that_tells_of_a_visitor(
 
     written = table()
 
-    assert {"comments", "decisions", "asides", "sender_notes", "saved_views"} <= places
+    assert {"comments", "decisions", "asides"} <= places
     assert {"search_docs", "list_entries"} <= places
     assert [place for place in places if f"`{_table_of(place)}`" not in written] == []
     assert kinds >= {"{reputation}:c", "{reputation}:d2", "form:token"}
@@ -308,7 +302,6 @@ def test_a_persons_data_tells_of_notes_counts_and_accounts(ran):
         "comment",
         "account",
         "list_entry",
-        "sender_note",
         "end",
     }
     assert told[0]["comment"]["form"]["behaviour"]["keys"] == KEYS
@@ -343,18 +336,3 @@ def test_reminders_keep_no_word_of_a_comment(ran, tmp_path):
 
 def test_the_tables_that_are_looked_through_are_all_there_are(ran, tmp_path):
     assert {one.name for one in metadata.sorted_tables} <= in_database(tmp_path).keys()
-
-
-def test_a_note_goes_with_the_comment_that_it_was_written_beside(services):
-    site, _ = add_site("Garden", services.common, actor="test")
-    author = Author(name=NAME)
-    comment = make_comment(site_id=site.id, author=author, received_at=services.common.clock())
-    comment = with_sender(comment, address=ADDRESS, email=None, reputation=services.reputation)
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
-    note = note_sender(
-        comment.id, f"{NAME} keeps a {WORDS[1]}", services.review, services.common, by="Ola"
-    )
-
-    erase_person(find_person(services.reputation, name=NAME), services, by="operator")
-
-    assert services.review.sender_notes.known_by([note.key]) == []

@@ -16,7 +16,6 @@ from service.domain.decision import Decision
 from service.domain.errors import NotFoundError
 from service.domain.history import Conduct
 from service.domain.person import Person
-from service.domain.sender_note import note_keys
 from service.moderation.privacy.forget import (
     account_of,
     entry_keys,
@@ -26,7 +25,6 @@ from service.moderation.privacy.forget import (
     nobody_named,
     person_keys,
 )
-from service.moderation.review.saved_views import forget_views
 from service.moderation.telling.announce import announce_withdrawn
 from service.ports.audit import AuditEntry
 from service.ports.services import ReputationPorts, Services
@@ -65,9 +63,9 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
     """Yield everything held about a person, a comment at a time, with all that was said of it.
 
     That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports and
-    the campaign it belongs to. Then follow what the person's accounts did, the moderators' list
-    entries that name the person's address or e-mail, and their notes on the person. The last one
-    says how many comments there were, and whether there are more than `MAX_EXPORTED`.
+    the campaign it belongs to. Then follow what the person's accounts did, and the moderators'
+    list entries that name the person's address or e-mail. The last one says how many comments there
+    were, and whether there are more than `MAX_EXPORTED`.
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
@@ -92,8 +90,6 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
         yield {"kind": "account", "account": name, "conduct": asdict(conduct)}
     for entry in services.reputation.list_entries.known_by(entry_keys(person.sender)):
         yield {"kind": "list_entry", "list_entry": asdict(entry)}
-    for note in services.review.sender_notes.known_by(note_keys(person.sender)):
-        yield {"kind": "sender_note", "sender_note": asdict(note)}
     more = (
         bool(services.reputation.personal_data.find(person, after=after, limit=1))
         if after
@@ -112,15 +108,12 @@ def erase_person(
 ) -> int:
     """Erase a person's comments: words, names, links and keys; return how many were erased now.
 
-    Saved views that name the person go as well (`forget_views`). Their records in the histories go
-    first. It is done in portions, each with its entry in the log, so that what was interrupted, or
-    stopped after `at_most`, is gone on with by the same call. `show` is told how many are done so
-    far. Verdicts, decisions and the log stay, without a word of the person. Raises
-    `StoreUnavailableError`.
+    Their records in the histories go first. It is done in portions, each with its entry in the log,
+    so that what was interrupted, or stopped after `at_most`, is gone on with by the same call.
+    `show` is told how many are done so far. Verdicts, decisions and the log stay, without a word of
+    the person. Raises `StoreUnavailableError`.
     """
-    forget_records(person.sender, services.reputation, services.review)
-    if person.author_name is not None:
-        forget_views(person.author_name, services.review, services.common, by=by)
+    forget_records(person.sender, services.reputation)
     erased, after = 0, None
     for number in itertools.count():
         limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
@@ -144,7 +137,7 @@ def erase_person(
         announce_withdrawn(shown, services.telling, services.common)
         show(erased)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
-    forget_records(person.sender, services.reputation, services.review)
+    forget_records(person.sender, services.reputation)
     if at_most is None or erased < at_most:
         services.review.search.drop_left_out()
     log.info("a person's comments were erased", extra={"comments": erased})

@@ -9,7 +9,6 @@ from dataclasses import replace
 from service.domain.comment import CommentId, Sender
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import make_sender
-from service.domain.sender_note import note_key, note_keys
 from service.moderation.admin.acts import record_act
 from service.ports.services import ReputationPorts, ReviewPorts, Services
 
@@ -76,20 +75,20 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
 
     A person's comments are those with the address, the e-mail or the name of `sender`; they lose
     every key of their sender, the mail domain too. List entries that know the person's address or
-    e-mail are deleted, allowing and blocking alike, and so are notes on them. Their words, names
-    and links stay, and so do verdicts, decisions and the log. If a store fails, nothing is half
-    done that the same call does not finish. Raises `StoreUnavailableError`.
+    e-mail are deleted, allowing and blocking alike. Their words, names and links stay, and so do
+    verdicts, decisions and the log. If a store fails, nothing is half done that the same call does
+    not finish. Raises `StoreUnavailableError`.
     """
     # A network or a domain has others in it, whose records these are as well.
     person = person_keys(sender)
-    forget_records(person, services.reputation, services.review)
+    forget_records(person, services.reputation)
     erased = 0
     while ids := services.intake.comments.find_sent_by(person, limit=_PORTION):
         forget_accounts(ids, services.reputation, services.review)
         services.intake.comments.erase_senders(ids)
         erased += len(ids)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
-    forget_records(person, services.reputation, services.review)
+    forget_records(person, services.reputation)
     record_act(
         services.common,
         actor=by,
@@ -101,29 +100,25 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     return erased
 
 
-def forget_records(person: Sender, reputation: ReputationPorts, review: ReviewPorts) -> None:
-    """Drop what is kept of a person beside their comments: histories, list entries, notes.
+def forget_records(person: Sender, reputation: ReputationPorts) -> None:
+    """Drop what is kept of a person beside their comments: histories and list entries.
 
     Raises `StoreUnavailableError`.
     """
     reputation.history.forget(person)
     reputation.list_entries.forget(entry_keys(person))
-    review.sender_notes.forget(note_keys(person))
 
 
 def forget_accounts(
     ids: Sequence[CommentId], reputation: ReputationPorts, review: ReviewPorts
 ) -> None:
-    """Drop what is kept of the accounts that these comments came from, and what finds them again.
+    """Drop what is kept of the accounts that these comments came from.
 
-    Notes that were written beside them go too, also under an address that others share: they are
-    about this person. Raises `StoreUnavailableError`.
+    Raises `StoreUnavailableError`.
     """
     senders = {case.comment.sender for case in review.cases.find(ids)}
     for account in {account_of(one) for one in senders} - {Sender()}:
         reputation.history.forget(account)
-    older = {one.before_rotation or Sender() for one in senders}
-    review.sender_notes.forget([key for one in senders | older if (key := note_key(one))])
 
 
 def account_of(sender: Sender) -> Sender:

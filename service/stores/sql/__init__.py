@@ -35,11 +35,8 @@ from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reminders import SqlReminderStore
 from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.retrainings import SqlRetrainingStore
-from service.stores.sql.saved_views import SqlSavedViewStore
-from service.stores.sql.scan_checks import SqlScanCheckStore
 from service.stores.sql.search import SqlCaseSearch
 from service.stores.sql.second_factors import SqlSecondFactorStore
-from service.stores.sql.sender_notes import SqlSenderNoteStore
 from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
 from service.stores.sql.sites import SqlSiteStore
@@ -62,15 +59,12 @@ class SqlStores:
     bulk_decisions: SqlBulkDecisionStore
     cases: SqlCaseStore
     search: SqlCaseSearch
-    saved_views: SqlSavedViewStore
     sender_records: SqlSenderRecords
     figures: SqlFigureStore
     traffic: SqlTrafficStore
     campaigns: SqlCampaignStore
     claims: SqlClaimStore
     asides: SqlAsideStore
-    scan_checks: SqlScanCheckStore
-    sender_notes: SqlSenderNoteStore
     watch: SqlReviewWatch
     sites: SqlSiteStore
     users: SqlUserStore
@@ -99,15 +93,12 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         bulk_decisions=SqlBulkDecisionStore(engine),
         cases=SqlCaseStore(engine),
         search=SqlCaseSearch(engine),
-        saved_views=SqlSavedViewStore(engine),
         sender_records=SqlSenderRecords(engine),
         figures=SqlFigureStore(engine),
         traffic=SqlTrafficStore(engine),
         campaigns=SqlCampaignStore(engine),
         claims=SqlClaimStore(engine),
         asides=SqlAsideStore(engine),
-        scan_checks=SqlScanCheckStore(engine),
-        sender_notes=SqlSenderNoteStore(engine),
         watch=SqlReviewWatch(engine),
         sites=SqlSiteStore(engine),
         users=SqlUserStore(engine),

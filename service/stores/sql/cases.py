@@ -226,12 +226,10 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def _bounds(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
-    received_at, p_spam, comment_id = comments.c.received_at, comments.c.p_spam, comments.c.id
+    received_at, comment_id = comments.c.received_at, comments.c.id
     asked: tuple[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]], ...] = (
         (criteria.received_from, lambda moment: received_at >= moment),
         (criteria.received_before, lambda moment: received_at < moment),
-        (criteria.p_spam_from, lambda share: p_spam >= share),
-        (criteria.p_spam_below, lambda share: p_spam < share),
         (criteria.awake_at, lambda moment: comment_id.not_in(_aside(moment))),
         (criteria.aside_at, lambda moment: comment_id.in_(_aside(moment))),
     )

@@ -1,11 +1,9 @@
-// Lets a moderator decide a campaign, or a scanned screen, by keys; every form works without this file too.
+// Lets a moderator decide a campaign by keys; every form works without this file too.
 import { actOf } from "./keys.js";
 
 const form = document.querySelector("form.decide");
 const stops = () => [...document.querySelectorAll(".stop")];
 const ticks = () => [...document.querySelectorAll("form.decide input.stop")];
-// On a scanned screen the ticked are exceptions, which stay.
-const isScan = form?.dataset.ticked === "stay";
 const others = document.querySelector("form.decide input[name=others]");
 
 const asks = document.querySelector(".asks");
@@ -15,7 +13,7 @@ let asked = null;
 let downAt = 0;
 
 function chosen() {
-  const ticked = ticks().filter((tick) => tick.checked !== isScan);
+  const ticked = ticks().filter((tick) => tick.checked);
   const beyond = others?.checked ? Number(others.dataset.count) : 0;
   const low = ticked.filter((tick) => "low" in tick.dataset).length;
   return { ticked: ticked.length, all: ticked.length + beyond, low };
@@ -78,14 +76,13 @@ const ACTS = {
   approve: () => decide("approve"),
   undo: () => document.querySelector("form.undo")?.requestSubmit(),
 };
-const OTHER_KEYS = { Escape: takeBack, ...(isScan ? { ArrowDown: ACTS.next, ArrowUp: ACTS.previous } : {}) };
 const REPEATED = new Set([ACTS.next, ACTS.previous]);
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   if (event.target.closest?.("input:not([type=checkbox]), select, textarea, dialog")) return;
   const name = actOf(event);
-  const act = name ? ACTS[name] : OTHER_KEYS[event.key];
+  const act = name ? ACTS[name] : event.key === "Escape" && takeBack;
   if (!act) return;
   event.preventDefault();
   if (!event.repeat) downAt = event.timeStamp;

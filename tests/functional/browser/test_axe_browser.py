@@ -13,8 +13,6 @@ from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.retraining import RetrainingState
-from service.domain.saved_view import SavedView
-from service.domain.scan import Band
 from service.domain.user import User
 from service.domain.verdict import Outcome, Span
 from service.moderation.admin.site_lists import NewEntry, add_entry
@@ -27,7 +25,6 @@ from tests.fakes import make_services
 from tests.functional.browser.axe import broken_rules
 from tests.functional.moderators import add_moderator, keep, make_app
 from tests.functional.test_campaign_pages import keep_campaign
-from tests.functional.test_learning_pages import wait_and_learn
 from tests.functional.test_models_page import retrained
 from tests.runs import REPORT
 
@@ -81,11 +78,10 @@ def _fill(services: Services) -> dict[str, str]:
     answer = make_comment("About a day, see https://taps.example.", reply_to="asked")
     aside = make_comment("Is this a threat?")
     for one in (asked, answer, aside):
-        # What is added up says so, too: it is told anew by what was learnt.
-        keep(services, one, p_spam=0.001, score=-6.9, base=-7.9)
+        keep(services, one)
     hand_over(aside.id, "Ola", services, by=mara, note="Please look")
     services.review.search.index_due(limit=100)
-    _list_and_save(services)
+    _block(services)
     _retrain(services, comment.id)
     return {
         "comment_id": comment.id,
@@ -96,8 +92,6 @@ def _fill(services: Services) -> dict[str, str]:
         "of_the_campaign": members[3],
         "claimed": members[4],
         "decided": members[0],
-        "called": Outcome.SPAM.value,
-        "band": Band.SINCERE.value,
         "answers": answer.id,
         "aside": aside.id,
     }
@@ -117,8 +111,8 @@ def _claim(services: Services, comment_id: CommentId, user: User) -> None:
     )
 
 
-def _list_and_save(services: Services) -> None:
-    """Block a phrase and keep a view."""
+def _block(services: Services) -> None:
+    """Block a phrase."""
     entry = NewEntry(
         effect=Effect.BLOCK,
         kind=EntryKind.PHRASE,
@@ -127,17 +121,6 @@ def _list_and_save(services: Services) -> None:
         site_id=SITE,
     )
     add_entry(entry, services, by="Mara")
-    [ola] = [user for user in services.accounts.users.all() if user.name == "Ola"]
-    services.review.saved_views.put(
-        SavedView(
-            id="view_1",
-            owner_id=ola.id,
-            name="Boilers",
-            query="boilers outcome:unsure",
-            shared=True,
-            created_at=services.common.clock(),
-        )
-    )
 
 
 def _retrain(services: Services, lost: CommentId) -> None:
@@ -184,7 +167,6 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width):
         f"/review/comments/{known['answers']}": ".thread",
         f"/review/comments/{known['aside']}": ".is-aside",
         "/review?show=aside": ".for-you",
-        "/review/scan/sincere": ".scanned .targets",
         "/review/search?q=boilers": ".found .row",
         "/lists?show=allow": "#new",
         "/models": "main:has(.checks) section:has(#retrainings) progress",
@@ -222,26 +204,6 @@ def test_the_help_sheet_and_the_open_menus_break_no_rule(services, open_page):
     palette = broken_rules(page)
 
     assert menu + sheet + palette == []
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_what_pages_tell_of_learning_breaks_no_rule(services, open_page, width):
-    wait_and_learn(services)
-    # So high that the bar at the lower edge lies over nothing.
-    page = open_page(viewport={"width": width, "height": 2_000}).page
-    shown = {
-        "/review": "a[href*='/review/anew/']",
-        f"/review/anew/{SITE}/spam": "input[name=id]",
-        f"/sites/{SITE}": "table",
-    }
-
-    broken = []
-    for address, what in shown.items():
-        page.goto(address)
-        assert page.locator(what).count(), address
-        broken += broken_rules(page)
-
-    assert broken == []
 
 
 def test_what_breaks_a_rule_in_one_theme_alone_is_found(browser):

@@ -10,10 +10,9 @@ from playwright.sync_api import expect
 from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
 from service.domain.verdict import Span
-from tests.factories import NOW, SITE
+from tests.factories import NOW
 from tests.functional.hostile import HOSTILE
 from tests.functional.test_campaign_pages import keep_campaign, rulings
-from tests.functional.test_learning_pages import wait_and_learn
 
 
 @pytest.fixture
@@ -108,21 +107,6 @@ def test_a_bulk_decision_over_more_than_ten_says_who_looks_sincere_and_waits_for
     expect(page.locator(".told")).to_contain_text("11 comments rejected.")
     assert rulings(services, ids) == [Ruling.REJECT, None] + [Ruling.REJECT] * 10
     assert watched.complaints == []
-
-
-def test_what_is_told_anew_asks_for_a_second_press_above_ten_as_campaigns_do(services, open_page):
-    waiting = [case.comment.id for case in wait_and_learn(services, 12)[0]]
-    page = open_page().page
-    page.goto(f"/review/anew/{SITE}/spam")
-
-    page.keyboard.press("r")
-
-    expect(page.locator(".asks")).to_contain_text("Reject 12 comments?")
-    assert rulings(services, waiting) == [None] * 12
-
-    page.keyboard.press("r")
-    page.wait_for_url("**/review?*")
-    assert rulings(services, waiting) == [Ruling.REJECT] * 12
 
 
 def test_ten_are_decided_by_one_press(services, open_page):

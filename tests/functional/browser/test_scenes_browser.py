@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -86,28 +84,6 @@ def test_selected_comments_are_rejected_in_one_bulk_decision_and_undone(
 
     assert rejected == [Ruling.REJECT] * 2 + [None] * 2
     assert _rulings(services, queue) == [None] * 4
-    assert watched.complaints == []
-
-
-def test_a_saved_view_is_kept_opened_and_exported(services, queue, open_page):
-    keep(services, make_comment("something else"))
-    services.review.search.index_due(limit=100)
-    watched = open_page()
-    page = watched.page
-
-    page.goto("/review/search?q=number+outcome:unsure")
-    page.get_by_text("Keep this search as a view").click()
-    page.get_by_label("Name", exact=True).fill("Numbered")
-    page.get_by_role("button", name="Save").click()
-    page.goto("/review/search")
-    page.get_by_role("link", name="Numbered").click()
-    expect(page.get_by_role("heading", name="4 comments")).to_be_visible()
-    with page.expect_download() as download:
-        page.get_by_role("link", name="JSONL").click()
-
-    lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
-    ids = {line["id"] for line in map(json.loads, lines) if "id" in line}
-    assert ids == {comment.id for comment in queue}
     assert watched.complaints == []
 
 

@@ -10,7 +10,7 @@ from service.domain.comment import CommentId
 from service.domain.figures import DayCount, Leaned, LeftCounts, SetSignal
 from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.scoring.holding import HELD_BACK, is_beside
-from service.scoring.lean import add_lean, lean_signal, without_lean
+from service.scoring.lean import add_lean, lean_signal
 from service.scoring.left import weeks_of
 from service.scoring.weights import Cutoffs
 from tests.factories import NOW, SITE, make_verdict
@@ -74,7 +74,7 @@ def left_alone(found: Leaned) -> int:
 def test_without_learning_a_verdict_is_held_back_as_it_would_have_been(content, lean, names):
     verdict = verdict_with(content, lean, *map(set_signal, names))
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
-    alone = without_lean(verdict, cutoffs)
+    alone = add_lean(verdict, None, cutoffs)
 
     assert left_alone(leaned(verdict, lean)) == (alone.outcome is Outcome.UNSURE)
 

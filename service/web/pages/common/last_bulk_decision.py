@@ -25,7 +25,6 @@ _WHAT_IN_WORDS = {
     ChosenBy.SELECTION: noted("Chosen one by one"),
     ChosenBy.SEARCH: noted("Found by a search"),
     ChosenBy.CAMPAIGN: noted("A campaign"),
-    ChosenBy.SCAN: noted("A scanned screen"),
 }
 
 

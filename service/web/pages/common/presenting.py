@@ -197,8 +197,7 @@ class CaseView:
     `reported` is the site's own label where it contradicts the verdict and nobody has ruled.
     `withdrawn` says when the site took the comment back: its words are gone then. `claimed_by` is
     who else looks at it now, empty for nobody. `links` are its targets, `more_links` how many are
-    left out. `now` is the probability of spam by what was learnt since its verdict, empty where
-    that is the same.
+    left out.
     """
 
     id: str
@@ -228,12 +227,11 @@ class CaseView:
     more_links: int
     claimed_by: tuple[Piece, ...]
     history: tuple[Event, ...]
-    now: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowView:
-    """One comment as a line of the list; `now` as in `CaseView`."""
+    """One comment as a line of the list."""
 
     id: str
     excerpt: tuple[Piece, ...]
@@ -252,7 +250,6 @@ class RowView:
     decision: DecisionView | None
     claimed_by: tuple[Piece, ...]
     skipped: bool
-    now: str
 
 
 def present_row(
@@ -262,9 +259,8 @@ def present_row(
     now: datetime,
     claim: Claim | None = None,
     skipped: bool = False,
-    told: Verdict | None = None,
 ) -> RowView:
-    """Return a case as a line of the list; `claim` is another's, `told` its verdict of now."""
+    """Return a case as a line of the list; `claim` is another's."""
     comment, verdict = case.comment, case.verdict
     return RowView(
         id=comment.id,
@@ -284,7 +280,6 @@ def present_row(
         decision=_decision(case.decision, now),
         claimed_by=_holder(case, claim),
         skipped=skipped and case.decision is None,
-        now=_now(case.verdict, told),
     )
 
 
@@ -294,9 +289,8 @@ def present_case(
     sites: Mapping[SiteId, Site],
     now: datetime,
     claim: Claim | None = None,
-    told: Verdict | None = None,
 ) -> CaseView:
-    """Return everything the page shows about a case; `claim` and `told` as in `present_row`."""
+    """Return everything the page shows about a case; `claim` as in `present_row`."""
     comment = case.comment
     links = find_links(comment.text)
     # Of a withdrawn comment there is nothing left to mark.
@@ -329,16 +323,7 @@ def present_case(
         more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
         claimed_by=_holder(case, claim),
         history=_history(case, now),
-        now=_now(case.verdict, told),
     )
-
-
-def _now(verdict: Verdict | None, told: Verdict | None) -> str:
-    """Return the probability by what was learnt since, empty where it reads the same."""
-    if verdict is None or told is None:
-        return ""
-    now = stands_at(told)
-    return "" if now == stands_at(verdict) else now
 
 
 def stands_at(verdict: Verdict) -> str:

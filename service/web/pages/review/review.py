@@ -14,20 +14,17 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
 from service.moderation.insight.asked import AskedBook
-from service.moderation.review.anew import AnewBook
 from service.moderation.review.claims import end_claim, seconds_since_opening
 from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
 from service.ports.services import ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import moderator, needs, require
-from service.web.pages.review.anew_page import add_anew
 from service.web.pages.review.aside_page import add_aside
 from service.web.pages.review.claiming import skip as put_off
 from service.web.pages.review.live import Live
 from service.web.pages.review.live_pages import add_live
 from service.web.pages.review.review_page import (
-    ANEW,
     ASKED,
     COUNTS,
     SKIPPED,
@@ -40,8 +37,6 @@ from service.web.pages.review.review_page import (
     show_told,
     wants_told,
 )
-from service.web.pages.review.scan_page import add_scan
-from service.web.pages.review.sender_notes_page import add_sender_notes
 from service.web.pages.review.tab_counts import TabCounts
 
 # No id and no cursor of ours has other characters or is longer.
@@ -53,14 +48,10 @@ def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> 
     """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
     app.extensions[COUNTS] = TabCounts(services.review, services.common)
     app.extensions[ASKED] = AskedBook(services)
-    anew = app.extensions[ANEW] = AnewBook(services)
     _add_lists(pages, services)
     _add_rulings(pages, services)
     add_live(pages, services, live, _place)
-    add_anew(pages, services.common, anew)
-    add_scan(pages, services, anew)
     add_aside(pages, services)
-    add_sender_notes(pages, services.review, services.common)
 
 
 def _add_lists(pages: Blueprint, services: Services) -> None:

@@ -21,7 +21,6 @@ from service.domain.errors import InvalidInputError, ModerationError, NotFoundEr
 from service.domain.user import Permission
 from service.moderation.insight.asked import AskedBook
 from service.moderation.learning.behind import decisions_behind
-from service.moderation.review.anew import AnewBook, Moved
 from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.put_aside import MOST_HELD
@@ -38,7 +37,6 @@ from service.web.pages.common.presenting import (
     present_row,
 )
 from service.web.pages.review.about_sender import about_sender_view
-from service.web.pages.review.anew_page import moved_views
 from service.web.pages.review.aside_page import aside_view, for_you, just_put_aside
 from service.web.pages.review.campaign_views import MemberView, present_member
 from service.web.pages.review.claiming import (
@@ -51,8 +49,6 @@ from service.web.pages.review.claiming import (
 )
 from service.web.pages.review.live import find_newcomers
 from service.web.pages.review.reject_and_block import instruction_view, reject_and_block_view
-from service.web.pages.review.scan_page import BandView, band_views
-from service.web.pages.review.sender_notes_page import notes_view
 from service.web.pages.review.similar import (
     StripView,
     campaign_strip_view,
@@ -68,8 +64,6 @@ _V = TypeVar("_V")
 PAGE_SIZE = 25
 COUNTS = "slopsieve_tab_counts"
 """Under which extension of an app it is counted how much its lists hold."""
-ANEW = "slopsieve_anew"
-"""Under which extension of an app waiting comments are told anew."""
 ASKED = "slopsieve_asked"
 """Under which extension of an app it is counted how often people are asked."""
 UNDONE = "undo"
@@ -253,8 +247,6 @@ class _Desk:
         self._services = services
         self._now = services.common.clock()
         self._sites = {site.id: site for site in services.common.sites.all()}
-        self._anew: AnewBook = current_app.extensions[ANEW]
-        self._moved: tuple[Moved, ...] = ()
 
     @cached_property
     def _asides(self) -> Sequence[Aside]:
@@ -273,20 +265,12 @@ class _Desk:
             asked=self._asked(),
             for_you=for_you(self._services, self._asides),
             aside_done=just_put_aside(self._services),
-            bands=self._bands(),
             sorts=[(order.value, gettext(says)) for order, says in SORTS.items()],
             compact=moderator().preferences.compact,
             key_acts=[(act, key, gettext(says)) for act, (key, says) in KEY_ACTS.items()],
-            moved=moved_views(self._moved, self._sites) if _may_select() else (),
             has_page=lambda name: name in current_app.view_functions,
             **self._list_values(page, cases, opened) | self._opened_values(opened, cases, refused),
         )
-
-    def _bands(self) -> Sequence[BandView]:
-        if self._place.tab is not Tab.NEEDS_REVIEW or not _may_select():
-            return ()
-        counted: TabCounts = current_app.extensions[COUNTS]
-        return band_views(counted.bands(self._place.site_ids), self._place.site_id)
 
     def _campaign_strip(self) -> Sequence[StripView]:
         if self._place.tab is not Tab.NEEDS_REVIEW:
@@ -432,7 +416,6 @@ class _Desk:
             "instruction": _beside(case, lambda: instruction_view(case)),
             "behind": _beside(case, lambda: self._behind(case)),
             "aside": _beside(case, lambda: aside_view(case, services.accounts, self._asides)),
-            "notes": _beside(case, lambda: notes_view(case, services.review, services.common)),
             "thread": _beside(case, lambda: thread_view(case, services)),
         }
 
@@ -442,12 +425,10 @@ class _Desk:
 
     def _present(self, case: Case, claims: Mapping[CommentId, Claim]) -> CaseView:
         claim = claims.get(case.comment.id)
-        told = self._anew.tell([case], self._sites).get(case.comment.id)
-        return present_case(case, sites=self._sites, now=self._now, claim=claim, told=told)
+        return present_case(case, sites=self._sites, now=self._now, claim=claim)
 
     def _rows(self, cases: Sequence[Case], claims: Mapping[CommentId, Claim]) -> list[RowView]:
         put_off = skipped()
-        told = self._anew.tell(cases, self._sites)
         return [
             present_row(
                 case,
@@ -455,7 +436,6 @@ class _Desk:
                 now=self._now,
                 claim=claims.get(case.comment.id),
                 skipped=case.comment.id in put_off,
-                told=told.get(case.comment.id),
             )
             for case in cases
         ]
@@ -469,11 +449,6 @@ class _Desk:
 
     def _page(self, cursor: str | None) -> CasePage:
         place = self._place
-        if place.tab is Tab.NEEDS_REVIEW and place.sort is None:
-            page, self._moved = self._anew.page(
-                self._sites, site_ids=place.site_ids, cursor=cursor, limit=PAGE_SIZE
-            )
-            return page
         return list_for_review(
             place.tab,
             self._services,

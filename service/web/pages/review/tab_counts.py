@@ -7,9 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 
 from service.domain.comment import SiteId
-from service.domain.scan import Band
 from service.moderation.review.review import Tab, count_tab
-from service.moderation.review.scan import count_band
 from service.ports.services import CommonPorts, ReviewPorts
 
 # A number that took long to count changes little while it is kept: a hundred times as long as it
@@ -21,8 +19,7 @@ _KEPT_FOR = 100
 _MOST_KEPT_SECONDS = 10.0
 _MOST_KEPT = 512
 
-# The type stands in it because `Tab.SPAM == Band.SPAM`: both are strings.
-_Key = tuple[type[Tab | Band], Tab | Band, tuple[SiteId, ...] | None]
+_Key = tuple[Tab, tuple[SiteId, ...] | None]
 
 
 class TabCounts:
@@ -47,34 +44,22 @@ class TabCounts:
 
         Raises `StoreUnavailableError`.
         """
-        return {tab: self._count((Tab, tab, site_ids)) for tab in tabs}
+        return {tab: self._count(tab, site_ids) for tab in tabs}
 
-    def bands(self, site_ids: tuple[SiteId, ...] | None) -> dict[Band, int]:
-        """Return how many wait in each band of these sites; they may be seconds old.
-
-        They only say that a screen is worth it. Raises `StoreUnavailableError`.
-        """
-        return {band: self._count((Band, band, site_ids)) for band in Band}
-
-    def _count(self, key: _Key) -> int:
+    def _count(self, tab: Tab, site_ids: tuple[SiteId, ...] | None) -> int:
+        key = (tab, site_ids)
         started = self._monotonic()
         with self._lock:
             number, good_until = self._kept.get(key, (0, 0.0))
-        _, counted, site_ids = key
         if started < good_until:
             return number
-        if isinstance(counted, Band):
-            number = count_band(counted, self._review, self._common, site_ids=site_ids)
-        else:
-            number = count_tab(counted, self._review, self._common, site_ids=site_ids)
+        number = count_tab(tab, self._review, self._common, site_ids=site_ids)
         now = self._monotonic()
         took = now - started
         with self._lock:
             self._kept.pop(key, None)
-            is_band = isinstance(counted, Band)
-            if (took > _QUICK_SECONDS or is_band) and counted is not Tab.NEEDS_REVIEW:
+            if took > _QUICK_SECONDS and tab is not Tab.NEEDS_REVIEW:
                 if len(self._kept) >= _MOST_KEPT:
                     self._kept.clear()
-                kept_for = _MOST_KEPT_SECONDS if is_band else took * _KEPT_FOR
-                self._kept[key] = (number, now + min(kept_for, _MOST_KEPT_SECONDS))
+                self._kept[key] = (number, now + min(took * _KEPT_FOR, _MOST_KEPT_SECONDS))
         return number

@@ -1,4 +1,4 @@
-"""The search page: what is found, deciding all of it, exporting it, views that are kept."""
+"""The search page: what is found, deciding all of it, exporting it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,9 @@ from flask.typing import ResponseReturnValue
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError, Problem
-from service.domain.saved_view import MAX_VIEW_NAME_CHARS, SavedView
 from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, VALUES, Field, line_of
 from service.domain.site import Site
 from service.domain.user import Permission
-from service.moderation.review.saved_views import (
-    list_views,
-    may_change,
-    may_share,
-    remove_view,
-    rename_view,
-    save_view,
-)
 from service.moderation.review.search import (
     MAX_COUNTED,
     MAX_DECIDED,
@@ -40,7 +31,6 @@ from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
     remember_bulk_decision,
 )
-from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import moderator, needs
 from service.web.pages.common.presenting import RowView, present_row
 from service.web.pages.search.search_export import MEDIA_TYPES, ExportForm, write_export
@@ -63,19 +53,6 @@ class FoundPlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ViewLink:
-    """A saved view as the page lists it."""
-
-    id: str
-    name: tuple[Piece, ...]
-    plain_name: str
-    url: str
-    shared: bool
-    current: bool
-    may_change: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
     """What was found: the page's rows, how many there are, and what may be done with all of them.
 
@@ -94,12 +71,8 @@ class Results:
 
 
 def add_search(pages: Blueprint, services: Services) -> None:
-    """Add the search page, its export, and the forms that decide what was found and keep views."""
-    _add_pages(pages, services)
-    _add_views(pages, services.review, services.common)
+    """Add the search page, its export, and the form that decides what was found."""
 
-
-def _add_pages(pages: Blueprint, services: Services) -> None:
     @pages.get("/review/search")
     def search() -> ResponseReturnValue:
         typed = {name: request.args.get(name, "") for name in FIELD_NAMES}
@@ -146,33 +119,6 @@ def _add_pages(pages: Blueprint, services: Services) -> None:
         return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
 
 
-def _add_views(pages: Blueprint, review: ReviewPorts, common: CommonPorts) -> None:
-    @pages.post("/review/search/views")
-    @needs(Permission.LOOK)
-    def save_search() -> ResponseReturnValue:
-        name, shared = request.form.get("name", ""), "shared" in request.form
-        try:
-            save_view(name, _line(), review, common, user=moderator(), shared=shared)
-        except InvalidInputError as error:
-            return _show(_line(), review, common, problems=error.problems, name=name)
-        return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
-
-    @pages.post("/review/search/views/<view_id>")
-    @needs(Permission.LOOK)
-    def rename_search(view_id: str) -> ResponseReturnValue:
-        try:
-            rename_view(_known(view_id), request.form.get("name", ""), review, user=moderator())
-        except InvalidInputError as error:
-            return _show(_line(), review, common, problems=error.problems)
-        return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
-
-    @pages.post("/review/search/views/<view_id>/removal")
-    @needs(Permission.LOOK)
-    def remove_search(view_id: str) -> ResponseReturnValue:
-        remove_view(_known(view_id), review, common, user=moderator())
-        return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
-
-
 def _show(
     line: str,
     review: ReviewPorts,
@@ -180,7 +126,6 @@ def _show(
     *,
     problems: Sequence[Problem] = (),
     changed: bool = False,
-    name: str = "",
 ) -> ResponseReturnValue:
     """Return the page for a line; with what is wrong with it, or why nothing was decided."""
     sites = {site.id: site for site in common.sites.all()}
@@ -200,9 +145,6 @@ def _show(
         results=results,
         problems=problems_in_words(problems),
         changed=changed,
-        name=name[:MAX_VIEW_NAME_CHARS],
-        views=_views(line, review),
-        may_share=may_share(moderator()),
         sites=[site for site in sites.values() if moderator().sees(site.id)],
         values={field.value: values for field, values in VALUES.items()},
         fields=FIELD_NAMES,
@@ -210,7 +152,6 @@ def _show(
         place=FoundPlace(),
         bulk_decision_id=common.new_id("str"),
         max_line=MAX_QUERY_CHARS,
-        max_name=MAX_VIEW_NAME_CHARS,
     )
     return page, status
 
@@ -263,22 +204,6 @@ def _why_not(found: Found) -> str:
     )
 
 
-def _views(line: str, review: ReviewPorts) -> list[ViewLink]:
-    return [_view(view, line) for view in list_views(review, user=moderator())]
-
-
-def _view(view: SavedView, line: str) -> ViewLink:
-    return ViewLink(
-        id=view.id,
-        name=part_text(view.name),
-        plain_name=view.name,
-        url=_url(view.query),
-        shared=view.shared,
-        current=view.query == line.strip(),
-        may_change=may_change(view, moderator()),
-    )
-
-
 def _line() -> str:
     """Return the line that the query or the form carries; one too long is told so by the parser."""
     return request.values.get("q", "")[: MAX_QUERY_CHARS + 1]
@@ -288,10 +213,6 @@ def _url(line: str, *, cursor: str | None = None) -> str:
     # A lone surrogate cannot be written in an address.
     whole = line.encode("utf-8", "replace").decode()
     return url_for("pages.search", q=whole or None, cursor=cursor)
-
-
-def _known(view_id: str) -> str:
-    return view_id if is_id(view_id) else abort(HTTPStatus.NOT_FOUND)
 
 
 def _number(field: str) -> int:

@@ -1,4 +1,4 @@
-"""Says in the reader's words what is wrong with a search, or with the name of a saved view."""
+"""Says in the reader's words what is wrong with a search."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from service.domain.errors import Problem
-from service.domain.saved_view import MAX_VIEW_NAME_CHARS
 from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, MAX_TERMS, VALUES
-from service.moderation.review.saved_views import MAX_VIEWS
 from service.moderation.review.search import MAX_DECIDED
 from service.web.edge.language import gettext, noted, number
 
@@ -34,9 +32,6 @@ _SENTENCES: Mapping[str, str] = {
     ),
     "is after the last day": noted("is after the last day: write the earlier day after from:."),
     "asks for nothing": noted("asks for nothing: say which comments are to be decided."),
-    "is empty or too long": noted(
-        "is empty or too long: give the view a name of at most %(name_chars)s characters."
-    ),
     f"has more than {MAX_QUERY_CHARS:,} characters": noted(
         "has more than %(query_chars)s characters: look for a few words of it."
     ),
@@ -45,9 +40,6 @@ _SENTENCES: Mapping[str, str] = {
     ),
     f"finds more than {MAX_DECIDED:,} comments": noted(
         "finds more than %(decided)s comments: narrow the search before you decide all of them."
-    ),
-    f"would be one of more than {MAX_VIEWS}": noted(
-        "would be one of more than %(views)s: remove a view first."
     ),
 }
 
@@ -77,6 +69,4 @@ def _says(problem: Problem) -> str:
         query_chars=number(MAX_QUERY_CHARS),
         terms=number(MAX_TERMS),
         decided=number(MAX_DECIDED),
-        views=number(MAX_VIEWS),
-        name_chars=number(MAX_VIEW_NAME_CHARS),
     )

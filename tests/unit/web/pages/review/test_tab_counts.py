@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from service.domain.scan import Band
-from service.domain.verdict import Outcome
 from service.moderation.review.review import Tab
 from service.web.pages.review.tab_counts import TabCounts
 from tests.databases import fresh_stores
@@ -47,13 +45,3 @@ def test_numbers_of_different_sites_are_kept_apart():
     keep(services)
 
     assert [counts.count(sites)[Tab.ALL] for sites in (None, ("site-1",), ("site-2",))] == [1, 1, 0]
-
-
-def test_how_many_look_like_spam_is_not_how_many_were_called_spam():
-    services = make_services()
-    counts = TabCounts(services.review, services.common, monotonic=lambda: 1.0)
-
-    assert counts.bands(None)[Band.SPAM] == 0
-    keep(services, outcome=Outcome.SPAM)
-
-    assert counts.count(None)[Tab.SPAM] == 1
