@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help run install install-dev install-train browser test test-fast check lint format bench train demo screenshots clients messages images lock sbom clean
+.PHONY: help run install install-dev install-train browser test test-fast check lint format bench train demo screenshots messages images lock sbom clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -78,9 +78,6 @@ demo: install ## Feed a few hundred comments to a running Slopsieve and show the
 
 screenshots: install-dev browser ## Photograph the pages into var/screenshots
 	$(BIN)/python -m tests.benchmarks.screenshots --out var/screenshots
-
-clients: install ## Write the clients of the API anew, after a change of what it takes or answers
-	$(BIN)/python -m service.web.clients.generate
 
 messages: install-dev ## Collect the texts of the pages for the translators, into every languages/*.po
 	@mkdir -p var

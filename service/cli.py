@@ -33,7 +33,6 @@ _COMMANDS = {
     "callbacks": "callbacks:callbacks_group",
     "hooks": "hooks:hooks_group",
     "plugins": "plugins:plugins_group",
-    "clients": "clients:clients_group",
     "lists": "lists:lists_group",
     "reputation": "reputation_lists:reputation_group",
     "erase": "erase:erase_command",

@@ -67,7 +67,7 @@ def create_app(
         note_comments([added.comment_id])
         return added
 
-    routes = api_routes(services, config, submit, waiter)
+    routes = _api_routes(services, config, submit, waiter)
     register_api(app, routes)
     register_docs(app, lambda: describe(routes))
     register_try_page(app)
@@ -78,7 +78,7 @@ def create_app(
     return app
 
 
-def api_routes(
+def _api_routes(
     services: Services, config: WebConfig, submit: Submit, waiter: VerdictWaiter
 ) -> list[Route]:
     """Return every operation of the API."""
