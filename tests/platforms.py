@@ -6,11 +6,9 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 from service.domain.delivery import DeliveryForm
-from tests.factories import NOW
 from tests.sites import Received, Site, with_status
 
 TOKEN = "scoped-token-0123456789"
@@ -170,96 +168,7 @@ class Discourse(Platform):
         return asked, (200, "", None if hides else {"id": int(number), "hidden": False})
 
 
-@dataclass
-class Mastodon(Platform):
-    """Mastodon's API: a report of a post hides nothing and is open until it is resolved.
-
-    Shapes from docs.joinmastodon.org/methods/reports and /methods/admin/reports; a wrong token is
-    answered 401, one without the right 403, a used-up limit 429 (`app/lib/rate_limiter.rb`).
-    `is_moderator` says that the token may read and resolve reports.
-    """
-
-    form: DeliveryForm = DeliveryForm.MASTODON
-    path: str = ""
-    site_comment_id: str = "mastodon:116001"
-    account_id: str = "1093"
-    is_moderator: bool = True
-    reports: list[dict[str, Any]] = field(default_factory=list)
-
-    def unauthorized(self, received: Received) -> Answer | None:
-        if received.headers.get("authorization") == f"Bearer {self.token}":
-            return None
-        return 401, "", {"error": "The access token is invalid"}
-
-    def limit(self) -> Answer:
-        # The first message goes out when the undo time has passed.
-        ends = NOW + timedelta(seconds=30 + 120)
-        headers = (
-            "X-RateLimit-Limit: 400\r\nX-RateLimit-Remaining: 0\r\n"
-            f"X-RateLimit-Reset: {ends:%Y-%m-%dT%H:%M:%S.%fZ}\r\n"
-        )
-        return 429, headers, {"error": "Too many requests"}
-
-    def carry_out(self, received: Received) -> tuple[str, Answer]:
-        method, path, _ = received.line.split(" ")
-        asked = f"{method} {path}"
-        if asked == "POST /api/v1/reports":
-            return self._file(asked, json.loads(received.body), received)
-        assert received.body == b""
-        number = re.match(
-            r"/api/v1/admin/reports(?:/(\d+)/resolve|\?target_account_id=1093&)", path
-        )
-        if not self.is_moderator:
-            return asked, (403, "", {"error": "This action is outside the authorized scopes"})
-        if number[1] is None:
-            assert method == "GET"
-            newest = [one for one in self.reports[::-1] if one["action_taken_at"] is None]
-            return asked, (200, "", newest[: int(path.rpartition("limit=")[2])])
-        assert method == "POST"
-        found = [one for one in self.reports if one["id"] == number[1]]
-        if not found:
-            return asked, (404, "", {"error": "Record not found"})
-        if self._may(received):
-            found[0] |= {"action_taken": True, "action_taken_at": f"{NOW:%FT%T.000Z}"}
-        self._look()
-        return f"{asked} of {found[0]['statuses'][0]['id']}", (200, "", found[0])
-
-    def _file(self, asked: str, given: dict[str, Any], received: Received) -> tuple[str, Answer]:
-        [status_id] = given["status_ids"]
-        asked = f"{asked} {status_id} {given['category']}"
-        assert given.keys() == {"account_id", "status_ids", "category", "comment", "forward"}
-        assert given["forward"] is False
-        known = self.exists and f"mastodon:{status_id}" == self.site_comment_id
-        if not known or given["account_id"] != self.account_id:
-            return asked, (404, "", {"error": "Record not found"})
-        if self._may(received):
-            self.add_report(given["comment"], status_id)
-        self._look()
-        filed = {"id": "none"} if not self.reports else self.reports[-1]
-        of_entity = {name: value for name, value in filed.items() if name != "statuses"}
-        return asked, (200, "", of_entity | {"status_ids": [status_id]})
-
-    def add_report(self, comment: str, status_id: str = "116001") -> None:
-        """Have a report of one post filed, by whomever."""
-        report = {
-            "id": str(48914 + len(self.reports)),
-            "action_taken": False,
-            "action_taken_at": None,
-            "category": "spam",
-            "comment": comment,
-            "forwarded": False,
-            "created_at": f"{NOW:%FT%T.000Z}",
-            "target_account": {"id": self.account_id, "username": "mara"},
-            "statuses": [{"id": status_id, "account": {"id": self.account_id}}],
-        }
-        self.reports.append(report)
-
-    def _look(self) -> None:
-        self.hidden = any(one["action_taken_at"] is None for one in self.reports)
-
-
 PLATFORMS: dict[str, type[Platform]] = {
     "github": GitHub,
     "discourse": Discourse,
-    "mastodon": Mastodon,
 }

@@ -37,9 +37,9 @@ def add_command(
 ) -> None:
     """Print the path to give to PLATFORM, and the secret that signs, which is shown this once.
 
-    The address is that of this service with the path behind it. Coral and Mastodon make the
-    secret themselves: give it with --secret-file, never as a word of the command, which other
-    users of this machine can see.
+    The address is that of this service with the path behind it. Coral makes the secret
+    itself: give it with --secret-file, never as a word of the command, which other users of this
+    machine can see.
     """
     secret = secret_file.read() if secret_file else None
     with open_services(data_dir=data_dir) as services:

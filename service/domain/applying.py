@@ -8,17 +8,11 @@ from enum import StrEnum
 
 from service.domain.comment import SiteId
 
-REPORT_COMMENT = "Rejected as spam in Slopsieve. If that is undone there, this is resolved."
-"""What a platform's moderators read where a rejection is a report to them; ours are known by it."""
-
 _VERSION = re.compile(r"@[0-9]+\Z")
 
 
 class Act(StrEnum):
-    """What a platform is asked to do: take a comment out of sight, undo that, or build a site.
-
-    Where hiding cannot be undone, it is a report to the moderators there.
-    """
+    """What a platform is asked to do: take a comment out of sight, undo that, or build a site."""
 
     HIDE = "hide"
     RESTORE = "restore"
@@ -27,16 +21,13 @@ class Act(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformAct:
-    """One act on one comment: by its own id at the platform, and its author's.
+    """One act on one comment, by its own id at the platform.
 
-    `reference` is what the platform called the hiding that is to be undone, if it named it.
     `asked_before` says that it was asked to hide the comment without a clear answer.
     """
 
     act: Act
     comment_id: str
-    account_id: str | None = None
-    reference: str | None = None
     asked_before: bool = False
 
 
@@ -44,14 +35,12 @@ class PlatformAct:
 class Applied:
     """A comment that was hidden at its platform by Slopsieve, `site_comment_id` without a version.
 
-    Not `certain` is one that it was asked to hide without a clear answer. `reference` as in
-    `PlatformAct`.
+    Not `certain` is one that it was asked to hide without a clear answer.
     """
 
     site_id: SiteId
     site_comment_id: str
     certain: bool = False
-    reference: str | None = None
 
 
 def unversioned(site_comment_id: str) -> str:

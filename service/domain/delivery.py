@@ -42,7 +42,6 @@ class DeliveryForm(StrEnum):
     AKISMET = "akismet"
     GITHUB = "github"
     DISCOURSE = "discourse"
-    MASTODON = "mastodon"
     BUILD_HOOK = "build_hook"
 
     @property
@@ -51,7 +50,7 @@ class DeliveryForm(StrEnum):
         return self in PLATFORM_FORMS or self is DeliveryForm.BUILD_HOOK
 
 
-PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE, DeliveryForm.MASTODON)
+PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE)
 """The platforms at which decisions are applied; their comments' ids begin with these names."""
 
 
@@ -149,7 +148,6 @@ class SendOutcome:
     settled: bool = False
     refused: bool = False
     uncertain: bool = False
-    reference: str | None = None
 
     @property
     def delivered(self) -> bool:

@@ -13,7 +13,6 @@ class Platform(StrEnum):
     """The senders of webhooks that have an adapter."""
 
     CORAL = "coral"
-    MASTODON = "mastodon"
     DISCOURSE = "discourse"
     GITHUB = "github"
     STANDARD = "standard"

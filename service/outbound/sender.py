@@ -114,7 +114,6 @@ class HttpSiteNotifier:
             settled=came_of_it.settled,
             refused=came_of_it.refused,
             uncertain=came_of_it.uncertain,
-            reference=came_of_it.reference,
         )
 
     def _ask(self, question: Question) -> CallOutcome:

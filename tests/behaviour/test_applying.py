@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.applying import REPORT_COMMENT
-from service.domain.comment import Author, CommentId
+from service.domain.comment import CommentId
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryForm, DeliveryState, EventKind
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError
@@ -32,30 +31,17 @@ HIDE, RESTORE = 0, 1
 ASKED = {
     "github": ("minimizeComment IC_kwDO7 SPAM", "unminimizeComment IC_kwDO7"),
     "discourse": ("DELETE /posts/9021.json", "PUT /posts/9021/recover.json"),
-    "mastodon": (
-        "POST /api/v1/reports 116001 spam",
-        "POST /api/v1/admin/reports/48914/resolve of 116001",
-    ),
 }
-LIMITED = {"github": 403, "discourse": 429, "mastodon": 429}
-LOOKED_UP = "GET /api/v1/admin/reports?target_account_id=1093&limit=2 → 200"
+LIMITED = {"github": 403, "discourse": 429}
 # A platform that answers a wrong token as it answers much else is asked another thing.
 REFUSED = {
     "github": ["{asked} → 401"],
     "discourse": ["{asked} → 403", "GET /posts.json → 403"],
-    "mastodon": ["{asked} → 401"],
 }
 # One that does not delete what is deleted is asked whether the token is still good.
 AGAIN = {
     "github": ["{asked} → 200"],
     "discourse": ["{asked} → 403", "GET /posts.json → 200"],
-    "mastodon": [LOOKED_UP],
-}
-# One that names what it did is asked for the name that got lost.
-UNSURE = {
-    "github": ["{asked} → 200"],
-    "discourse": ["{asked} → 200"],
-    "mastodon": [LOOKED_UP, "{asked} → 200"],
 }
 # By scenario: what is sent, as (act, status), and whether it is hidden afterwards.
 SENT = {
@@ -71,7 +57,7 @@ SENT = {
     "rejected, platform away for an hour": ([(HIDE, "ok")], True),
     "rejected and undone while it was away": ([], False),
     "rejected, answer lost": ([(HIDE, "no answer"), (HIDE, "again")], True),
-    "rejected, answer lost, undone": ([(HIDE, "no answer"), (RESTORE, "unsure")], False),
+    "rejected, answer lost, undone": ([(HIDE, "no answer"), (RESTORE, "ok")], False),
     "token revoked, another given a day later": ([(HIDE, "refused"), (HIDE, "ok")], True),
     "rights lost, tried again after an hour": ([(HIDE, "refused"), (HIDE, "ok")], True),
     "429 or its like, asks for two minutes": ([(HIDE, "limited"), (HIDE, "ok")], True),
@@ -83,7 +69,6 @@ def expected(platform: str, sent: list[tuple[int, str]]) -> list[str]:
     for act, answered in sent:
         words = {"ok": ["{asked} → 200"], "limited": [f"{{asked}} → {LIMITED[platform]}"]}
         words |= {"refused": REFUSED[platform], "again": AGAIN[platform]}
-        words |= {"unsure": UNSURE[platform]}
         words |= {"no answer": ["{asked} → no answer"]}
         lines += [one.format(asked=ASKED[platform][act]) for one in words[answered]]
     return lines
@@ -476,126 +461,6 @@ def test_an_id_that_is_no_number_leads_to_no_other_address():
                 world.submit(text=f"It is {number}.", site_comment_id=f"discourse:{hostile}")
             )
         world.wait(60)
-
-        found = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
-        assert {one.state for one in found} == {DeliveryState.DEAD}
-        assert world.platform.site.connections == 0
-
-
-# Mastodon alone
-
-
-def mastodon():
-    return world_of("mastodon")
-
-
-def test_without_a_moderators_rights_a_report_stays_open_and_that_is_said():
-    with mastodon() as world:
-        world.platform.is_moderator = False
-        comment = world.submit()
-        world.decide(comment)
-        world.wait(60)
-        world.undo(comment)
-        world.wait(60)
-
-        [undo, ruling] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
-        [tried] = world.services.telling.deliveries.attempts(undo.id)
-        assert (ruling.state, undo.state) == (DeliveryState.DELIVERED, DeliveryState.DEAD)
-        assert tried.problem == "the platform does not allow this to the token's owner"
-        assert world.endpoint().refused_at is None
-        assert world.platform.hidden
-
-        world.platform.is_moderator = True
-        replay_deliveries(world.services.telling, world.services.common, actor="ada")
-        world.deliver_due()
-        assert not world.platform.hidden
-        assert world.platform.said[-1] == restore_of(world)
-
-
-def test_without_a_moderators_rights_a_report_whose_answer_was_lost_is_filed_again():
-    with mastodon() as world:
-        world.platform.is_moderator = False
-        world.decide(world.submit())
-        world.platform.loses_answers = True
-        world.wait(30)
-        world.platform.loses_answers = False
-        world.wait(60)
-
-        assert [one["comment"] for one in world.platform.reports] == [REPORT_COMMENT] * 2
-        assert world.platform.said[-1] == hide_of(world)
-
-
-def test_reports_of_others_are_left_alone():
-    with mastodon() as world:
-        comment = world.submit()
-        world.decide(comment)
-        world.platform.fails = lambda: (503, "", {"error": "There was a temporary problem"})
-        world.wait(30)
-        world.platform.fails = None
-        world.platform.add_report("again and again")
-        world.undo(comment)
-        world.wait(60)
-
-        [undo, ruling] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
-        last = world.services.telling.deliveries.attempts(ruling.id)[-1]
-        assert world.platform.said[-1] == LOOKED_UP
-        assert last.problem == "no report of ours is open there"
-        assert {undo.state, ruling.state} == {DeliveryState.DELIVERED}
-        assert world.platform.reports[0]["action_taken_at"] is None
-
-
-@pytest.mark.parametrize(
-    ("status", "error"),
-    [
-        (403, "This action is outside the authorized scopes"),
-        (403, "Your login is currently disabled"),
-        (422, "This method requires an authenticated user"),
-    ],
-)
-def test_a_token_that_may_not_report_stops_all_and_loses_nothing(status, error):
-    with mastodon() as world:
-        world.platform.fails = lambda: (status, "", {"error": error})
-        world.decide(world.submit())
-        world.wait(24 * 3_600, step=3_600)
-
-        assert world.endpoint().refused_at is not None
-        world.platform.fails = None
-        resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
-        world.deliver_due()
-        assert world.platform.hidden
-
-
-def test_a_404_of_another_server_is_not_taken_for_a_post_that_is_gone():
-    with mastodon() as world:
-        world.platform.fails = lambda: (404, "", {"error": "Not Found"})
-        decided(world)
-
-        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
-        assert delivery.state is DeliveryState.WAITING
-
-
-@pytest.mark.parametrize("report_id", [None, 7, "", "../../accounts/1", "9" * 80])
-def test_a_report_whose_id_cannot_be_told_is_looked_for_again(report_id):
-    with mastodon() as world:
-        world.platform.fails = lambda: (200, "", {"id": report_id})
-        world.decide(world.submit())
-        world.wait(30)
-        world.platform.fails = None
-        world.wait(60)
-
-        assert world.platform.said[1:] == [
-            "GET /api/v1/admin/reports?target_account_id=1093&limit=2 → 200",
-            hide_of(world),
-        ]
-
-
-def test_a_post_without_an_author_that_can_be_reported_is_given_up_and_said():
-    with mastodon() as world:
-        for number, account_id in enumerate((None, "1093&limit=1", "../7")):
-            author = Author(name="Mara", account_id=account_id)
-            ours = _id(world, number)
-            world.decide(world.submit(text=f"{number}.", author=author, site_comment_id=ours))
-            world.wait(60)
 
         found = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
         assert {one.state for one in found} == {DeliveryState.DEAD}

@@ -17,7 +17,7 @@ HIDDEN = Applied(site_id=SITE, site_comment_id=KEY)
 
 def test_what_is_hidden_comes_back_as_it_was_kept_last(stores):
     stores.applied.put(HIDDEN)
-    certain = replace(HIDDEN, certain=True, reference="48914")
+    certain = replace(HIDDEN, certain=True)
 
     stores.applied.put(certain)
 

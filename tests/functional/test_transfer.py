@@ -550,13 +550,12 @@ def test_a_form_has_no_secret(run):
     assert after.stderr == ""
 
 
-@pytest.mark.parametrize("platform", ["coral", "mastodon"])
-def test_who_makes_the_secret_itself_has_to_be_asked_first(run, platform):
+def test_who_makes_the_secret_itself_has_to_be_asked_first(run):
     with pytest.raises(InvalidInputError, match="secret"):
-        run("hooks", "add", "Garden", platform)
+        run("hooks", "add", "Garden", "coral")
 
     added = run(
-        "hooks", "add", "Garden", platform, "--secret-file", "-", "--json", stdin="a" * 40 + "\n"
+        "hooks", "add", "Garden", "coral", "--secret-file", "-", "--json", stdin="a" * 40 + "\n"
     )
 
     assert json.loads(added.stdout)["secret"] == "a" * 40
@@ -567,7 +566,7 @@ def test_who_makes_the_secret_itself_has_to_be_asked_first(run, platform):
     [
         ("github", "short"),
         ("github", "x" * 301),
-        ("mastodon", "with\x00nul and more"),
+        ("coral", "with\x00nul and more"),
         ("standard", "whsec_short"),
         ("standard", "x" * 40),
         ("static-form", "x" * 40),

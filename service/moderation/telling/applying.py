@@ -80,8 +80,6 @@ def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | N
     return PlatformAct(
         act=act,
         comment_id=platform_id,
-        account_id=comment.author.account_id,
-        reference=known.reference if known else None,
         asked_before=act is Act.HIDE and known is not None,
     )
 
@@ -98,7 +96,7 @@ def _remember(
         if outcome.delivered:
             telling.applied.remove(this.site_id, this.site_comment_id)
     elif outcome.delivered:
-        telling.applied.put(replace(this, certain=True, reference=outcome.reference))
+        telling.applied.put(replace(this, certain=True))
     elif known is None and not outcome.uncertain:
         telling.applied.remove(this.site_id, this.site_comment_id)
 

@@ -13,10 +13,9 @@ from service.ports.services import CommonPorts, TellingPorts
 
 _STANDARD_PREFIX = "whsec_"
 _MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
-# Mastodon asks for twelve, too; nobody makes them longer than this.
 _MIN_SECRET_CHARS, _MAX_SECRET_CHARS = 12, 300
 # These make the secret themselves, when the hook is entered there.
-_MAKE_THEIR_OWN = frozenset({Platform.CORAL, Platform.MASTODON})
+_MAKE_THEIR_OWN = frozenset({Platform.CORAL})
 
 
 def add_hook(

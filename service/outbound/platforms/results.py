@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -27,7 +27,6 @@ class AtPlatform(StrEnum):
     LIMITED = "the platform asks for time"
     GONE = "the comment is not there any more"
     NOT_ALLOWED = "the platform does not allow this to the token's owner"
-    NO_REPORT = "no report of ours is open there"
     CLOSED = "the build hook takes no calls"
     NO_ID = "the comment's id at the platform is not known"
 
@@ -47,7 +46,6 @@ class Result:
     refused: bool = False
     uncertain: bool = False
     rests_seconds: float | None = None
-    reference: str | None = None
 
 
 Ask = Callable[[Question], CallOutcome]
@@ -113,12 +111,8 @@ def _given_rest(answer: HttpAnswer, now: datetime) -> float | None:
 
 
 def _until(moment: str | None, now: datetime) -> float | None:
-    """Return the seconds until a moment, in seconds since 1970 (GitHub) or ISO 8601 (Mastodon)."""
+    """Return the seconds until a moment that GitHub gives in seconds since 1970."""
     given = (moment or "")[:_MAX_MOMENT_CHARS].strip()
-    try:
-        if given.isascii() and given.isdigit():
-            return float(given) - now.timestamp()
-        at = datetime.fromisoformat(given)
-    except ValueError:
-        return None
-    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() - now.timestamp()
+    if given.isascii() and given.isdigit():
+        return float(given) - now.timestamp()
+    return None

@@ -23,7 +23,7 @@ class SqlAppliedStore:
 
     def put(self, applied: Applied) -> None:
         """See `AppliedStore.put`."""
-        known = {"certain": applied.certain, "reference": applied.reference}
+        known = {"certain": applied.certain}
         key = {"site_id": applied.site_id, "site_comment_id": applied.site_comment_id}
 
         def put(connection: sa.Connection) -> None:
@@ -49,7 +49,6 @@ class SqlAppliedStore:
             site_id=row.site_id,
             site_comment_id=row.site_comment_id,
             certain=row.certain,
-            reference=row.reference,
         )
 
     def remove(self, site_id: SiteId, site_comment_id: str) -> None:

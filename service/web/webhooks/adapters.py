@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from service.domain.inbound import Platform
-from service.web.webhooks import coral, discourse, github, mastodon, standard, static_form
+from service.web.webhooks import coral, discourse, github, standard, static_form
 from service.web.webhooks.received import Adapter
 
 ADAPTERS: Mapping[Platform, Adapter] = {
     Platform.CORAL: coral.ADAPTER,
-    Platform.MASTODON: mastodon.ADAPTER,
     Platform.DISCOURSE: discourse.ADAPTER,
     Platform.GITHUB: github.ADAPTER,
     Platform.STANDARD: standard.ADAPTER,

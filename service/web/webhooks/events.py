@@ -10,15 +10,14 @@ from datetime import timedelta
 from flask import Response
 
 from service.domain.comment import Comment
-from service.moderation.intake.report import report_comment
 from service.moderation.intake.revise import submit_version, withdraw_versions
 from service.ports.services import Services, TellingPorts
 from service.web.webhooks.answers import as_json
-from service.web.webhooks.received import Deleted, Event, Flagged, Read, Received, Shown, Tools
+from service.web.webhooks.received import Event, Read, Received, Shown, Tools
 
 log = logging.getLogger(__name__)
 
-# GitHub lets people send a delivery again for three days, Mastodon tries for two.
+# GitHub lets people send a delivery again for three days.
 REMEMBERED = timedelta(days=7)
 
 DeliveryId = Callable[[Received], str | None]
@@ -72,24 +71,8 @@ def _was_carried_out(names: Sequence[str], received: Received, telling: TellingP
 def _carry_out(event: Event, received: Received, services: Services) -> None:
     if isinstance(event, Shown):
         submit_version(event.new, services, by=received.by, recovers=event.recovers)
-    elif isinstance(event, Deleted):
-        withdraw_versions(received.site.id, event.site_comment_id, services, by=received.by)
     else:
-        _report(event, received, services)
-
-
-def _report(event: Flagged, received: Received, services: Services) -> None:
-    submit_version(event.comment, services, by=received.by)
-    comment = event.comment.comment
-    report_comment(
-        event.label,
-        site=received.site,
-        text=comment.text,
-        services=services,
-        post_url=comment.post.url,
-        author_name=comment.author.name,
-        reported_by=event.reported_by,
-    )
+        withdraw_versions(received.site.id, event.site_comment_id, services, by=received.by)
 
 
 def _log(received: Received, events: Sequence[Event]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
-import re
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -38,10 +37,7 @@ FORM = "application/x-www-form-urlencoded"
 CUT = "\n[…]\n"
 _MAX_ID_CHARS = 180
 _MAX_EMAIL_CHARS = 320
-_MAX_USER_AGENT_CHARS = 1_000
 _MAX_FORM_FIELDS = 100
-_MAX_ACCOUNT_AGE_DAYS = 36_525
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,8}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +76,6 @@ class Members:
     def moment(self, name: str) -> datetime | None:
         """Return a time; one without an offset is in UTC."""
         return read_any_moment(self.get(name))
-
-    def objects(self, name: str) -> list[Self]:
-        """Return the objects of a list."""
-        found = self.get(name)
-        items = found if isinstance(found, list) else []
-        return [type(self)(item) for item in items if isinstance(item, dict)]
 
 
 def read_json(raw: bytes) -> Members:
@@ -164,13 +154,8 @@ class Draft:
     post_excerpt: str | None = None
     author_name: str | None = None
     author_id: str | None = None
-    author_since: datetime | None = None
     author_trust: Json = None
-    email: str | None = None
-    address: str | None = None
-    user_agent: str | None = None
     written_at: datetime | None = None
-    language: str | None = None
     reply_to: str | None = None
 
 
@@ -183,7 +168,7 @@ def as_comment(
     lane: Lane = Lane.INTERACTIVE,
     idempotency_key: str | None = None,
 ) -> NewComment:
-    """Return the comment as it is to be kept; address and e-mail end here.
+    """Return the comment as it is to be kept.
 
     What is too long is cut; an address on the web that is too long is left out, as its beginning
     is another address. Nobody waits for most of these verdicts, but the comments are public
@@ -203,21 +188,13 @@ def as_comment(
         author=Author(
             name=_cut(draft.author_name, MAX_NAME_CHARS),
             account_id=_cut(draft.author_id, _MAX_ID_CHARS),
-            account_age_days=_age_days(draft.author_since, now),
             trust_level=_trust(draft.author_trust),
         ),
         site_comment_id=draft.site_comment_id,
         written_at=draft.written_at,
-        language=draft.language if _LANGUAGE.fullmatch(draft.language or "") else None,
-        user_agent=_cut(draft.user_agent, _MAX_USER_AGENT_CHARS),
         reply_to=draft.reply_to,
     )
-    comment = with_sender(
-        comment,
-        address=valid_address(draft.address),
-        email=valid_email(draft.email),
-        reputation=reputation,
-    )
+    comment = with_sender(comment, address=None, email=None, reputation=reputation)
     return NewComment(comment=comment, lane=lane, idempotency_key=idempotency_key)
 
 
@@ -227,10 +204,6 @@ def _cut(given: str | None, length: int) -> str | None:
 
 def _whole(given: str | None, length: int) -> str | None:
     return given if given and len(given) <= length else None
-
-
-def _age_days(since: datetime | None, now: datetime) -> int | None:
-    return min(max(0, (now - since).days), _MAX_ACCOUNT_AGE_DAYS) if since else None
 
 
 def _trust(given: Json) -> int | None:

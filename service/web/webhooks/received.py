@@ -10,7 +10,6 @@ from flask import Response
 from werkzeug.datastructures import Headers
 
 from service.domain.inbound import InboundHook
-from service.domain.report import Label
 from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.ports.services import Services
@@ -62,16 +61,7 @@ class Deleted:
     site_comment_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Flagged:
-    """Somebody at the platform said that a comment, shown before, is spam or ham."""
-
-    label: Label
-    comment: NewComment
-    reported_by: str | None = None
-
-
-Event = Shown | Deleted | Flagged
+Event = Shown | Deleted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

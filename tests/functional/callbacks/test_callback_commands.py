@@ -221,17 +221,17 @@ def test_a_build_hook_is_set_with_or_without_a_token_that_is_never_shown(folder)
         assert services.telling.endpoints.get(site.id).secrets == (TOKEN,)
 
 
-def test_mastodon_needs_its_address(folder):
-    without = apply(folder, platform="mastodon")
+def test_discourse_needs_its_address(folder):
+    without = apply(folder, platform="discourse")
     [row] = [
         json.loads(line)
         for line in apply(
-            folder, "--url", "https://social.example/", platform="mastodon"
+            folder, "--url", "https://forum.example/", platform="discourse"
         ).output.splitlines()
     ]
 
     assert without.exit_code != 0
-    assert (row["form"], row["url"]) == ("mastodon", "https://social.example")
+    assert (row["form"], row["url"]) == ("discourse", "https://forum.example")
 
 
 def test_what_a_site_is_told_by_is_not_taken_over_for_another_purpose(folder, tmp_path):

@@ -22,7 +22,6 @@ SECRET = "twenty random bytes, say"
 WHSEC = "whsec_" + base64.b64encode(bytes(range(32))).decode()
 HEADERS = {
     Platform.CORAL: "X-Coral-Signature",
-    Platform.MASTODON: "X-Hub-Signature",
     Platform.DISCOURSE: "X-Discourse-Event-Signature",
     Platform.GITHUB: "X-Hub-Signature-256",
 }

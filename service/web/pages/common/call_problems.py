@@ -29,7 +29,6 @@ PROBLEMS_IN_WORDS: Mapping[str, str] = {
     "the platform does not allow this to the token's owner": noted(
         "The platform does not allow this to the token's owner"
     ),
-    "no report of ours is open there": noted("No report of ours is open there"),
     "the build hook takes no calls": noted("The build hook takes no calls"),
     "the comment's id at the platform is not known": noted(
         "The comment's id at the platform is not known"

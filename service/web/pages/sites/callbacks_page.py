@@ -46,7 +46,6 @@ _PLATFORM_NAMES = {
     DeliveryForm.AKISMET: "Akismet",
     DeliveryForm.GITHUB: "GitHub",
     DeliveryForm.DISCOURSE: "Discourse",
-    DeliveryForm.MASTODON: "Mastodon",
     DeliveryForm.BUILD_HOOK: noted("Build hook"),
 }
 _EVENT_IN_WORDS = {
