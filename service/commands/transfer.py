@@ -7,7 +7,6 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -23,12 +22,9 @@ from service.commands.sources.disqus import read_disqus
 from service.commands.sources.imported import Broken, Entry, Imported, LeftOut
 from service.commands.sources.isso import read_isso
 from service.commands.sources.opened import OpenedFile
-from service.commands.sources.opened_folder import OpenedFolder
 from service.commands.sources.place import Place
 from service.commands.sources.remark42 import read_remark42
 from service.commands.sources.rows import read_csv, read_jsonl
-from service.commands.sources.staticman import ENDINGS, read_staticman
-from service.commands.sources.utterances import read_utterances
 from service.commands.sources.wxr import read_wxr
 from service.commands.whole_files import STDOUT, open_whole
 from service.domain.applying import platform_of
@@ -54,11 +50,9 @@ _READERS: Mapping[str, Callable[[OpenedFile], Iterator[Entry]]] = {
     "disqus": read_disqus,
     "isso": read_isso,
     "remark42": read_remark42,
-    "utterances": read_utterances,
     "jsonl": read_jsonl,
     "csv": read_csv,
 }
-_FOLDERS = ("staticman",)
 # One transaction each; what a stop in between costs is this much work.
 _BATCH = 200
 _PAGE = 500
@@ -83,8 +77,8 @@ class Counts:
 
 
 @click.command("import")
-@click.argument("file", type=click.Path(exists=True))
-@click.option("--format", "kind", type=click.Choice([*_READERS, *_FOLDERS]), required=True)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--format", "kind", type=click.Choice(list(_READERS)), required=True)
 @click.option("--site", "site_name", required=True, help="The site's name or id.")
 @click.option(
     "--with-decisions",
@@ -106,8 +100,6 @@ def import_command(
 ) -> None:
     """Import the comments in FILE and have them judged, after whatever else waits.
 
-    For staticman FILE is the folder of comments.
-
     An interrupted import goes on where it stopped when the same command is given again; comments
     that are known already are not judged twice. An entry that cannot be read is reported and left
     out; the command then ends with 1. Of a text over 64 KiB beginning and end are kept; whatever
@@ -115,14 +107,14 @@ def import_command(
     """
     with (
         open_services(data_dir=data_dir) as services,
-        _open(file, kind) as opened,
+        OpenedFile(file) as opened,
         ReadingProgress("Importing", opened.size, done="read") as progress,
     ):
         site = find_site(site_name, services.common)
         importing = _Importing(services, site, with_decisions=with_decisions)
         place = Place(opened, site.id, with_decisions=with_decisions)
         counts = importing.run(
-            read_staticman(opened) if isinstance(opened, OpenedFolder) else _READERS[kind](opened),
+            _READERS[kind](opened),
             place,
             skip=0 if restart else place.done(),
             show=lambda entries: progress.show(bytes_read=opened.bytes_read, comments=entries),
@@ -130,14 +122,6 @@ def import_command(
     print_rows([asdict(counts)], as_json=as_json, empty="")
     if counts.broken or counts.conflicts:
         raise click.exceptions.Exit(1)
-
-
-def _open(file: str, kind: str) -> AbstractContextManager[OpenedFile | OpenedFolder]:
-    is_folder = Path(file).is_dir()
-    if is_folder != (kind in _FOLDERS):
-        msg = f"--format {kind} takes a {'file' if is_folder else 'folder'}; FILE is none"
-        raise click.UsageError(msg)
-    return nullcontext(OpenedFolder(file, ENDINGS)) if is_folder else OpenedFile(file)
 
 
 class _Importing:

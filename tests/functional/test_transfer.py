@@ -240,40 +240,10 @@ def test_json_lines_of_both_shapes_are_read(bring, cases, pack):
     assert cases()["b-2"].decision.ruling is Ruling.REJECT
 
 
-def test_a_folder_of_staticman_s_is_imported_once_and_shown_by_its_page(run, tmp_path, cases):
-    page = tmp_path / "comments" / "radiators"
-    page.mkdir(parents=True)
-    (page / "entry1.yml").write_text("name: Mara\nmessage: The valve.\ndate: 1767607200\n")
-    (page / "entry2.json").write_text('{"message": "Odd: \\ud800 \\u0000", "name": "Ada"}')
-    (page / "entry3.yml").write_text("message: 'no end")
-    words = ["import", str(page.parent), "--format", "staticman", "--site", "Garden", "--json"]
+def test_a_folder_is_no_file(run, tmp_path):
+    refused = run("import", str(tmp_path), "--format", "jsonl", "--site", "Garden", code=2)
 
-    first = run(*words, "--with-decisions", code=1)
-    again = run(*words, "--with-decisions", code=1)
-
-    counted = [json.loads(one.stdout) for one in (first, again)]
-    assert [(one["new"], one["repeats"], one["broken"]) for one in counted] == [
-        (2, 0, 1),
-        (0, 2, 1),
-    ]
-    kept = list(cases().values())
-    assert {case.comment.post.url for case in kept} == {"/radiators/"}
-    assert [case.decision.ruling for case in kept] == [Ruling.APPROVE] * 2
-    run("sites", "set", "Garden", "--blog", "https://blog.example/")
-    data = json.loads(run("export", "--site", "Garden", "--format", "hugo").stdout)
-    assert len(data["/radiators/"]) == 2
-
-
-@pytest.mark.parametrize("kind", ["staticman", "utterances"])
-def test_a_file_is_no_folder_and_a_folder_no_file(run, tmp_path, kind):
-    path = tmp_path / "comments"
-    path.mkdir() if kind == "utterances" else path.write_text("{}")
-
-    refused = run("import", str(path), "--format", kind, "--site", "Garden", code=2)
-
-    assert (
-        f"--format {kind} takes a {'file' if kind == 'utterances' else 'folder'}" in refused.output
-    )
+    assert "is a directory" in refused.output
 
 
 def test_rows_without_an_id_are_not_imported_twice(bring, cases):

@@ -6,21 +6,18 @@ import contextlib
 import json
 
 from service.commands.sources.opened import OpenedFile
-from service.commands.sources.opened_folder import OpenedFolder
 from service.data_folder import write_private
 from service.domain.comment import SiteId
 
 
 class Place:
-    """How many entries of a file or folder are done, kept in a small hidden file beside it.
+    """How many entries of a file are done, kept in a small hidden file beside it.
 
     It counts for one content, one site, and one way of importing. Going on too early does no
     harm: a comment that is known already is a repeat.
     """
 
-    def __init__(
-        self, file: OpenedFile | OpenedFolder, site_id: SiteId, *, with_decisions: bool
-    ) -> None:
+    def __init__(self, file: OpenedFile, site_id: SiteId, *, with_decisions: bool) -> None:
         self._of = {
             "file": file.fingerprint,
             "site_id": site_id,
