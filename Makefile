@@ -92,7 +92,7 @@ images: install-dev ## Build the images and run them, as root on Debian; docker/
 
 lock: ## Pin every package anew after a change of pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra postgres pyproject.toml -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev --extra postgres --extra traces pyproject.toml -o requirements-dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev --extra postgres pyproject.toml -o requirements-dev.lock
 	uv pip compile -q --python-version 3.11 --no-emit-index-url --no-annotate --extra train -c requirements.lock pyproject.toml -o requirements-train.lock
 
 sbom: .venv/bin/python ## Write what an installation is made of into var/sbom.cdx.json (CycloneDX)

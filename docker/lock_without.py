@@ -1,4 +1,4 @@
-"""Prints a lock file without the packages named, or with `--only` these: what a stage needs."""
+"""Prints a lock file without the packages named: what a stage needs."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ from pathlib import Path
 _PACKAGE = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==.*\n(?:[ \t]+\S.*\n)*", re.MULTILINE)
 
 
-def lock_without(lock: str, names: set[str], *, only: bool = False) -> str:
-    """Return the lock without these packages, or with `only` nothing but these.
-
-    Raises `ValueError` that names those not in it.
-    """
+def lock_without(lock: str, names: set[str]) -> str:
+    """Return the lock without these packages. Raises `ValueError` that names those not in it."""
     packages = list(_PACKAGE.finditer(lock))
     unknown = names - {package["name"] for package in packages}
     if unknown:
         msg = f"not in the lock: {', '.join(sorted(unknown))}"
         raise ValueError(msg)
-    return "".join(package[0] for package in packages if (package["name"] in names) is only)
+    return "".join(package[0] for package in packages if package["name"] not in names)
 
 
 if __name__ == "__main__":
-    only = sys.argv[1] == "--only"
-    lock, *names = sys.argv[2:] if only else sys.argv[1:]
-    sys.stdout.write(lock_without(Path(lock).read_text("utf-8"), set(names), only=only))
+    lock, *names = sys.argv[1:]
+    sys.stdout.write(lock_without(Path(lock).read_text("utf-8"), set(names)))

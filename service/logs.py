@@ -92,8 +92,6 @@ def configure_logging(form: LogFormat = LogFormat.TEXT, *, process: str = "") ->
     logging.captureWarnings(capture=True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
-    # It warns each time a collector of traces is away, with where that is.
-    logging.getLogger("opentelemetry").setLevel(logging.ERROR)
     # It warns of each request that waits for a thread, which a flood makes a flood of lines.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 

@@ -286,12 +286,6 @@ class Settings(BaseSettings):
     metrics_token: SecretStr | None = None
     """What whoever reads metrics must send; without one, only this machine may."""
 
-    traces_url: Annotated[str, AfterValidator(_http_url)] | None = None
-    """Where traces are sent, in OTLP over HTTP; without one, none are made."""
-
-    traces_share: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Share of comments and of requests whose traces are sent."""
-
     @model_validator(mode="after")
     def _mail_has_a_sender(self) -> Self:
         if self.mail_url is not None and self.mail_from is None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -23,12 +23,10 @@ from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.domain.reminder import ReminderPlan, parse_threshold
 from service.domain.sender import SenderSecrets
 from service.ids import new_id
-from service.install_commands import install_extra
 from service.outbound.guard import OutboundRules
 from service.outbound.mail import SmtpMailer, parse_mail_url
 from service.outbound.room import WebhookRoom
 from service.outbound.sender import HttpSiteNotifier
-from service.ports.observing import Observer
 from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, Room
 from service.ports.services import (
     AccountsPorts,
@@ -71,7 +69,6 @@ from service.tasks.trainer_queue import CeleryTrainerQueue
 from service.training_runs.training_program import Bounds, TrainingProcesses
 from service.training_runs.versions import own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver
-from service.watching.several import SeveralObservers
 
 if TYPE_CHECKING:
     from service.learning.taught import Taught
@@ -80,13 +77,6 @@ if TYPE_CHECKING:
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
 _CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
-
-
-class Tracing(Observer, Protocol):
-    """An observer that has to be closed, so that what it has not sent is sent."""
-
-    def close(self) -> None:
-        """Send what waits and make no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,15 +98,12 @@ class Wired:
     spent_tokens: ValkeySpentTokens
     registry: CollectorRegistry
     counting: CountingObserver
-    tracing: Tracing | None
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
     metrics_token: str | None = field(repr=False)
 
     def close(self) -> None:
         """Give every connection back."""
-        if self.tracing:
-            self.tracing.close()
         self.queue.close()
         self.delivery_queue.close()
         self.trainer_queue.close()
@@ -126,10 +113,9 @@ class Wired:
         self.engine.dispose()
 
 
-def wire(settings: Settings, *, process: str = "") -> Wired:
+def wire(settings: Settings) -> Wired:
     """Return the services that these settings describe; no server is asked for anything yet.
 
-    `process` names what a long-lived process does; only such a one sends traces, where wanted.
     Raises `StartError` for a folder or a URL that cannot be used, `SettingsError`.
     """
     folder = DataFolder(settings.data_dir)
@@ -148,7 +134,6 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
     registry = CollectorRegistry()
     counting = CountingObserver(registry)
     _count_errors(engine, counting)
-    tracing = _open_traces(settings, process) if process else None
     services = Services(
         common=CommonPorts(
             clock=_now,
@@ -157,7 +142,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
             sites=stores.sites,
             audit_log=stores.audit_log,
             one_moment=stores.one_moment,
-            observer=SeveralObservers(counting, tracing) if tracing else counting,
+            observer=counting,
         ),
         intake=IntakePorts(
             comments=stores.comments,
@@ -244,7 +229,6 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         spent_tokens=spent_tokens,
         registry=registry,
         counting=counting,
-        tracing=tracing,
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
         metrics_token=(
@@ -253,21 +237,6 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
             else None
         ),
     )
-
-
-def _open_traces(settings: Settings, process: str) -> Tracing | None:
-    if settings.traces_url is None or not settings.traces_share:
-        return None
-    try:
-        # An extra: without the setting nothing of it is imported.
-        from service.watching.traces import TracingObserver
-    except ModuleNotFoundError as error:
-        msg = (
-            f"{ENV_PREFIX}TRACES_URL needs the package {error.name}, which is not installed here: "
-            f"{install_extra('traces')}, or unset it"
-        )
-        raise StartError(msg, ExitCode.PACKAGE) from None
-    return TracingObserver(settings.traces_url, process=process, share=settings.traces_share)
 
 
 def _count_errors(engine: sa.Engine, counting: CountingObserver) -> None:

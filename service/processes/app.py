@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket, bool]:
-    wired = wire(settings, process="api")
+    wired = wire(settings)
     shared = given.fd is not None
     return wired, _inherited(given.fd) if shared else listen(settings), shared
 

@@ -35,7 +35,7 @@ def main() -> None:
         run_callbacks(
             start(
                 "callbacks",
-                lambda settings, _: wire(settings, process="callbacks"),
+                lambda settings, _: wire(settings),
             )
         )
     )

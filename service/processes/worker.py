@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """Run the worker process; what keeps it from starting is said in one line."""
-    sys.exit(run_worker(start("worker", lambda settings, _: wire(settings, process="worker"))))
+    sys.exit(run_worker(start("worker", lambda settings, _: wire(settings))))
 
 
 def run_worker(wired: Wired) -> int:

@@ -1,1 +1,1 @@
-"""What operators watch: counters, their exposition, traces."""
+"""What operators watch: counters and their exposition."""

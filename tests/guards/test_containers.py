@@ -617,31 +617,6 @@ def test_a_stage_runs_without_the_packages_that_it_leaves_out(stage, script, tmp
     assert ended.returncode == 0, ended.stderr
 
 
-def test_an_image_with_traces_gets_what_they_need_and_the_lock_does_not_have():
-    locked = set(
-        re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
-    )
-    needed: set[str] = set()
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = {_name(requirement) for requirement in project["optional-dependencies"]["traces"]}
-    while wanted := wanted - needed - locked:
-        needed |= wanted
-        wanted = {
-            _name(requirement)
-            for name in wanted
-            for requirement in metadata.requires(name) or []
-            if "extra ==" not in requirement
-        }
-    (given,) = [t for s, w, t in _instructions() if (s, w) == ("build", "RUN") and "TRACES" in t]
-
-    assert "opentelemetry-sdk" in needed
-    assert set(re.search(r"\{TRACES:\+([^}]*)\}", given)[1].split()) == needed
-
-
-def _name(requirement: str) -> str:
-    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement)[0]).lower()
-
-
 def test_what_no_process_of_a_stage_reads_is_removed_and_nothing_beside_it(tmp_path):
     worker = _TRIM["UNREAD"]["worker"]
     named = [
@@ -748,13 +723,6 @@ def test_a_stage_gets_the_lock_less_what_it_leaves_out_and_nothing_else(stage):
 
     assert set(re.findall(r"^([\w.-]+)==", kept, re.MULTILINE)) == named - left_out
     assert set(kept.splitlines()) <= set(lock.splitlines())
-
-
-def test_a_lock_can_be_cut_down_to_the_packages_that_are_named():
-    kept = _lock_without("--only", "requirements.lock", "flask", "celery").stdout
-
-    assert re.findall(r"^([\w.-]+)==", kept, re.MULTILINE) == ["celery", "flask"]
-    assert _lock_without("--only", "requirements.lock").stdout == ""
 
 
 def test_a_package_that_is_not_in_the_lock_cannot_be_left_out():

@@ -28,7 +28,7 @@ def _pins(lock):
     ("lock", "wanted"),
     [
         ("requirements.lock", [*PROJECT["dependencies"], *EXTRAS["postgres"]]),
-        ("requirements-dev.lock", [*EXTRAS["dev"], *EXTRAS["postgres"], *EXTRAS["traces"]]),
+        ("requirements-dev.lock", [*EXTRAS["dev"], *EXTRAS["postgres"]]),
         ("requirements-train.lock", EXTRAS["train"]),
     ],
 )
@@ -54,8 +54,8 @@ def test_what_people_install_lets_other_packages_live_beside_it():
 
 def test_serving_asks_for_no_package_of_an_extra_but_where_it_says_how_to_get_it():
     # Their modules, where those have other names than the packages.
-    names = {"scikit-learn": "sklearn", "opentelemetry-sdk": "opentelemetry"}
-    extras = [*EXTRAS["train"], *EXTRAS["postgres"], *EXTRAS["traces"]]
+    names = {"scikit-learn": "sklearn"}
+    extras = [*EXTRAS["train"], *EXTRAS["postgres"]]
     modules = {names.get(name := Requirement(one).name, name) for one in extras}
 
     asking = {
@@ -67,10 +67,7 @@ def test_serving_asks_for_no_package_of_an_extra_but_where_it_says_how_to_get_it
         if (name := module.partition(".")[0]) in modules
     }
 
-    assert asking == {
-        ("service/stores/sql/base/driver.py", "psycopg"),
-        ("service/watching/traces.py", "opentelemetry"),
-    }
+    assert asking == {("service/stores/sql/base/driver.py", "psycopg")}
 
 
 def _imported(node):

@@ -73,7 +73,7 @@ def test_the_wheel_puts_one_name_into_the_world(wheel):
 
     assert top_level == ["slopsieve"]
     assert "slopsieve = slopsieve.service.cli:main" in commands
-    assert set(told.get_all("Provides-Extra")) >= {"postgres", "traces", "train"}
+    assert set(told.get_all("Provides-Extra")) >= {"postgres", "train"}
 
 
 def test_the_wheel_carries_what_the_tree_reads_beside_its_code(wheel):
