@@ -10,7 +10,7 @@ from models.inputs import ModelOutput
 from service.domain.comment import Comment
 from service.domain.verdict import Signal
 from service.scoring.conclude import logit
-from service.signals.abrupt_shift import ABRUPT_SHIFT, describe_shift, find_shift
+from service.signals.detectors.seam import abrupt_shift, describe_shift, find_shift
 from service.signals.seam import Shift
 from service.signals.segments import Segment, segments_of
 
@@ -43,11 +43,11 @@ def place_seam(
     if shift is None or shift.log_odds + lean < 0.0:
         return tuple(signals)
     placed = Shift(first=shift.first, last=shift.last, log_odds=shift.log_odds + lean)
-    seam = describe_shift(PROMOTION_SEAM, placed, segments)
-    fired = [signal for signal in signals if signal.name == ABRUPT_SHIFT.name]
+    seam = describe_shift(placed, segments)
+    fired = [signal for signal in signals if signal.name == abrupt_shift.name]
     if not fired:
-        return (*signals, seam)
-    moved = replace(seam, name=ABRUPT_SHIFT.name, strength=fired[0].strength)
+        return (*signals, seam.named(PROMOTION_SEAM))
+    moved = replace(seam, strength=fired[0].strength).named(abrupt_shift.name)
     return tuple(moved if signal is fired[0] else signal for signal in signals)
 
 

@@ -1,39 +1,51 @@
-"""What a detector is: a name, a pure function, and examples it fires on and stays silent on."""
+"""What a detector is: a named, pure function that says what it saw in a comment."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from service.domain.comment import Comment, Edit, FormEvidence, Listing
+from service.domain.comment import Comment
 from service.domain.history import History
-from service.domain.verdict import Signal
-
-Detect = Callable[[Comment, History], Signal | None]
+from service.domain.verdict import Signal, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
-    """A comment, reduced to what matters to a detector. `history` defaults to "never seen"."""
+class Observation:
+    """What a detector saw. The fields are those of `Signal`."""
 
-    text: str
-    post_title: str | None = None
-    post_excerpt: str | None = None
-    author_name: str | None = None
-    author_url: str | None = None
-    email_domain: str | None = None
-    listings: tuple[Listing, ...] = ()
-    form: FormEvidence = field(default_factory=FormEvidence)
-    history: History = field(default_factory=History)
-    trust_level: int | None = None
-    edit: Edit | None = None
+    reason: str
+    strength: float = 1.0
+    spans: tuple[Span, ...] = ()
+    boundaries: tuple[int, ...] = ()
+
+    def named(self, name: str) -> Signal:
+        """Return the observation as a signal of this name."""
+        return Signal(
+            name=name,
+            strength=self.strength,
+            reason=self.reason,
+            spans=self.spans,
+            boundaries=self.boundaries,
+        )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Observe = Callable[[Comment, History], Observation | None]
+
+
+@dataclass(frozen=True, slots=True)
 class Detector:
-    """One detector. `silent_on` are its ham twins: sincere comments that look alike."""
+    """A detector under the name of its signal. Calling it returns the signal, if it fires."""
 
     name: str
-    detect: Detect
-    fires_on: tuple[Example, ...]
-    silent_on: tuple[Example, ...]
+    observe: Observe
+
+    def __call__(self, comment: Comment, history: History) -> Signal | None:
+        """Return the signal that the comment gives, None where there is nothing to see."""
+        observation = self.observe(comment, history)
+        return None if observation is None else observation.named(self.name)
+
+
+def detector(observe: Observe) -> Detector:
+    """Make a function a detector; its name is the name of the signal."""
+    return Detector(observe.__name__, observe)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from service.domain.history import History, Record, TrackRecord
-from service.domain.verdict import Signal
-from service.signals.detector import Example
+from service.signals.detector import Observation
 
 # What moderators of other sites ruled counts half: their readers and their rules are not ours.
 _ELSEWHERE = 0.5
@@ -122,24 +120,17 @@ TARGET = Key(where="that link to the same domain", track_record=lambda h: h.doma
 COPY = Key(where="of nearly the same words", track_record=lambda h: h.content)
 
 
-def rejected_before(name: str, history: History, keys: Sequence[Key]) -> Signal | None:
-    """Return the signal that decisions under one of the keys lean to rejecting, if they do.
+def rejected_before(history: History, keys: Sequence[Key]) -> Observation | None:
+    """Return the observation that decisions under one of the keys lean to rejecting, if they do.
 
     Of several keys the one speaks whose decisions lean clearest.
     """
-    return _signal(name, "rejected", [_to_reject(key, key.track_record(history)) for key in keys])
+    return _clearest("rejected", [_to_reject(key, key.track_record(history)) for key in keys])
 
 
-def approved_before(name: str, history: History, keys: Sequence[Key]) -> Signal | None:
-    """Return the signal that decisions under one of the keys lean to approving, if they do."""
-    return _signal(name, "approved", [_to_approve(key, key.track_record(history)) for key in keys])
-
-
-def decided(text: str, key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
-    """Return the example of a comment under one of whose keys this was decided, at other sites."""
-    track_record = TrackRecord(everywhere=Record(rejected=rejected, approved=approved))
-    told: dict[str, Any] = {key: track_record}
-    return Example(text=text, history=History(**told))
+def approved_before(history: History, keys: Sequence[Key]) -> Observation | None:
+    """Return the observation that decisions under one of the keys lean to approving, if they do."""
+    return _clearest("approved", [_to_approve(key, key.track_record(history)) for key in keys])
 
 
 def is_known(history: History) -> bool:
@@ -215,12 +206,11 @@ def _own_first(here: float, everywhere: float) -> float:
     return here + _ELSEWHERE * max(0.0, everywhere - here)
 
 
-def _signal(name: str, ruled: str, leanings: Sequence[Leaning]) -> Signal | None:
+def _clearest(ruled: str, leanings: Sequence[Leaning]) -> Observation | None:
     clearest = max(leanings, key=lambda one: one.lean)
     if clearest.lean <= 0.0:
         return None
-    return Signal(
-        name=name,
+    return Observation(
         strength=clearest.lean,
         reason=f"moderators {ruled} {comments(clearest.count)} {clearest.where}",
     )

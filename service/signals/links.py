@@ -5,22 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
 
 from service.signals.hosts import host_of, registered_domain
 from service.signals.regions import Range, inside, shielded_ranges
 from service.signals.wordset import wordset
-
-
-class LinkStyle(StrEnum):
-    """How a link is written."""
-
-    URL = "url"
-    DOMAIN = "domain"
-    MARKDOWN = "markdown"
-    HTML = "html"
-    BBCODE = "bbcode"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +24,6 @@ class Link:
     target: str
     host: str
     domain: str
-    style: LinkStyle
     anchor: str | None = None
     shielded: bool = False
 
@@ -86,14 +74,11 @@ def find_links(text: str) -> tuple[Link, ...]:
         return ()
     shielded = shielded_ranges(text)
     found = _without_overlap(text)
-    links = (
-        _link(start, end, target, anchor, style, shielded)
-        for start, end, target, anchor, style in found
-    )
+    links = (_link(start, end, target, anchor, shielded) for start, end, target, anchor in found)
     return tuple(islice((link for link in links if link), MAX_LINKS))
 
 
-_Found = tuple[int, int, str, str | None, LinkStyle]
+_Found = tuple[int, int, str, str | None]
 
 
 def _without_overlap(text: str) -> list[_Found]:
@@ -112,7 +97,6 @@ def _link(
     end: int,
     target: str,
     anchor: str | None,
-    style: LinkStyle,
     shielded: tuple[Range, ...],
 ) -> Link | None:
     host = host_of(target)
@@ -124,7 +108,6 @@ def _link(
         target=target,
         host=host,
         domain=registered_domain(host) or host,
-        style=style,
         anchor=anchor,
         shielded=inside(shielded, start),
     )
@@ -134,7 +117,7 @@ def _markdown_links(text: str) -> Iterator[_Found]:
     if "](" not in text:
         return
     for match in islice(_MARKDOWN.finditer(text), MAX_LINKS):
-        yield match.start(), match.end(), match[2], match[1], LinkStyle.MARKDOWN
+        yield match.start(), match.end(), match[2], match[1]
 
 
 def _tagged_links(text: str) -> Iterator[_Found]:
@@ -145,9 +128,9 @@ def _tagged_links(text: str) -> Iterator[_Found]:
     for match in islice(_TAG.finditer(text), 2 * MAX_LINKS):
         if text.startswith(("</", "[/"), match.start()):
             if opened is not None:
-                start, tag_end, target, _, style = opened
+                start, tag_end, target, _ = opened
                 anchor = text[tag_end : match.start()]
-                yield start, match.end(), target or anchor.strip(), anchor, style
+                yield start, match.end(), target or anchor.strip(), anchor
             opened = None
             continue
         if opened is not None:
@@ -160,9 +143,9 @@ def _tagged_links(text: str) -> Iterator[_Found]:
 def _open_tag(match: re.Match[str]) -> _Found | None:
     if match[1] is None:
         target = (match[2] or "").strip("\"'")
-        return match.start(), match.end(), target, "", LinkStyle.BBCODE
+        return match.start(), match.end(), target, ""
     href = _HREF.search(match[1])
-    return (match.start(), match.end(), href[1], "", LinkStyle.HTML) if href else None
+    return (match.start(), match.end(), href[1], "") if href else None
 
 
 def _open_links(text: str) -> Iterator[_Found]:
@@ -170,10 +153,10 @@ def _open_links(text: str) -> Iterator[_Found]:
     for match in islice(_URL.finditer(text) if _MAY_HOLD_URL.search(text) else (), MAX_LINKS):
         end = _trimmed_end(text, match.start(), match.end())
         urls.append((match.start(), match.end()))
-        yield match.start(), end, text[match.start() : end], None, LinkStyle.URL
+        yield match.start(), end, text[match.start() : end], None
     for match in islice(_open_domains(text, urls), MAX_LINKS):
         end = _trimmed_end(text, match.start(), match.end())
-        yield match.start(), end, text[match.start() : end], None, LinkStyle.DOMAIN
+        yield match.start(), end, text[match.start() : end], None
 
 
 def _open_domains(text: str, urls: list[Range]) -> Iterator[re.Match[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from service.domain.comment import Comment, ListBasis, Listing, ListKind
-from service.domain.verdict import Signal
+from service.signals.detector import Observation
 
 # Addresses change hands within weeks (a household gets another one, a rented machine another
 # tenant), a domain keeps its owner for a year at least, and a throw-away mail service does not
@@ -69,12 +69,12 @@ def worth_of(listing: Listing) -> float:
     return WORTH[listing.basis] if listing.worth is None else listing.worth
 
 
-def listed(name: str, comment: Comment, kind: ListKind, *, what: str) -> Signal | None:
-    """Return the signal that lists of a kind hold the comment; `what` opens its reason."""
+def listed(comment: Comment, kind: ListKind, *, what: str) -> Observation | None:
+    """Return the observation that lists of a kind hold the comment; `what` opens its reason."""
     strength, count, age = listed_strength(comment, kind)
     if strength <= 0.0:
         return None
-    return Signal(name=name, strength=strength, reason=f"{what} on {in_words(count, age)}")
+    return Observation(strength=strength, reason=f"{what} on {in_words(count, age)}")
 
 
 def in_words(count: int, age_days: float) -> str:

@@ -10,8 +10,3 @@ OTHER_LETTER = re.compile(f"[{_OTHER}]")
 LATIN_LETTER = re.compile("[A-Za-z]")
 # Letters that look Latin; a word whose foreign letters are all of these is in disguise.
 LOOK_ALIKES = frozenset("аеорсухіјѕԁһԛԝвкмнтАВЕКМНОРСТУХІЈЅαοενρτυικχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
-
-
-def all_look_latin(letters: list[str]) -> bool:
-    """Say whether every letter of another alphabet looks like one of the Latin alphabet."""
-    return all(letter in LOOK_ALIKES for letter in letters)

@@ -28,8 +28,7 @@ def offers(comment: Comment) -> bool:
 def _offers(comment: Comment) -> bool:
     if any(sounds_commercial(link.host) for link in uncommon_links(comment)):
         return True
-    host = host_of(comment.author.url or "")
-    if host and sounds_commercial(host) and not is_reference(host, registered_domain(host)):
+    if has_commercial_address(comment):
         return True
     view = view_of(comment)
     if any(contact.kind is not ContactKind.EMAIL for contact in view.contacts):
@@ -38,6 +37,14 @@ def _offers(comment: Comment) -> bool:
     if not (view.open_links or view.contacts or may_name_brand(comment.text)):
         return False
     return any(map(_sells, segments_of(comment)))
+
+
+def has_commercial_address(comment: Comment) -> bool:
+    """Return True if the author's address is named like a shop or a service."""
+    host = host_of(comment.author.url or "")
+    if not host or not sounds_commercial(host):
+        return False
+    return not is_reference(host, registered_domain(host))
 
 
 def links(comment: Comment) -> frozenset[str]:

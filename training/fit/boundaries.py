@@ -9,7 +9,7 @@ from models.inputs import ModelOutput
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.scoring.seam import place_seam
-from service.signals.abrupt_shift import abrupt_shift
+from service.signals.detectors.seam import abrupt_shift
 from service.signals.view import view_of
 from training.data.dataset import Example
 from training.fit.promotion import word_starts

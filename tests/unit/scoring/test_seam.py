@@ -6,7 +6,7 @@ from models.inputs import ModelOutput
 from service.domain.comment import Post
 from service.domain.history import History
 from service.scoring.seam import PROMOTION_SEAM, place_seam
-from service.signals.abrupt_shift import abrupt_shift
+from service.signals.detectors.seam import abrupt_shift
 from tests.factories import make_comment, make_signal
 
 REMARK = "The bedsheet as a screen is a lovely beginning for the club. "

@@ -1,0 +1,1 @@
+"""Every detector, one file a family."""

@@ -1,0 +1,114 @@
+"""Detectors of what an author gives of themselves: name, address, mail and network."""
+
+from __future__ import annotations
+
+from disposable_email_domains import blocklist
+
+from service.domain.comment import Comment, ListBasis, ListKind
+from service.domain.history import History
+from service.signals.cues import find_cues
+from service.signals.detector import Observation, detector
+from service.signals.lexicon import Cue
+from service.signals.links import find_links
+from service.signals.listings import WORTH, listed
+from service.signals.offering import has_commercial_address
+from service.signals.segments import segments_of
+from service.signals.view import view_of
+from service.signals.words import find_words
+from service.signals.wordset import wordset
+
+# A remark longer than this usually says something of its own.
+_MAX_WORDS = 45
+_MAX_OVERLAP = 0.3
+
+
+@detector
+def author_link(comment: Comment, _history: History) -> Observation | None:
+    """Fire where the author's address is named like a shop and the text would fit any post."""
+    if not has_commercial_address(comment) or not _is_bland(comment):
+        return None
+    return Observation(
+        strength=0.8,
+        reason="comes with an author address named like a shop, beside a remark that says little",
+    )
+
+
+def _is_bland(comment: Comment) -> bool:
+    """Say whether a text is short, link-free and without experience, figures or doubts."""
+    view = view_of(comment)
+    segments = segments_of(comment)
+    if view.links or view.shielded or len(view.words) > _MAX_WORDS or not segments:
+        return False
+    specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in segments)
+    own = sum(s.count(Cue.ME) for s in segments)
+    praise = sum(s.count(Cue.PRAISE) for s in segments)
+    return not specific and own <= praise and max(s.overlap for s in segments) <= _MAX_OVERLAP
+
+
+@detector
+def commercial_author_link(comment: Comment, _history: History) -> Observation | None:
+    """Fire on an author's address named like a shop, whatever the text says.
+
+    A plain fact: people who sell have opinions too. `author_link` asks about the text besides.
+    """
+    if not has_commercial_address(comment):
+        return None
+    return Observation(reason="comes with an author address named like a shop or a service")
+
+
+_TRADE_WORDS = wordset(
+    "seo marketing agency services service shop store outlet deals online clinic dental pharma",
+    "pharmacy plumbing plumber roofing roofers movers packers repair repairs cleaning solutions",
+    "hosting casino slots bet betting poker loans loan finance lender crypto forex trading academy",
+    "institute coaching tutors essay essays assignment thesis writers rentals tours travels visa",
+    "immigration insurance lawyers attorney escorts iptv apk software app apps official pros",
+    "supplements gummies vape jewellery jewelry kaufen günstig acheter comprar купить займы казино",
+    "wholesale supplier suppliers manufacturer manufacturers exporter company ltd llc pvt inc gmbh",
+    "best cheap buy discount top",
+)
+# "Rob the plumber" is a person; it takes two such words, or one of a trade that people never sign.
+_MIN_TRADE_WORDS = 2
+
+
+@detector
+def keyword_author_name(comment: Comment, _history: History) -> Observation | None:
+    """Fire on a name made of trade words, or that holds a web address."""
+    name = (comment.author.name or "")[:300]
+    words = find_words(name)
+    if not words:
+        return None
+    trade = sum(word.text in _TRADE_WORDS for word in words)
+    vices = sum(hit.cue is Cue.VICE for hit in find_cues(name, words))
+    if trade + vices < _MIN_TRADE_WORDS and not vices and not find_links(name):
+        return None
+    return Observation(
+        strength=1.0 if trade + vices >= _MIN_TRADE_WORDS else 0.7,
+        reason="signs with the name of a product, a service or a web address",
+    )
+
+
+# Services of this kind lend out names below their own; three levels are all that real lists hold.
+_MAX_LABELS = 5
+
+
+@detector
+def throwaway_mail(comment: Comment, _history: History) -> Observation | None:
+    """Fire on a mail domain of the built-in list, or of an imported one that is not too old."""
+    found = listed(comment, ListKind.MAIL_DOMAINS, what="gives an e-mail address of a domain")
+    if not _is_built_in(comment.sender.email_domain):
+        return found
+    strength = WORTH[ListBasis.REPORTED]
+    if found is not None and found.strength > strength:
+        return found
+    return Observation(strength=strength, reason="gives an e-mail address of a throw-away service")
+
+
+def _is_built_in(domain: str | None) -> bool:
+    labels = (domain or "")[:253].split(".")[-_MAX_LABELS:]
+    return any(".".join(labels[at:]) in blocklist for at in range(len(labels) - 1))
+
+
+@detector
+def listed_address(comment: Comment, _history: History) -> Observation | None:
+    """Fire on an address that a list of networks holds, less the older the list was."""
+    return listed(comment, ListKind.NETWORKS, what="comes from an address")

@@ -1,0 +1,232 @@
+"""Detectors of what earlier comments, decisions and sightings say of this one."""
+
+from __future__ import annotations
+
+from service.domain.comment import Comment, Edit
+from service.domain.history import History, TrackRecord
+from service.signals.detector import Observation, detector
+from service.signals.earlier import (
+    ACCOUNT,
+    COPY,
+    EMAIL,
+    MAIL_DOMAIN,
+    NAME,
+    OFFERED_BY_ACCOUNT,
+    OFFERED_BY_EMAIL,
+    SHARED,
+    TARGET,
+    TRUSTED_ACCOUNT,
+    TRUSTED_EMAIL,
+    approved_before,
+    comments,
+    excess,
+    is_known,
+    is_regular,
+    rejected_before,
+)
+from service.signals.hosts import host_of, registered_domain
+from service.signals.offering import offers
+from service.signals.reference_hosts import is_reference
+from service.signals.uncommon_links import uncommon_links
+
+
+@detector
+def rejected_person_before(_comment: Comment, history: History) -> Observation | None:
+    """Fire where decisions on e-mail address, account or name lean to rejecting."""
+    return rejected_before(history, (EMAIL, ACCOUNT, NAME))
+
+
+_OF_REMARKS = (TRUSTED_EMAIL, TRUSTED_ACCOUNT)
+_OF_OFFERS = (OFFERED_BY_EMAIL, OFFERED_BY_ACCOUNT)
+
+
+@detector
+def approved_person_before(comment: Comment, history: History) -> Observation | None:
+    """Fire where decisions on e-mail address or account lean to approving; a name proves nobody.
+
+    For a comment with a commercial link or a product only approvals of such comments count.
+    """
+    keys = _OF_OFFERS if offers(comment) else _OF_REMARKS
+    return approved_before(history, keys)
+
+
+# For a person who has decisions of their own these say more than those on neighbours.
+@detector
+def rejected_address_before(_comment: Comment, history: History) -> Observation | None:
+    """Fire where decisions on the address or its network lean to rejecting."""
+    return None if is_known(history) else rejected_before(history, SHARED)
+
+
+@detector
+def approved_address_before(_comment: Comment, history: History) -> Observation | None:
+    """Fire where decisions on the address or its network lean to approving."""
+    return None if is_known(history) else approved_before(history, SHARED)
+
+
+@detector
+def rejected_mail_domain_before(_comment: Comment, history: History) -> Observation | None:
+    """Fire where decisions on the domain of the e-mail address lean to rejecting."""
+    return None if is_known(history) else rejected_before(history, (MAIL_DOMAIN,))
+
+
+@detector
+def rejected_copy_before(_comment: Comment, history: History) -> Observation | None:
+    """Fire where decisions on near-copies of the text lean to rejecting."""
+    return rejected_before(history, (COPY,))
+
+
+@detector
+def rejected_target_before(comment: Comment, history: History) -> Observation | None:
+    """Fire where decisions on comments that link to the same domain lean to rejecting.
+
+    Silent where every link leads to a reference that readers commonly cite: what was decided on
+    those was decided on other grounds.
+    """
+    if not (uncommon_links(comment) or _uncommon_site(comment)):
+        return None
+    return rejected_before(history, (TARGET,))
+
+
+def _uncommon_site(comment: Comment) -> bool:
+    host = host_of(comment.author.url or "")
+    domain = registered_domain(host)
+    return bool(domain) and not is_reference(host, domain)
+
+
+# A heated discussion: a person answers every few minutes for an hour, and goes on all day.
+_PERSON_HOUR, _PERSON_DAY = 10, 40
+# An office, a class or a carrier puts many people behind one address; it may say half as much.
+_ADDRESS_HOUR, _ADDRESS_DAY = 15, 60
+_ADDRESS_SAYS = 0.5
+
+
+@detector
+def sender_burst(_comment: Comment, history: History) -> Observation | None:
+    """Fire on an e-mail address or an address that sends more than people do.
+
+    Silent for a regular, whose earlier comments moderators approved.
+    """
+    if is_regular(history):
+        return None
+    person, address = history.email.everywhere, history.address.everywhere
+    strength, where, seen, during = max(
+        (excess(person.seen_hour, _PERSON_HOUR), "e-mail address", person.seen_hour, "an hour"),
+        (excess(person.seen_day, _PERSON_DAY), "e-mail address", person.seen_day, "a day"),
+        (
+            _ADDRESS_SAYS * excess(address.seen_hour, _ADDRESS_HOUR),
+            "address",
+            address.seen_hour,
+            "an hour",
+        ),
+        (
+            _ADDRESS_SAYS * excess(address.seen_day, _ADDRESS_DAY),
+            "address",
+            address.seen_day,
+            "a day",
+        ),
+    )
+    if strength <= 0.0:
+        return None
+    return Observation(
+        strength=strength,
+        reason=f"came with {seen} others from the same {where} within {during}",
+    )
+
+
+# Who sees no answer presses the button again, and once more.
+_COPIES_DAY = 2
+# A project's page is passed around when there is news of it; many days have none of the kind.
+_LINKS_HOUR, _LINKS_DAY = 5, 12
+
+
+@detector
+def copy_burst(comment: Comment, history: History) -> Observation | None:
+    """Fire on near-copies, or on links to one domain, that come more often than by chance.
+
+    Domains that readers commonly cite, and the site's own, are left out.
+    """
+    copies, links = history.content.everywhere, history.domains.everywhere
+    found = [(excess(copies.seen_day, _COPIES_DAY), f"{copies.seen_day} near-copies", "a day")]
+    if uncommon_links(comment):
+        found += [
+            (excess(seen, usual), f"{seen} others that link to the same domain", during)
+            for seen, usual, during in (
+                (links.seen_hour, _LINKS_HOUR, "an hour"),
+                (links.seen_day, _LINKS_DAY, "a day"),
+            )
+        ]
+    strength, what, during = max(found)
+    if strength <= 0.0:
+        return None
+    return Observation(strength=strength, reason=f"came with {what} within {during}")
+
+
+# Fewer approvals are no record that somebody would build to sell by.
+_MANY = 3.6
+# So many make it half as strong as it can be: of 1,000 regulars' comments none is held for it.
+_HALF = 8.0
+# One decision that is not much too old: the offers are no longer the first.
+_ANY = 0.25
+# Discourse gives the fourth level to those who read on half of all days, and the last by hand.
+_TRUSTED = 3
+
+
+@detector
+def offer_after_remarks(comment: Comment, history: History) -> Observation | None:
+    """Fire on a commercial link or a product where four approvals or more showed none.
+
+    Silent on a link to a source, and for whom the platform trusts.
+    """
+    approved, where = max(
+        (_without_offers(history.account, history.account_offers), "account"),
+        (_without_offers(history.email, history.email_offers), "e-mail address"),
+    )
+    if approved < _MANY or (comment.author.trust_level or 0) >= _TRUSTED or not offers(comment):
+        return None
+    return Observation(
+        strength=approved / (approved + _HALF),
+        reason=(
+            f"offers something for the first time after {comments(approved)} from the same {where}"
+        ),
+    )
+
+
+def _without_offers(all_of_it: TrackRecord, of_offers: TrackRecord) -> float:
+    """Return the approvals here of comments without an offer, none if there is one with it."""
+    approved, offered = all_of_it.here.approved, of_offers.here.approved
+    return 0.0 if offered >= _ANY else approved
+
+
+# People add the source that they were asked for; nobody asks for an advertisement.
+_STRENGTH_OF_EDIT = {Edit.ADDED_LINK: 0.4, Edit.ADDED_OFFER: 1.0}
+_ADDED = {Edit.ADDED_LINK: "a link", Edit.ADDED_OFFER: "an offer"}
+
+
+@detector
+def added_by_edit(comment: Comment, _history: History) -> Observation | None:
+    """Fire where an edit after approval added a link or an offer."""
+    edit = comment.edit
+    if edit is None or edit not in _STRENGTH_OF_EDIT:
+        return None
+    return Observation(
+        strength=_STRENGTH_OF_EDIT[edit],
+        reason=f"was given {_ADDED[edit]} by an edit after it had been approved",
+    )
+
+
+# Readers come and go with the seasons; whoever is back after half a year is rarely back to sell.
+_QUIET_DAYS, _LONG_QUIET_DAYS = 120, 240
+
+
+@detector
+def dormant_account(comment: Comment, history: History) -> Observation | None:
+    """Fire on an offer, the first of its account here, after four months without a comment."""
+    conduct = history.conduct
+    if conduct is None or conduct.offers or conduct.quiet_days < _QUIET_DAYS:
+        return None
+    if not offers(comment):
+        return None
+    return Observation(
+        strength=1.0 if conduct.quiet_days >= _LONG_QUIET_DAYS else 0.5,
+        reason=f"comes with an offer after {conduct.quiet_days} days of silence",
+    )

@@ -1,0 +1,260 @@
+"""Detectors of what a comment says, and to whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+
+from service.domain.comment import Comment, Post
+from service.domain.history import History
+from service.signals.cues import Hit
+from service.signals.detector import Observation, detector
+from service.signals.lexicon import Cue
+from service.signals.posts import text_of_post
+from service.signals.regions import inside
+from service.signals.segments import Segment, segments_of, topic_words
+from service.signals.spans import spans_of
+from service.signals.view import TextView, view_of
+from service.signals.words import find_words
+from service.signals.wordset import wordset
+
+# A few words of thanks are what busy readers write; praise at length without a detail is not.
+_MIN_PRAISE_WORDS = 9
+_MAX_PRAISE_WORDS = 90
+# Chosen by hand: above this share of the post's words the praise speaks of this post.
+_MAX_OVERLAP = 0.12
+
+
+@detector
+def generic_praise(comment: Comment, _history: History) -> Observation | None:
+    """Fire on praise that shares no detail with the post and none of the writer's own."""
+    view = view_of(comment)
+    segments = segments_of(comment)
+    words = sum(segment.words for segment in segments)
+    if not _MIN_PRAISE_WORDS <= words <= _MAX_PRAISE_WORDS or view.shielded:
+        return None
+    if any(_is_specific(s) for s in segments):
+        return None
+    praise = sum(s.count(Cue.PRAISE) for s in segments)
+    shared = sum(s.overlap * s.words for s in segments) / words
+    if 2 * praise < len(segments) or shared > _MAX_OVERLAP:
+        return None
+    return Observation(
+        strength=min(1.0, 0.4 + 0.2 * praise),
+        reason="praises in words that would fit any post",
+        spans=spans_of(view.original(hit) for hit in view.cues if hit.cue is Cue.PRAISE),
+    )
+
+
+def _is_specific(segment: Segment) -> bool:
+    """Say whether a sentence holds a figure, a question or a doubt."""
+    return segment.figures or segment.asks or segment.count(Cue.HEDGE) > 0
+
+
+# Shorter remarks are impersonal because they are short.
+_MIN_IMPERSONAL_WORDS = 25
+_LONG_WORDS = 60
+# Languages that drop "I" say much of their own without it, so only English is read here.
+_ENGLISH = wordset("the of and to is that this it for with are be")
+_MIN_ENGLISH = 3
+
+
+@detector
+def impersonal_remark(comment: Comment, _history: History) -> Observation | None:
+    """Fire on English text of 25 words or more without a trace of who wrote it."""
+    view = view_of(comment)
+    words = len(view.words)
+    if words < _MIN_IMPERSONAL_WORDS or view.shielded:
+        return None
+    if len(view.word_set & _ENGLISH) < _MIN_ENGLISH:
+        return None
+    segments = segments_of(comment)
+    if not segments or not _is_impersonal(segments):
+        return None
+    return Observation(
+        strength=1.0 if words >= _LONG_WORDS else 0.7,
+        reason="says much without experience, figures, doubts or questions of the writer's own",
+    )
+
+
+def _is_impersonal(segments: Sequence[Segment]) -> bool:
+    """Say whether no sentence holds an "I", a doubt, a figure or a question."""
+    return not any(s.figures or s.asks or s.count(Cue.ME) or s.count(Cue.HEDGE) for s in segments)
+
+
+_TEXTS = wordset(
+    "article post blog piece write writeup tutorial guide review discussion information info",
+    "content tips insight insights overview explanation perspective",
+)
+_SUBJECT = re.compile(
+    r"(?<!\w)(?:article|post|blog|piece|write-?up|tutorial|guide|review|discussion|info(?:rmation)?"
+    r"|content|tips|insights?|overview|explanation|perspective)"
+    r" (?:about|on|regarding|concerning|into) ((?:[\w'’-]{1,30}(?: |\b)){1,7})",
+    re.IGNORECASE,
+)
+_NO_SUBJECT = wordset(
+    "this that your their these those such with here topic subject internet world site blog matter",
+    "which what very some every more other from have subjects topics website page",
+)
+_MIN_TOPIC_WORDS = 3
+_MIN_SUBJECT_WORDS = 2
+_MIN_LETTERS = 4
+_STEM_LETTERS = 6
+
+
+@detector
+def wrong_post(comment: Comment, _history: History) -> Observation | None:
+    """Fire where praise names what the post is about and neither title nor excerpt says so."""
+    topic = topic_words(comment.post)
+    view = view_of(comment)
+    if len(topic) < _MIN_TOPIC_WORDS or view.word_set.isdisjoint(_TEXTS):
+        return None
+    if not any(s.count(Cue.PRAISE) for s in segments_of(comment)):
+        return None
+    spans = [
+        match.span(1)
+        for match in _SUBJECT.finditer(view.text)
+        if _is_another(match[1], topic) and not _is_quoted(view.text, match.start(1))
+    ]
+    if not spans:
+        return None
+    return Observation(
+        strength=1.0 if comment.post.excerpt else 0.7,
+        reason="praises a post about something that this post does not mention",
+        spans=spans_of(spans),
+    )
+
+
+def _is_another(subject: str, topic: frozenset[str]) -> bool:
+    named = [
+        word.text[:_STEM_LETTERS]
+        for word in find_words(subject)
+        if len(word.text) >= _MIN_LETTERS and word.text not in _NO_SUBJECT
+    ]
+    return len(named) >= _MIN_SUBJECT_WORDS and topic.isdisjoint(named)
+
+
+@detector
+def offered_vice(comment: Comment, _history: History) -> Observation | None:
+    """Fire on a trade that lives on spam, where a link, a contact or the author's URL leads on.
+
+    What the post itself is about is no sign of anything, and nor is a word without an address.
+    """
+    view = view_of(comment)
+    named = [hit for hit in view.cues if hit.cue is Cue.VICE]
+    if not named or not (view.open_links or comment.author.url or view.contacts):
+        return None
+    told = _beside_the_topic(named, view, comment.post)
+    if not told:
+        return None
+    return Observation(
+        strength=1.0 if len(told) > 1 else 0.7,
+        reason="names a trade that lives on spam, beside an address to go to",
+        spans=spans_of(view.original(hit) for hit in told),
+    )
+
+
+def _beside_the_topic(named: list[Hit], view: TextView, post: Post) -> list[Hit]:
+    topic = text_of_post(post).lower()
+    words = [view.plain.text[hit.start : hit.end].lower() for hit in named]
+    known = {word for word in set(words) if word in topic}
+    return [hit for hit, word in zip(named, words, strict=True) if word not in known]
+
+
+_MACHINE = (
+    r"(?:ai|a\.i\.|llm|(?:large )?language model|(?:spam|ai|content|comment|automated"
+    r"|automatic)[ -]"
+    r"(?:filter|model|moderat(?:or|ion)|classifier|reviewer|system|assistant|agent|checker"
+    r"|bot)s?|classifier"
+    r"|automated (?:moderator|moderation|system)|moderation (?:model|bot|system|assistant)"
+    r"|chatbot|bot)"
+)
+_LABEL = (
+    r"[\"'“*`]{0,2}(?:ham|not[ -]?spam|spam[ :=]+(?:false|no|0)|approved?"
+    r"|legit(?:imate)?|genuine|safe|clean|publish)(?!\w)"
+)
+_ADDRESS = re.compile(
+    r"(?<!\w)(?:ignore|disregard|forget) (?:all |any |the |your |every )*"
+    r"(?:previous|prior|above|earlier|preceding|system|other) (?:instructions?|prompts?|rules"
+    r"|text|directions)"
+    rf"|(?<!\w)(?:if|since|when) (?:you are|you['’]re|this is (?:read|reviewed|checked) by"
+    rf"|an?) (?:an? )?{_MACHINE}(?!\w)"
+    r"(?! (?:researcher|engineer|person|expert|user|developer|student|sceptic|skeptic"
+    r"|company|artist))"
+    rf"|(?<!\w)(?:note|instructions?|message|attention|notice)[ ,:]{{1,2}}(?:to|for) (?:the "
+    rf"|any |all |every )?{_MACHINE}"
+    r"|[\[<{(]/?!?-{0,2} ?(?:system|assistant|hidden|moderator instructions?|admin note"
+    r"|inst)(?: note| message| prompt)?"
+    r"(?=[\]>})!:]| [:—-])"
+    r"|(?m:^)(?:system|assistant)(?: (?:note|prompt|message|override))?:(?= )"
+    rf"|(?<!\w)(?:output|answer|respond|reply|return|print|say|write)(?: with| only| just"
+    rf"| exactly| the word| label| as)*[ :=]{{1,2}}{_LABEL}"
+    rf"|(?<!\w)(?:classify|mark|label|rate|treat|score|flag) (?:this|the|it|my|all"
+    rf"|such)(?: \w+){{1,3}} (?:as|=|with) {_LABEL}"
+    r"|(?<!\w)(?:label|verdict|spam_?score|classification) ?[=:] ?[\"']?(?:ham|not[ _-]?spam|0"
+    r"|safe|approved?)(?!\w)"
+    r"|(?<!\w)(?:this|the (?:above|following|preceding|next)) comment (?:was|is|has been|comes) "
+    r"(?:already |a |an |by |from |been |as )*(?:pre-?)?(?:approved|verified|reviewed"
+    r"|whitelisted|checked|the site (?:owner|admin)|(?:test|verified) )"
+    r"|#{2,3} ?(?:end of|new task|instruction|system)|(?<!\w)new task:|<\|(?:im_start|im_end"
+    r"|system|endoftext)\|>",
+    re.IGNORECASE,
+)
+# Without such words the patterns above cannot match; most comments hold none.
+_STRONG = wordset(
+    "ignore disregard forget ai llm moderator moderation classifier chatbot assistant system",
+    "hidden inst verdict spamscore im_start im_end endoftext",
+)
+_MACHINES = wordset("model filter reviewer bot bots classifier agent checker")
+_OPENERS = wordset("if since when note notes message attention notice instruction instructions")
+_LABELS = wordset("ham spam approve approved legit legitimate genuine safe clean publish false")
+_VERBS = wordset(
+    "output answer respond reply return print say write classify mark label rate treat score flag",
+    "classification",
+)
+_SETTLED = wordset("approved preapproved verified reviewed whitelisted checked site test")
+
+
+def _may_address_machine(text: str, words: Set[str]) -> bool:
+    return (
+        not words.isdisjoint(_STRONG)
+        or "##" in text
+        or ("comment" in words and not words.isdisjoint(_SETTLED))
+        or not (words.isdisjoint(_MACHINES) or words.isdisjoint(_OPENERS))
+        or not (words.isdisjoint(_LABELS) or words.isdisjoint(_VERBS))
+        or ("new" in words and "task" in words)
+    )
+
+
+@detector
+def prompt_injection(comment: Comment, _history: History) -> Observation | None:
+    """Fire on instructions or false notes meant for a machine, unless the writer quotes them."""
+    view = view_of(comment)
+    if not _may_address_machine(view.text, view.word_set):
+        return None
+    plain = view.plain
+    spans = [plain.original(m.start(), m.end()) for m in _ADDRESS.finditer(plain.text)]
+    spans = [
+        s for s in spans if not inside(view.shielded, s[0]) and not _is_quoted(view.text, s[0])
+    ]
+    if not spans:
+        return None
+    return Observation(
+        reason="addresses an automated reader to steer its verdict",
+        spans=spans_of(spans),
+    )
+
+
+_OPENING = "\"“”„«»‘'‹「『"
+
+
+def _is_quoted(text: str, start: int) -> bool:
+    """Say whether a quotation mark stands right before a position or opened in its line."""
+    line = text[max(0, start - 200) : start].rpartition("\n")[2]
+    if line.rstrip()[-1:] and line.rstrip()[-1:] in _OPENING:
+        return True
+    return (
+        line.count('"') % 2 == 1
+        or line.count("“") > line.count("”")
+        or line.count("«") > line.count("»")
+    )

@@ -1,0 +1,97 @@
+"""Examples of the detectors in `service/signals/detectors/author.py`."""
+
+from __future__ import annotations
+
+from service.domain.comment import Listing, ListKind
+from tests.contract.detector_examples.example import Example, Examples
+
+_OWN_REMARK = "Mine hissed until I opened the third valve."
+
+
+def _mail_listed(age_days: float, kind: ListKind = ListKind.MAIL_DOMAINS) -> Listing:
+    return Listing(list_name="throwaway", kind=kind, age_days=age_days)
+
+
+_TEXT = "Same here, the third valve was stuck."
+
+
+def _address_listed(age_days: float, kind: ListKind = ListKind.NETWORKS) -> Listing:
+    return Listing(list_name="abuse", kind=kind, age_days=age_days)
+
+
+EXAMPLES = {
+    "author_link": Examples(
+        fires_on=(
+            Example(
+                text="Great post, very informative!", author_url="https://quick-loans-today.com/"
+            ),
+            Example(
+                text="Thanks for sharing this useful article.", author_url="http://essayhelp.online"
+            ),
+            Example(text="Such a lovely story.", author_url="http://hot-casino-bonus.bet"),
+        ),
+        silent_on=(
+            Example(
+                text="Great post, very informative!", author_url="https://ana-karlsson.example.org"
+            ),
+            Example(
+                text="Mine hissed until I opened the third valve a quarter turn, but now it leaks.",
+                author_url="https://karlsson-plumbing-service.example.com",
+            ),
+            Example(text="Thanks for sharing this useful article."),
+            Example(text="Nice one", author_url="https://github.com/valve-shop"),
+        ),
+    ),
+    "commercial_author_link": Examples(
+        fires_on=(
+            Example(text=_OWN_REMARK, author_url="https://quick-loans-today.com/"),
+            Example(text="Nice.", author_url="http://essayhelp.online"),
+            Example(text=_OWN_REMARK, author_url="hot-casino-bonus.bet"),
+        ),
+        silent_on=(
+            Example(text=_OWN_REMARK, author_url="https://ana-karlsson.example.org"),
+            Example(text=_OWN_REMARK, author_url="https://github.com/valve-shop"),
+            Example(text="See quick-loans-today.com, which took my money"),
+            Example(text=_OWN_REMARK),
+        ),
+    ),
+    "keyword_author_name": Examples(
+        fires_on=(
+            Example(text="Nice post", author_name="Best SEO Agency"),
+            Example(text="Nice post", author_name="casino bonus king"),
+            Example(text="Nice post", author_name="quick-loans-today.com"),
+        ),
+        silent_on=(
+            Example(text="Nice post", author_name="Rob the plumber"),
+            Example(text="Nice post", author_name="A. J. Shop"),
+            Example(text="Nice post", author_name="Мария"),
+            Example(text="Nice post"),
+        ),
+    ),
+    "throwaway_mail": Examples(
+        fires_on=(
+            Example(text=_TEXT, email_domain="mailinator.com"),
+            Example(text=_TEXT, email_domain="box7.mailinator.com"),
+            Example(text=_TEXT, email_domain="example.org", listings=(_mail_listed(3.0),)),
+        ),
+        silent_on=(
+            Example(text=_TEXT, email_domain="example.org"),
+            Example(text=_TEXT, email_domain="mailinator.com.example.org"),
+            Example(text=_TEXT, email_domain="example.org", listings=(_mail_listed(9_999.0),)),
+            Example(text=_TEXT, listings=(_mail_listed(1.0, ListKind.DOMAINS),)),
+        ),
+    ),
+    "listed_address": Examples(
+        fires_on=(
+            Example(text=_TEXT, listings=(_address_listed(0.2),)),
+            Example(text=_TEXT, listings=(_address_listed(45.0),)),
+            Example(text=_TEXT, listings=(_address_listed(1.0), _address_listed(3.0))),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            # A household of today does not answer for the one that had its address years ago.
+            Example(text=_TEXT, listings=(_address_listed(1_500.0),)),
+            Example(text=_TEXT, listings=(_address_listed(1.0, ListKind.DOMAINS),)),
+        ),
+    ),
+}

@@ -1,0 +1,113 @@
+"""Examples of the detectors in `service/signals/detectors/form.py`."""
+
+from __future__ import annotations
+
+from service.domain.comment import FormEvidence
+from service.domain.form import FormBehaviour, FormToken
+from tests.contract.detector_examples.example import Example, Examples
+
+_SHORT = "Same noise here, the third valve was stuck."
+_VERY_LONG = (
+    "Same noise here, and it went on for three winters. The plumber blamed the boiler, then the"
+    " pump, and in the end me. What helped was to close all valves, open the lowest one, wait for"
+    " an hour, and go up floor by floor with a towel. The cat watched all of it. Thank you for the"
+    " drawing, it was the first that showed where the air goes."
+)
+
+
+def _form(
+    *,
+    keys: int | None = 0,
+    pastes: int | None = 0,
+    other_inputs: int | None = 0,
+    pointer: int = 0,
+    touch: int = 0,
+) -> FormEvidence:
+    return FormEvidence(
+        behaviour=FormBehaviour(
+            keys=keys, pastes=pastes, other_inputs=other_inputs, pointer=pointer, touch=touch
+        )
+    )
+
+
+_LONG = (
+    "Same noise here, and it went on for three winters. What helped was to close all valves, open"
+    " the lowest one and wait for an hour. Thank you for the drawing."
+)
+
+EXAMPLES = {
+    "too_fast": Examples(
+        fires_on=(
+            Example(text=_SHORT, form=FormEvidence(seconds_on_page=0.4)),
+            Example(text=_SHORT, form=FormEvidence(seconds_on_page=2.9)),
+            Example(text=_VERY_LONG, form=FormEvidence(seconds_on_page=6.0)),
+        ),
+        silent_on=(
+            Example(text=_SHORT),
+            Example(text=_SHORT, form=FormEvidence(seconds_on_page=6.0)),
+            Example(text=_VERY_LONG, form=FormEvidence(seconds_on_page=45.0)),
+            Example(text=_SHORT, form=FormEvidence(seconds_on_page=-3_600.0)),
+            Example(text=_SHORT, form=FormEvidence(seconds_on_page=float("nan"))),
+        ),
+    ),
+    "honeypot_filled": Examples(
+        fires_on=(
+            Example(text=_SHORT, form=FormEvidence(honeypot_filled=True)),
+            Example(
+                text="Great post!", form=FormEvidence(honeypot_filled=True, seconds_on_page=90.0)
+            ),
+            Example(text="", form=FormEvidence(honeypot_filled=True)),
+        ),
+        silent_on=(
+            Example(text=_SHORT),
+            Example(text=_SHORT, form=FormEvidence(honeypot_filled=False)),
+            Example(text=_SHORT, form=FormEvidence(seconds_on_page=90.0)),
+        ),
+    ),
+    "nothing_typed": Examples(
+        fires_on=(
+            Example(text=_LONG, form=_form()),
+            Example(text=_LONG, form=_form(pointer=2)),
+            Example(text=_LONG, form=_form(pastes=None, other_inputs=None)),
+        ),
+        silent_on=(
+            Example(text=_LONG),
+            Example(text=_SHORT, form=_form()),
+            Example(text=_LONG, form=_form(keys=170)),
+            # Pasted, dictated, written on a screen's keyboard, and from a menu by mouse.
+            Example(text=_LONG, form=_form(pastes=1)),
+            Example(text=_LONG, form=_form(other_inputs=31)),
+            Example(text=_LONG, form=_form(touch=12)),
+            Example(text=_LONG, form=_form(pastes=None, other_inputs=None, pointer=3)),
+            Example(text=_LONG, form=_form(keys=None)),
+        ),
+    ),
+    "driven_browser": Examples(
+        fires_on=(
+            Example(text=_SHORT, form=FormEvidence(behaviour=FormBehaviour(driven=True))),
+            Example(
+                text="Great post!", form=FormEvidence(behaviour=FormBehaviour(driven=True, keys=9))
+            ),
+            Example(text="", form=FormEvidence(behaviour=FormBehaviour(driven=True, seconds=40.0))),
+        ),
+        silent_on=(
+            Example(text=_SHORT),
+            Example(text=_SHORT, form=FormEvidence(behaviour=FormBehaviour(driven=False))),
+            Example(text=_SHORT, form=FormEvidence(behaviour=FormBehaviour(keys=40))),
+        ),
+    ),
+    "misused_form_token": Examples(
+        fires_on=(
+            Example(text=_SHORT, form=FormEvidence(token=FormToken.REPLAYED)),
+            Example(text=_SHORT, form=FormEvidence(token=FormToken.FORGED)),
+            Example(text=_SHORT, form=FormEvidence(token=FormToken.ELSEWHERE)),
+        ),
+        silent_on=(
+            Example(text=_SHORT),
+            Example(text=_SHORT, form=FormEvidence(token=FormToken.VALID)),
+            # The page stood open overnight.
+            Example(text=_SHORT, form=FormEvidence(token=FormToken.LATE)),
+            Example(text=_SHORT, form=FormEvidence(token=FormToken.MISSING)),
+        ),
+    ),
+}

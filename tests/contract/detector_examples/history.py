@@ -1,0 +1,259 @@
+"""Examples of the detectors in `service/signals/detectors/history.py`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from service.domain.comment import Edit
+from service.domain.history import Conduct, History, Record, TrackRecord
+from tests.contract.detector_examples.example import Example, Examples
+
+
+def decided(text: str, key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
+    """Return the example of a comment under one of whose keys this was decided, at other sites."""
+    track_record = TrackRecord(everywhere=Record(rejected=rejected, approved=approved))
+    told: dict[str, Any] = {key: track_record}
+    return Example(text=text, history=History(**told))
+
+
+_TEXT = "Same here, the third valve was stuck."
+_under = partial(decided, _TEXT)
+_OFFER = "Mine came from https://valve-shop.example.com, 20% off this week."
+_LINKED_TEXT = "Same here, this helped: https://valves-and-more.com/stuck"
+
+
+def _seen(key: str, *, hour: int = 0, day: int = 0, approved: float = 0.0) -> Example:
+    record = Record(seen_hour=hour, seen_day=day, approved=approved)
+    told: dict[str, Any] = {key: TrackRecord(everywhere=record)}
+    return Example(text=_TEXT, history=History(**told))
+
+
+_LINKED = "Same here, this helped: https://valves-and-more.example/stuck"
+
+
+def _copies(day: int) -> History:
+    return History(content=TrackRecord(everywhere=Record(seen_hour=day, seen_day=day)))
+
+
+def _links(hour: int, day: int) -> History:
+    return History(domains=TrackRecord(everywhere=Record(seen_hour=hour, seen_day=day)))
+
+
+def _approved(approved: float, offered: float = 0.0) -> History:
+    def track_record(count: float) -> TrackRecord:
+        return TrackRecord(here=Record(approved=count), everywhere=Record(approved=count))
+
+    return History(account=track_record(approved), account_offers=track_record(offered))
+
+
+_EDITED = "Same here. Edit: since some asked, it is from https://valve-shop.example.com"
+
+
+def _quiet(days: int, *, offered: int = 0) -> History:
+    return History(conduct=Conduct(quiet_days=days, remarks=3, offers=offered))
+
+
+EXAMPLES = {
+    "rejected_person_before": Examples(
+        fires_on=(
+            _under("email", rejected=1),
+            _under("email", rejected=9, approved=1),
+            _under("account", rejected=1),
+            _under("name", rejected=3),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            _under("email", rejected=1, approved=1),
+            # "Tom" is many people: two rejected comments under a name say nothing.
+            _under("name", rejected=2),
+            _under("name", rejected=4, approved=1),
+            _under("email", approved=7),
+            _under("address", rejected=7),
+        ),
+    ),
+    "rejected_address_before": Examples(
+        fires_on=(
+            _under("address", rejected=2),
+            _under("network", rejected=5),
+            _under("wide_network", rejected=12, approved=1),
+            _under("system", rejected=40),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            _under("address", rejected=1),
+            # A university, an office, a carrier: sincere people write from there, too.
+            _under("address", rejected=10, approved=2),
+            _under("system", rejected=900, approved=300),
+            Example(
+                text=_TEXT,
+                history=History(
+                    address=TrackRecord(everywhere=Record(rejected=20)),
+                    email=TrackRecord(everywhere=Record(approved=1)),
+                ),
+            ),
+        ),
+    ),
+    "approved_address_before": Examples(
+        fires_on=(
+            _under("address", approved=2),
+            _under("network", approved=5),
+            _under("address", approved=40, rejected=1),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            _under("address", approved=1),
+            _under("address", approved=10, rejected=3),
+            _under("network", approved=2),
+            _under("email", approved=7),
+        ),
+    ),
+    "rejected_mail_domain_before": Examples(
+        fires_on=(
+            _under("email_domain", rejected=3),
+            _under("email_domain", rejected=30),
+            _under("email_domain", rejected=30, approved=2),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            _under("email_domain", rejected=2),
+            # A free mail service.
+            _under("email_domain", rejected=900, approved=300),
+            _under("email_domain", approved=7),
+        ),
+    ),
+    "rejected_copy_before": Examples(
+        fires_on=(
+            _under("content", rejected=1),
+            _under("content", rejected=9, approved=1),
+            _under("content", rejected=40),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            _under("content", rejected=1, approved=1),
+            _under("content", rejected=3, approved=9),
+            _under("content", approved=7),
+        ),
+    ),
+    "approved_person_before": Examples(
+        fires_on=(
+            decided(_TEXT, "email", approved=2),
+            decided(_TEXT, "email", approved=40),
+            decided(_TEXT, "email", approved=40, rejected=2),
+            decided(_TEXT, "account", approved=4),
+            decided(_OFFER, "email_offers", approved=4),
+            decided("I drew it on https://ana-karlsson.example.org/air", "account", approved=4),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            decided(_TEXT, "email", approved=1),
+            decided(_TEXT, "email", approved=2, rejected=2),
+            # Anybody can write under the name of a regular.
+            decided(_TEXT, "name", approved=40),
+            decided(_TEXT, "email", rejected=7),
+            # Remarks do not vouch for the first offer.
+            decided(_OFFER, "email", approved=40),
+            decided(_OFFER, "account", approved=40),
+        ),
+    ),
+    "rejected_target_before": Examples(
+        fires_on=(
+            decided(_LINKED_TEXT, "domains", rejected=1),
+            decided(_LINKED_TEXT, "domains", rejected=9, approved=1),
+            decided(_LINKED_TEXT, "domains", rejected=40),
+            Example(
+                text="Same here, the third valve was stuck.",
+                author_url="https://valves-and-more.com",
+                history=History(domains=TrackRecord(everywhere=Record(rejected=7))),
+            ),
+        ),
+        silent_on=(
+            Example(text=_LINKED_TEXT),
+            decided(_LINKED_TEXT, "domains", rejected=1, approved=1),
+            decided(_LINKED_TEXT, "domains", rejected=3, approved=9),
+            decided(_LINKED_TEXT, "domains", approved=7),
+            Example(
+                text="See https://en.wikipedia.org/wiki/Valve",
+                history=History(domains=TrackRecord(everywhere=Record(rejected=7))),
+            ),
+        ),
+    ),
+    "sender_burst": Examples(
+        fires_on=(
+            _seen("email", hour=12, day=12),
+            _seen("email", hour=3, day=60),
+            _seen("address", hour=90, day=90),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            _seen("email", hour=8, day=20),
+            _seen("email", hour=12, day=12, approved=9),
+            # A class writes its comments in one lesson.
+            _seen("address", hour=14, day=14),
+            _seen("content", hour=90, day=90),
+        ),
+    ),
+    "copy_burst": Examples(
+        fires_on=(
+            Example(text=_TEXT, history=_copies(3)),
+            Example(text=_TEXT, history=_copies(40)),
+            Example(text=_LINKED, history=_links(9, 9)),
+            Example(text=_LINKED, history=_links(1, 30)),
+        ),
+        silent_on=(
+            Example(text=_TEXT),
+            # Sent twice by an impatient hand.
+            Example(text=_TEXT, history=_copies(2)),
+            Example(text=_LINKED, history=_links(4, 8)),
+            Example(text="See https://en.wikipedia.org/wiki/Valve", history=_links(60, 400)),
+        ),
+    ),
+    "offer_after_remarks": Examples(
+        fires_on=(
+            Example(text=_OFFER, history=_approved(4)),
+            Example(text=_OFFER, history=_approved(40)),
+            Example(
+                text="Call +44 7700 900123 and ask for a quote, we do valves.",
+                history=_approved(12),
+            ),
+        ),
+        silent_on=(
+            Example(text=_OFFER),
+            Example(text=_OFFER, history=_approved(3)),
+            # Moderators have seen what this one offers.
+            Example(text=_OFFER, history=_approved(40, 1)),
+            Example(text=_OFFER, history=_approved(40), trust_level=3),
+            # An ordinary link to a source.
+            Example(
+                text="It is all on https://ana-karlsson.example.org/air", history=_approved(40)
+            ),
+            Example(text="The third valve was stuck here, too.", history=_approved(40)),
+        ),
+    ),
+    "added_by_edit": Examples(
+        fires_on=(
+            Example(text=_EDITED, edit=Edit.ADDED_OFFER),
+            Example(text="Same here. Edit: see https://ana.example.org", edit=Edit.ADDED_LINK),
+            Example(text="Same here. Edit: HissStop is 20% off.", edit=Edit.ADDED_OFFER),
+        ),
+        silent_on=(
+            Example(text=_EDITED),
+            Example(text="Same here. Edit: the fourth valve, not the third.", edit=Edit.APPROVED),
+            # Nobody had approved it yet.
+            Example(text=_EDITED, edit=Edit.UNAPPROVED),
+        ),
+    ),
+    "dormant_account": Examples(
+        fires_on=(
+            Example(text=_OFFER, history=_quiet(120)),
+            Example(text=_OFFER, history=_quiet(390)),
+            Example(text="Call +44 7700 900123, we do valves.", history=_quiet(250)),
+        ),
+        silent_on=(
+            Example(text=_OFFER),
+            Example(text=_OFFER, history=_quiet(30)),
+            Example(text=_OFFER, history=_quiet(300, offered=2)),
+            Example(text="Back after a year, and the third valve is stuck.", history=_quiet(350)),
+        ),
+    ),
+}
