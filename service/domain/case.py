@@ -81,8 +81,7 @@ class CaseFilter:
     """Which cases to list. Every field that is None does not narrow the list.
 
     `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet.
-    `site_ids` keeps those of several sites; of none there are no comments. `awake_at` keeps what is
-    not put aside at this moment, `aside_at` what is.
+    `site_ids` keeps those of several sites; of none there are no comments.
     """
 
     site_id: SiteId | None = None
@@ -93,8 +92,6 @@ class CaseFilter:
     degraded: bool | None = None
     received_from: datetime | None = None
     received_before: datetime | None = None
-    awake_at: datetime | None = None
-    aside_at: datetime | None = None
 
 
 class Order(StrEnum):

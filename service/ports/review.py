@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from service.domain.aside import Aside
 from service.domain.case import Case, CaseFilter, CasePage, Order
 from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
@@ -15,7 +14,6 @@ from service.domain.cutoff_preview import CutoffPreview
 from service.domain.published import PublishedComment
 from service.domain.report import Label
 from service.domain.tally import Tally
-from service.ports.audit import AuditEntry
 from service.scoring.weights import Cutoffs
 
 
@@ -84,25 +82,6 @@ class ClaimStore(Protocol):
 
         It is known until somebody claims the comment, or the moderator another one.
         """
-
-
-class AsideStore(Protocol):
-    """Keeps which waiting comments are put aside, and till when: at most one aside a comment."""
-
-    def put(self, aside: Aside, *, act: AuditEntry) -> None:
-        """Put a comment aside in place of an earlier aside, with the log's entry."""
-
-    def end(self, comment_id: CommentId, *, act: AuditEntry) -> Aside | None:
-        """Take the comment back into its line; return what was ended, None if there is none.
-
-        The entry is kept if there was one.
-        """
-
-    def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Aside]:
-        """Return the asides of these comments that hold now."""
-
-    def held(self, *, now: datetime, limit: int) -> list[Aside]:
-        """Return the asides that hold now, the newest first; decided comments may be among them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,7 +40,6 @@ from service.ports.people import (
 )
 from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, ReminderStore, Room
 from service.ports.review import (
-    AsideStore,
     CaseStore,
     ClaimStore,
     ReviewWatch,
@@ -148,7 +147,6 @@ class ReviewPorts:
     bulk_decisions: BulkDecisionStore
     search: CaseSearch
     claims: ClaimStore
-    asides: AsideStore
     watch: ReviewWatch
 
 

@@ -83,7 +83,6 @@ DESK = {
     "spam": "/review?show=spam",
     "decided": "/review?show=decided",
     "empty": "/review?site=nowhere",
-    "put-aside": "/review?show=aside",
 }
 # Pages that go on below the window's edge; photographed whole.
 LEAVES = {

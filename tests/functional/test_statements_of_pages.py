@@ -88,8 +88,7 @@ def keep(services, numbers):
 
 
 PAGES = [
-    # Statements and transactions at most: what opens a comment claims it in between. One each asks
-    # what is put aside and what is noted on the sender.
+    # Statements and transactions at most: what opens a comment claims it in between.
     ("/review", 32, 3),
     ("/review/comments/com_001", 34, 3),
     ("/review/search?q=number", 11, 1),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, State
@@ -21,7 +20,6 @@ class Tab(StrEnum):
     SPAM = "spam"
     HAM = "ham"
     DECIDED = "decided"
-    ASIDE = "aside"
     ALL = "all"
 
 
@@ -40,7 +38,7 @@ def list_for_review(
     `InvalidInputError` for a cursor that no page gave out.
     """
     order = order or (Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST)
-    criteria = _criteria(tab, site_ids, services.common.clock())
+    criteria = _criteria(tab, site_ids)
     return services.review.cases.page(criteria, order=order, cursor=cursor, limit=limit)
 
 
@@ -48,7 +46,7 @@ def count_tab(
     tab: Tab, review: ReviewPorts, common: CommonPorts, *, site_ids: tuple[SiteId, ...] | None
 ) -> int:
     """Return how many comments a list holds."""
-    return review.cases.count(_criteria(tab, site_ids, common.clock()))
+    return review.cases.count(_criteria(tab, site_ids))
 
 
 def decide_as_seen(
@@ -125,12 +123,10 @@ def _refuse_stale(case: Case, seen_decision_id: str | None, *, ruling: Ruling | 
     raise ConflictError(msg)
 
 
-def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None, now: datetime) -> CaseFilter:
+def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
     return CaseFilter(
         site_ids=site_ids,
-        needs_review=True if tab in {Tab.NEEDS_REVIEW, Tab.ASIDE} else None,
-        awake_at=now if tab is Tab.NEEDS_REVIEW else None,
-        aside_at=now if tab is Tab.ASIDE else None,
+        needs_review=True if tab is Tab.NEEDS_REVIEW else None,
         outcome={Tab.SPAM: Outcome.SPAM, Tab.HAM: Outcome.HAM}.get(tab),
         state=State.DECIDED if tab is Tab.DECIDED else None,
     )

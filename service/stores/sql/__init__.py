@@ -10,7 +10,6 @@ from functools import partial
 import sqlalchemy as sa
 
 from service.stores.sql.applied import SqlAppliedStore
-from service.stores.sql.asides import SqlAsideStore
 from service.stores.sql.audit_log import SqlAuditLog
 from service.stores.sql.backlog import SqlBacklogStore
 from service.stores.sql.base.engine import (
@@ -64,7 +63,6 @@ class SqlStores:
     traffic: SqlTrafficStore
     campaigns: SqlCampaignStore
     claims: SqlClaimStore
-    asides: SqlAsideStore
     watch: SqlReviewWatch
     sites: SqlSiteStore
     users: SqlUserStore
@@ -98,7 +96,6 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         traffic=SqlTrafficStore(engine),
         campaigns=SqlCampaignStore(engine),
         claims=SqlClaimStore(engine),
-        asides=SqlAsideStore(engine),
         watch=SqlReviewWatch(engine),
         sites=SqlSiteStore(engine),
         users=SqlUserStore(engine),

@@ -33,7 +33,6 @@ from service.stores.sql.base.rows import (
     verdict_from,
 )
 from service.stores.sql.base.statements import chunks
-from service.stores.sql.schema.desk import asides
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
@@ -205,7 +204,7 @@ def _tally_row(row: Row) -> tuple[Outcome | None, Label | None, int]:
 
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
-    """Return what a comment's row must satisfy; only asides stand in another table."""
+    """Return what a comment's row must satisfy."""
     wanted: list[sa.ColumnElement[bool]] = []
     if criteria.site_id is not None:
         wanted.append(comments.c.site_id == criteria.site_id)
@@ -226,18 +225,12 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
 
 
 def _bounds(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
-    received_at, comment_id = comments.c.received_at, comments.c.id
+    received_at = comments.c.received_at
     asked: tuple[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]], ...] = (
         (criteria.received_from, lambda moment: received_at >= moment),
         (criteria.received_before, lambda moment: received_at < moment),
-        (criteria.awake_at, lambda moment: comment_id.not_in(_aside(moment))),
-        (criteria.aside_at, lambda moment: comment_id.in_(_aside(moment))),
     )
     return [condition(bound) for bound, condition in asked if bound is not None]
-
-
-def _aside(at: datetime) -> sa.Select[tuple[CommentId]]:
-    return sa.select(asides.c.comment_id).where(asides.c.until > at)
 
 
 def _of_sites(site_ids: Sequence[SiteId]) -> sa.ColumnElement[bool]:

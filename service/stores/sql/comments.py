@@ -35,7 +35,6 @@ from service.stores.sql.base.rows import (
 from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.queue_position import place_waiting
-from service.stores.sql.schema.desk import asides
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
@@ -273,11 +272,6 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
         connection.execute(
             sa.update(decisions)
             .where(decisions.c.comment_id.in_(some), decisions.c.note.is_not(None))
-            .values(note=None)
-        )
-        connection.execute(
-            sa.update(asides)
-            .where(asides.c.comment_id.in_(some), asides.c.note.is_not(None))
             .values(note=None)
         )
     leave_out(connection, ids)

@@ -114,11 +114,6 @@ document.addEventListener("commands", ({ detail }) => {
       detail.add(words[0].toLocaleUpperCase() + words.slice(1), () => ACTS[key.dataset.act](false), key.dataset.act);
     }
   }
-  for (const button of document.querySelectorAll("#opened .aside-form button, #opened .is-aside button")) {
-    detail.add(button.textContent.trim(), () => button.form.requestSubmit(button));
-  }
-  const leaves = document.querySelector("#opened .leaves");
-  if (leaves) detail.add(leaves.textContent.trim(), () => leaves.click());
 });
 
 document.addEventListener("keydown", (event) => {

@@ -18,7 +18,6 @@ from service.domain.verdict import Outcome, Span
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment
-from service.moderation.review.put_aside import hand_over
 from service.ports.services import Services
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services
@@ -76,10 +75,8 @@ def _fill(services: Services) -> dict[str, str]:
         )
     asked = make_comment("How long does it take?", site_comment_id="asked")
     answer = make_comment("About a day, see https://taps.example.", reply_to="asked")
-    aside = make_comment("Is this a threat?")
-    for one in (asked, answer, aside):
+    for one in (asked, answer):
         keep(services, one)
-    hand_over(aside.id, "Ola", services, by=mara, note="Please look")
     services.review.search.index_due(limit=100)
     _block(services)
     _retrain(services, comment.id)
@@ -93,7 +90,6 @@ def _fill(services: Services) -> dict[str, str]:
         "claimed": members[4],
         "decided": members[0],
         "answers": answer.id,
-        "aside": aside.id,
     }
 
 
@@ -165,8 +161,6 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width):
         f"/review/comments/{known['claimed']}": ".claimed",
         f"/review/comments/{known['decided']}": ".note",
         f"/review/comments/{known['answers']}": ".thread",
-        f"/review/comments/{known['aside']}": ".is-aside",
-        "/review?show=aside": ".for-you",
         "/review/search?q=boilers": ".found .row",
         "/lists?show=allow": "#new",
         "/models": "main:has(.checks) section:has(#retrainings) progress",

@@ -228,9 +228,7 @@ class Live:
             claims=review.claims.find(ids, now=now),
             newcomers=review.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS),
             waiting={
-                site_ids: review.cases.count(
-                    CaseFilter(needs_review=True, site_ids=site_ids, awake_at=now)
-                )
+                site_ids: review.cases.count(CaseFilter(needs_review=True, site_ids=site_ids))
                 for site_ids in {one.site_ids for one in interests}
             },
         )

@@ -20,7 +20,6 @@ from service.ports.services import ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import moderator, needs, require
-from service.web.pages.review.aside_page import add_aside
 from service.web.pages.review.claiming import skip as put_off
 from service.web.pages.review.live import Live
 from service.web.pages.review.live_pages import add_live
@@ -51,7 +50,6 @@ def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> 
     _add_lists(pages, services)
     _add_rulings(pages, services)
     add_live(pages, services, live, _place)
-    add_aside(pages, services)
 
 
 def _add_lists(pages: Blueprint, services: Services) -> None:

@@ -6,12 +6,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from typing import Any, TypeVar
 
 from flask import current_app, render_template, request, session, url_for
 
-from service.domain.aside import Aside
 from service.domain.bulk_decision import BulkDecision
 from service.domain.case import Case, CasePage, Order
 from service.domain.claim import Claim
@@ -23,7 +21,6 @@ from service.moderation.insight.asked import AskedBook
 from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
-from service.moderation.review.put_aside import MOST_HELD
 from service.moderation.review.review import Tab, list_for_review
 from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.language import gettext, noted
@@ -37,7 +34,6 @@ from service.web.pages.common.presenting import (
     present_row,
 )
 from service.web.pages.review.about_sender import about_sender_view
-from service.web.pages.review.aside_page import aside_view, for_you, just_put_aside
 from service.web.pages.review.campaign_views import MemberView, present_member
 from service.web.pages.review.claiming import (
     Opened,
@@ -80,7 +76,6 @@ _TAB_NAMES = {
     Tab.SPAM: noted("Spam"),
     Tab.HAM: noted("Ham"),
     Tab.DECIDED: noted("Decided"),
-    Tab.ASIDE: noted("Put aside"),
     Tab.ALL: noted("All"),
 }
 
@@ -248,10 +243,6 @@ class _Desk:
         self._now = services.common.clock()
         self._sites = {site.id: site for site in services.common.sites.all()}
 
-    @cached_property
-    def _asides(self) -> Sequence[Aside]:
-        return self._services.review.asides.held(now=self._now, limit=MOST_HELD)
-
     def show_whole(self, chosen: Case | None, refused: Ruling | str | None) -> str:
         """Return a whole page."""
         page = self._list()
@@ -263,8 +254,6 @@ class _Desk:
             chosen=chosen is not None,
             campaign_strip=self._campaign_strip(),
             asked=self._asked(),
-            for_you=for_you(self._services, self._asides),
-            aside_done=just_put_aside(self._services),
             sorts=[(order.value, gettext(says)) for order, says in SORTS.items()],
             compact=moderator().preferences.compact,
             key_acts=[(act, key, gettext(says)) for act, (key, says) in KEY_ACTS.items()],
@@ -415,7 +404,6 @@ class _Desk:
             ),
             "instruction": _beside(case, lambda: instruction_view(case)),
             "behind": _beside(case, lambda: self._behind(case)),
-            "aside": _beside(case, lambda: aside_view(case, services.accounts, self._asides)),
             "thread": _beside(case, lambda: thread_view(case, services)),
         }
 
@@ -468,10 +456,7 @@ class _Desk:
 
     def _tabs(self) -> list[TabView]:
         counted: TabCounts = current_app.extensions[COUNTS]
-        # Most desks put nothing aside.
-        shown = [tab for tab in Tab if tab is not Tab.ASIDE or tab is self._place.tab]
-        shown = list(Tab) if self._asides else shown
-        counts = counted.count(self._place.site_ids, shown)
+        counts = counted.count(self._place.site_ids)
         return [
             TabView(
                 tab=tab,
@@ -480,7 +465,7 @@ class _Desk:
                 count=counts[tab],
                 current=tab is self._place.tab,
             )
-            for tab in shown
+            for tab in Tab
         ]
 
     def _just_done(self) -> JustDone | None:
