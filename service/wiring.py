@@ -179,7 +179,6 @@ def wire(settings: Settings) -> Wired:
             bulk_decisions=stores.bulk_decisions,
             search=stores.search,
             claims=stores.claims,
-            watch=stores.watch,
         ),
         telling=TellingPorts(
             endpoints=stores.endpoints,

@@ -1,9 +1,8 @@
-"""The review queue: its cases, who looks at which, what is new in it."""
+"""The review queue: its cases, and who looks at which."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -12,7 +11,6 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.cutoff_preview import CutoffPreview
 from service.domain.published import PublishedComment
-from service.domain.report import Label
 from service.domain.tally import Tally
 from service.scoring.weights import Cutoffs
 
@@ -45,6 +43,19 @@ class CaseStore(Protocol):
 
     def count(self, criteria: CaseFilter) -> int:
         """Return how many cases match."""
+
+    def newcomers(
+        self,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        received_after: datetime,
+        judged_after: datetime,
+        limit: int,
+    ) -> list[CommentId]:
+        """Return comments that wait for review and came in since then, the newest first.
+
+        `site_ids` None means all sites.
+        """
 
     def tally(
         self, site_id: SiteId, *, received_from: datetime, received_before: datetime
@@ -82,36 +93,3 @@ class ClaimStore(Protocol):
 
         It is known until somebody claims the comment, or the moderator another one.
         """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Newcomer:
-    """A comment that waits for review, and since when."""
-
-    comment_id: CommentId
-    site_id: SiteId
-    judged_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowState:
-    """What may change of a comment's row in a list, but for who looks at it."""
-
-    decision_id: str | None = None
-    reported_as: Label | None = None
-    withdrawn: bool = False
-
-    @property
-    def is_open(self) -> bool:
-        """Say whether there is still something to decide."""
-        return self.decision_id is None and not self.withdrawn
-
-
-class ReviewWatch(Protocol):
-    """Tells pages that are open what changed; each call is cheap enough to be made every second."""
-
-    def row_states(self, ids: Sequence[CommentId]) -> Mapping[CommentId, RowState]:
-        """Return how these comments stand now; unknown ids are left out."""
-
-    def newcomers(self, *, received_after: datetime, limit: int) -> list[Newcomer]:
-        """Return comments that wait for review and came in since then, the newest first."""

@@ -42,7 +42,6 @@ from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, ReminderStore, R
 from service.ports.review import (
     CaseStore,
     ClaimStore,
-    ReviewWatch,
 )
 from service.ports.search import CaseSearch
 from service.ports.sites import ListEntryStore, SiteStore
@@ -147,7 +146,6 @@ class ReviewPorts:
     bulk_decisions: BulkDecisionStore
     search: CaseSearch
     claims: ClaimStore
-    watch: ReviewWatch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

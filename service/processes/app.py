@@ -11,13 +11,12 @@ from types import FrameType
 
 from service.listening import listen
 from service.processes.http_server import HttpServer
-from service.processes.operating import expose, show_streams, state_parts
+from service.processes.operating import expose, state_parts
 from service.processes.readiness import readiness_checks
 from service.processes.starting import start
 from service.settings import Settings
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from service.web.pages.every_page import LIVE
 from service.wiring import Wired, reminder_plan, wire
 
 log = logging.getLogger(__name__)
@@ -26,9 +25,6 @@ log = logging.getLogger(__name__)
 _KEY_MEMORY_SECONDS = 1.0
 # Threads kept for requests that do not wait for a verdict.
 _THREADS_NEVER_WAITING = 0.25
-# Of those, how many open review pages may hold, and how many they leave free at least.
-_MOST_STREAMS = 16
-_THREADS_NEVER_HELD = 6
 
 
 def main() -> None:
@@ -52,7 +48,6 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
     application = create_app(
         wired.services, web_config(wired), readiness_checks(wired), exposition.text
     )
-    exposition.also(show_streams(application.extensions[LIVE].count))
     server = HttpServer(
         application,
         listener,
@@ -63,8 +58,6 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
     log.info("api started", extra={"pid": os.getpid(), "threads": settings.api_threads})
     while not stopping:
         server.turn()
-    # Pages that are open hold a request for as long as they like.
-    application.extensions[LIVE].close()
     server.drain(shared=shared)
     exposition.close()
     log.info("api stopped")
@@ -82,7 +75,6 @@ def web_config(wired: Wired) -> WebConfig:
         limiter_storage_url=wired.valkey_url.replace("unix://", "redis+unix://", 1),
         trusted_proxies=settings.trusted_proxies,
         max_waiting=max(1, settings.api_threads - never_waiting),
-        max_streams=max(0, min(_MOST_STREAMS, never_waiting - _THREADS_NEVER_HELD)),
         key_memory_seconds=_KEY_MEMORY_SECONDS,
         require_second_factor=settings.require_second_factor,
         metrics_token=wired.metrics_token,

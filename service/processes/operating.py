@@ -74,19 +74,6 @@ def show_model(wired: Wired) -> Read:
     return read
 
 
-def show_streams(count: Callable[[], int]) -> Read:
-    """Return what tells how many review pages are open and told of changes."""
-
-    def read() -> Iterator[Reading]:
-        yield Reading(
-            name="slopsieve_http_streams",
-            about="Open review pages that are told of changes.",
-            value=float(count()),
-        )
-
-    return read
-
-
 def state_parts(wired: Wired) -> dict[str, Part]:
     """Return every part whose numbers are asked for when somebody looks, by name.
 

@@ -207,6 +207,31 @@ def test_without_a_match_the_page_is_empty(stores):
     assert page.next_cursor is None
 
 
+def test_newcomers_wait_and_came_in_and_were_judged_since(stores):
+    unsure = Outcome.UNSURE
+    early = keep(stores, outcome=unsure, received_at=NOW - timedelta(hours=1))
+    late = keep(stores, outcome=unsure, received_at=NOW)
+    latest = keep(stores, outcome=unsure, received_at=NOW + timedelta(seconds=1))
+    other = keep(stores, outcome=unsure, received_at=NOW, site_id=OTHER_SITE)
+    keep(stores, outcome=Outcome.HAM)
+    keep(stores)
+    decide(stores, keep(stores, outcome=unsure))
+
+    def found(*, site_ids=(SITE,), days=0, judged_after=NOW - timedelta(seconds=1), limit=9):
+        return stores.cases.newcomers(
+            site_ids=site_ids,
+            received_after=NOW - timedelta(days=days, minutes=1),
+            judged_after=judged_after,
+            limit=limit,
+        )
+
+    assert found() == [latest, late]
+    assert found(days=1) == [latest, late, early]
+    assert found(days=1, limit=2) == [latest, late]
+    assert set(found(site_ids=None)) == {latest, late, other}
+    assert found(judged_after=NOW) == []
+
+
 def test_newcomers_do_not_disturb_someone_leafing_through(stores):
     kept = [keep(stores, received_at=NOW - timedelta(minutes=n)) for n in range(4)]
     first = stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=2)

@@ -81,8 +81,9 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
         SITES[3], ["https://blog.example/p/1", "https://blog.example/p/1/"], offset=0, limit=201
     ),
     "one comment": lambda s: s.cases.get(comment_id(77)),
-    "who began to wait": lambda s: s.watch.newcomers(received_after=_RECENT, limit=100),
-    "how open comments stand": lambda s: s.watch.row_states([comment_id(n) for n in range(25)]),
+    "who began to wait": lambda s: s.cases.newcomers(
+        site_ids=None, received_after=_RECENT, judged_after=_RECENT, limit=100
+    ),
     "a sender's record": lambda s: s.sender_records.look_up(
         make_comment(id=comment_id(5), sender=sender_of(5)), site_ids=None
     ),

@@ -25,8 +25,6 @@ PASSWORD = "correct horse battery"
 CONFIG = WebConfig(
     secret_key="a secret for tests, long enough to sign with",
     # The tests' server has four threads.
-    max_streams=2,
-    live_every_seconds=0.05,
 )
 
 

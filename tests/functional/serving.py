@@ -12,7 +12,6 @@ from waitress import wasyncore
 
 from service.listening import BACKLOG
 from service.processes.http_server import HttpServer
-from service.web.pages.every_page import LIVE
 
 
 @contextmanager
@@ -31,7 +30,6 @@ def serving(app: Flask, *, threads: int = 4, **options: int) -> Iterator[tuple[s
     try:
         yield listener.getsockname()
     finally:
-        app.extensions[LIVE].close()
         stop.set()
         server.pull_trigger()
         thread.join()

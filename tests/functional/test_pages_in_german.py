@@ -38,7 +38,7 @@ NO_WHOLE_PAGE = {
     "pages.cutoff_preview",
     "pages.export_log",
     "pages.home",
-    "pages.live",
+    "pages.counts",
     "pages.manifest",
     "pages.models_progress",
     "pages.ahead",

@@ -1,14 +1,10 @@
-"""An open page is told what others do, over a real server, and never takes all of its threads."""
+"""An open page asks what others do: small counts while nothing changes, rows once it does."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from http.client import HTTPConnection, HTTPResponse
 from urllib.parse import urlencode
 
 import pytest
@@ -16,18 +12,12 @@ import pytest
 from service.domain.claim import Claim
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Outcome
-from service.moderation.admin.sessions import end_session, list_sessions
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.stores.sql.watch import SqlReviewWatch
-from service.web.pages.every_page import LIVE
-from service.web.pages.review.live import Interest, Live
 from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import keep, make_app, signed_in
-from tests.functional.serving import serving
+from tests.functional.moderators import keep, signed_in
 
 
 @pytest.fixture
@@ -36,42 +26,8 @@ def services():
 
 
 @pytest.fixture
-def app(services):
-    return make_app(services)
-
-
-@pytest.fixture
-def client(services, app):
-    return signed_in(services, app=app)
-
-
-@pytest.fixture
-def server(app):
-    with serving(app) as address:
-        yield address
-
-
-@contextmanager
-def listening(server, client, *comments, **query) -> Iterator[HTTPResponse]:
-    """Open a stream as the page's script does."""
-    connection = HTTPConnection(*server, timeout=20)
-    values = {"id": ",".join(c.id for c in comments), "since": NOW.isoformat()} | query
-    cookie = client.get_cookie("slopsieve").value
-    connection.request(
-        "GET", f"/review/live?{urlencode(values)}", headers={"Cookie": f"slopsieve={cookie}"}
-    )
-    try:
-        yield connection.getresponse()
-    finally:
-        connection.close()
-
-
-def next_event(answer: HTTPResponse) -> list[str] | None:
-    """Return which rows the next event names; None once the stream has ended."""
-    for line in answer:
-        if line.startswith(b"data: "):
-            return json.loads(line.removeprefix(b"data: "))["rows"]
-    return None
+def client(services):
+    return signed_in(services)
 
 
 def claim(services, comment, user="ada") -> None:
@@ -86,168 +42,56 @@ def claim(services, comment, user="ada") -> None:
     )
 
 
-def test_a_page_is_told_when_others_decide_take_back_or_look(services, client, server):
+def _counts(client, *comments, known="", **query):
+    values = {"id": ",".join(c.id for c in comments), "since": NOW.isoformat()} | query
+    return client.get(f"/review/counts?{urlencode(values)}", headers={"If-None-Match": known})
+
+
+def test_a_page_hears_that_nothing_changed_until_something_does(services, client):
     first, second = keep(services), keep(services)
+    tags = []
 
-    with listening(server, client, first, second, waiting=2) as answer:
-        claim(services, second)
-        seen = [next_event(answer)]
-        decide_comment(first.id, Ruling.APPROVE, services, decided_by="Mara")
-        seen.append(next_event(answer))
-        undo_decision(first.id, services, undone_by="Mara")
-        seen.append(next_event(answer))
+    def ask() -> bool:
+        """Return True if the page would draw its rows again."""
+        answer = _counts(client, first, second, known=tags[-1] if tags else "")
+        assert answer.status_code == (200 if answer.data else 304)
+        tags.append(answer.headers["ETag"])
+        return answer.status_code == 200
 
-    assert answer.getheader("Content-Type").startswith("text/event-stream")
-    assert answer.getheader("Set-Cookie") is None
-    assert seen == [[second.id], [first.id], [first.id]]
+    heard = [ask(), ask()]
+    claim(services, second)
+    heard += [ask(), ask()]
+    decide_comment(first.id, Ruling.APPROVE, services, decided_by="Mara")
+    heard += [ask(), ask()]
+    undo_decision(first.id, services, undone_by="Mara")
+    heard += [ask(), ask()]
+    keep(services, judged_at=NOW + timedelta(seconds=1))
+    heard += [ask(), ask()]
 
-
-def test_what_happened_between_drawing_and_listening_is_told_at_once(services, client, server):
-    comment, other = keep(services), keep(services)
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
-
-    with listening(server, client, comment, other, waiting=1) as answer:
-        assert next_event(answer) == [comment.id]
-
-
-def test_a_page_is_told_that_something_new_waits(services, client, server):
-    comment = keep(services)
-
-    with listening(server, client, comment, waiting=1) as answer:
-        keep(services, judged_at=NOW + timedelta(seconds=1))
-
-        assert next_event(answer) == []
+    assert heard == [True, False] * 5
 
 
-def test_ones_own_claim_is_no_news(services, client, server):
-    own, others = keep(services), keep(services)
+def test_counts_tell_how_much_each_list_holds_what_is_new_and_who_looks(services, client):
+    comment, own = keep(services), keep(services)
+    claim(services, comment)
     claim(services, own, user=services.accounts.users.find("Ola").id)
+    new = keep(services, judged_at=NOW + timedelta(seconds=1))
+    keep(services, outcome=Outcome.HAM)
 
-    with listening(server, client, own, others, waiting=2) as answer:
-        claim(services, others)
+    answer = _counts(client, comment, own)
 
-        assert next_event(answer) == [others.id]
-
-
-def test_a_stream_ends_with_its_session(services, client, server):
-    comment = keep(services)
-
-    with listening(server, client, comment, waiting=1) as answer:
-        ola = services.accounts.users.find("Ola")
-        for one in list_sessions(ola, services.accounts, services.common):
-            end_session(one.id, ola, services.accounts, services.common)
-        claim(services, comment)
-
-        assert next_event(answer) is None
+    assert answer.json["counts"] | {"needs-review": 3, "ham": 1, "spam": 0} == answer.json["counts"]
+    assert answer.json["new"] == [new.id]
+    assert answer.json["looked_at"] == {comment.id: "Ada"}
+    assert "Set-Cookie" not in answer.headers
 
 
-def test_a_stream_ends_once_its_account_sees_other_sites(services, client, server):
-    comment = keep(services)
-
-    with listening(server, client, comment, waiting=1) as answer:
-        ola = services.accounts.users.find("Ola")
-        services.accounts.users.replace(replace(ola, site_ids=(SiteId("site-2"),)))
-        claim(services, comment)
-
-        assert next_event(answer) is None
-
-
-class _Sessions:
-    """Sessions of a store that is away for a while."""
-
-    def __init__(self, sessions) -> None:
-        self._sessions = sessions
-        self.away = False
-
-    def __getattr__(self, name):
-        return getattr(self._sessions, name)
-
-    def get(self, session_id):
-        if self.away:
-            raise StoreUnavailableError("away")
-        return self._sessions.get(session_id)
-
-
-def test_a_stream_outlives_a_store_that_is_away():
-    stores = fresh_stores(sites=[make_site()])
-    sessions = _Sessions(stores.sessions)
-    services = make_services(stores=stores, sessions=sessions)
-    app = make_app(services)
-    client = signed_in(services, app=app)
-    comment = keep(services)
-
-    with serving(app) as server, listening(server, client, comment) as answer:
-        sessions.away = True
-        claim(services, comment)
-
-        assert next_event(answer) == [comment.id]
-
-
-def test_one_stream_too_many_is_told_to_ask_now_and_then(services, client, server):
+def test_counts_are_of_the_sites_that_the_account_sees(services, client):
     keep(services)
+    ola = services.accounts.users.find("Ola")
+    services.accounts.users.replace(replace(ola, site_ids=(SiteId("site-2"),)))
 
-    with (
-        listening(server, client, page="one"),
-        listening(server, client, page="two"),
-        listening(server, client, page="three") as third,
-    ):
-        assert third.status == 204
-
-
-def test_a_page_that_comes_back_ends_the_stream_it_had_before(services, client, server):
-    comment = keep(services)
-
-    with listening(server, client, page="one") as left:
-        for _ in range(5):
-            with listening(server, client, comment, page="one", waiting=1) as answer:
-                assert answer.status == 200
-
-        assert next_event(left) is None
-
-
-def test_streams_end_at_once_when_the_server_stops(services, app, client, server):
-    with listening(server, client) as answer:
-        app.extensions[LIVE].close()
-
-        assert next_event(answer) is None
-    with listening(server, client) as late:
-        assert late.status == 204
-
-
-def test_asking_for_the_head_of_a_stream_holds_nothing(services, app, client):
-    answers = [client.head("/review/live") for _ in range(4)]
-
-    assert {answer.status_code for answer in answers} == {204}
-
-
-class _FlakyWatch(SqlReviewWatch):
-    """Is away for its first two looks, and broken for the third."""
-
-    looks = 0
-
-    def row_states(self, ids):
-        """Raise, then answer."""
-        self.looks += 1
-        if self.looks <= 2:
-            raise StoreUnavailableError("away")
-        if self.looks == 3:
-            raise RuntimeError("broken")
-        return super().row_states(ids)
-
-
-def test_a_store_that_was_away_is_looked_at_again():
-    stores = fresh_stores(sites=[make_site()])
-    services = make_services(stores=stores, watch=_FlakyWatch(stores.engine))
-    comment = keep(services)
-    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Mara")
-    live = Live(services.review, services.common, max_streams=1, every_seconds=0.001)
-
-    stream = live.join(
-        Interest(page="p", user_id="u", site_ids=None, ids=(comment.id,), waiting=None, since=NOW)
-    )
-
-    assert stream.wait(20) == [comment.id]
-    live.close()
+    assert _counts(client).json["counts"]["needs-review"] == 0
 
 
 def _rows(client, *comments, **query):

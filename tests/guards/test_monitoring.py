@@ -31,7 +31,6 @@ from service.ports.comments import NewComment
 from service.processes.operating import (
     expose,
     show_model,
-    show_streams,
     state_parts,
 )
 from service.settings import load_settings
@@ -109,7 +108,6 @@ def text(tmp_path_factory, valkey) -> str:
     wired.models.loaded_at = NOW
     shown_by_workers = [show_model(wired)]
     worker = Exposition("worker", CollectorRegistry(), folder / "metrics", shown_by_workers)
-    exposition.also(show_streams(lambda: 0))
     exposition.ask_parts(_at_once(parts))
     shown = exposition.text().decode()
     exposition.close()

@@ -42,7 +42,6 @@ from service.stores.sql.sites import SqlSiteStore
 from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
-from service.stores.sql.watch import SqlReviewWatch
 
 __all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
 
@@ -63,7 +62,6 @@ class SqlStores:
     traffic: SqlTrafficStore
     campaigns: SqlCampaignStore
     claims: SqlClaimStore
-    watch: SqlReviewWatch
     sites: SqlSiteStore
     users: SqlUserStore
     sessions: SqlSessionStore
@@ -96,7 +94,6 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         traffic=SqlTrafficStore(engine),
         campaigns=SqlCampaignStore(engine),
         claims=SqlClaimStore(engine),
-        watch=SqlReviewWatch(engine),
         sites=SqlSiteStore(engine),
         users=SqlUserStore(engine),
         sessions=SqlSessionStore(engine),

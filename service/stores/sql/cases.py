@@ -131,6 +131,31 @@ class SqlCaseStore:
         with reading(self._engine) as connection:
             return connection.execute(query).scalar_one()
 
+    def newcomers(
+        self,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        received_after: datetime,
+        judged_after: datetime,
+        limit: int,
+    ) -> list[CommentId]:
+        """See `CaseStore.newcomers`."""
+        query = (
+            sa.select(comments.c.id)
+            .join(verdicts, verdicts.c.comment_id == comments.c.id)
+            .where(
+                waits_for_review,
+                comments.c.received_at > received_after,
+                verdicts.c.judged_at > judged_after,
+            )
+            .order_by(comments.c.received_at.desc(), comments.c.id.desc())
+            .limit(limit)
+        )
+        if site_ids is not None:
+            query = query.where(_of_sites(site_ids))
+        with reading(self._engine) as connection:
+            return list(connection.scalars(query))
+
     def tally(
         self, site_id: SiteId, *, received_from: datetime, received_before: datetime
     ) -> Tally:

@@ -17,8 +17,6 @@ class WebConfig:
     a plugin is tried now and then, guessing tries all the time.
     `max_waiting` bounds how many requests may wait for verdicts at once, so that waiting never
     takes every thread of the server; a request beyond it is answered without waiting.
-    `max_streams` is how many open review pages are told as soon as something changes, each holding
-    a thread too; others ask now and then. `live_every_seconds` is how often is looked for changes.
     `key_memory_seconds` is how long an Akismet key may be known without asking the store again.
     `require_second_factor` lets nobody past its set-up who has none.
     `metrics_token` is what whoever reads `/metrics` must send; without one only this machine may.
@@ -34,8 +32,6 @@ class WebConfig:
     limiter_storage_url: str | None = field(default=None, repr=False)
     trusted_proxies: int = 0
     max_waiting: int = 24
-    max_streams: int = 16
-    live_every_seconds: float = 1.0
     key_memory_seconds: float = 0.0
     require_second_factor: bool = False
     metrics_token: str | None = field(default=None, repr=False)

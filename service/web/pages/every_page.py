@@ -21,7 +21,6 @@ from service.web.pages.figures.figures_page import add_figures
 from service.web.pages.models.models_page import add_models
 from service.web.pages.review.bulk_decisions import add_bulk_decisions
 from service.web.pages.review.campaigns_page import add_campaigns
-from service.web.pages.review.live import Live
 from service.web.pages.review.reject_and_block import add_reject_and_block
 from service.web.pages.review.review import add_review
 from service.web.pages.search.search_page import add_search
@@ -29,22 +28,12 @@ from service.web.pages.sites.callbacks_page import add_callbacks
 from service.web.pages.sites.site_lists_page import add_site_lists
 from service.web.pages.sites.sites_page import add_sites
 
-LIVE = "slopsieve_live"
-"""Under which extension of an app its live updates are found, to be closed before it stops."""
-
 
 def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     """Add the pages for moderators to an app: signing in, the lists, decisions."""
     pages = make_pages()
-    live = Live(
-        services.review,
-        services.common,
-        max_streams=config.max_streams,
-        every_seconds=config.live_every_seconds,
-    )
-    app.extensions[LIVE] = live
     add_login(pages, services.accounts, services.common, limiter_of(app))
-    add_review(app, pages, services, live)
+    add_review(app, pages, services)
     add_callbacks(pages, services.telling, services.common)
     add_search(pages, services)
     add_figures(pages, services)

@@ -309,8 +309,14 @@ function refused(done, page) {
   while (part("refused").childElementCount > MOST_REFUSED) part("refused").firstElementChild.remove();
 }
 
-// Rows as they stand now: what was drawn ahead of them is old, and so may be the comment that is open.
+const stateOf = (row) => [row.className, ...[...row.querySelectorAll(".chip, .stamp")].map((one) => one.textContent)].join("|");
+
+// Rows as they stand now: what was drawn ahead of those that changed is old, and so may be the comment that is open.
 export function takeLive(page) {
+  for (const fresh of page.querySelectorAll(".row")) {
+    const old = rowOf(fresh.dataset.id);
+    if (old && stateOf(old) === stateOf(fresh)) fresh.remove();
+  }
   const changed = [...page.querySelectorAll(".row")].map((row) => row.dataset.id);
   for (const id of changed) ahead.drop(id);
   take(page, { isKept: isUnsent });

@@ -1,23 +1,16 @@
-// Keeps an open page up to date: numbers, rows that others decide or look at, news of what came in.
+// Keeps an open page up to date: asks now and then whether numbers, claims or news have changed.
 
 import { fetchInTime } from "./review-sending.js";
 
-// Whoever only passes through needs no stream.
-const START_AFTER_MS = 400;
-const ASK_EVERY_MS = 20_000;
-const GATHER_MS = 150;
+const ASK_EVERY_MS = 15_000;
 const MOST_ROWS = 200;
 
-export function listen({ take, parse, part, rows, isOpen }) {
-  const tab = window.sessionStorage.getItem("page") ?? crypto.getRandomValues(new Uint32Array(3)).join("-");
-  window.sessionStorage.setItem("page", tab);
-  let source = null;
+export function listen({ take, parse, part, rows }) {
   let asking = 0;
-  let gathering = 0;
-  const gathered = new Set();
+  let known = "";
 
   const since = () => document.querySelector("[data-since]")?.dataset.since ?? "";
-  const shown = () => rows().filter(isOpen).slice(0, MOST_ROWS).map((row) => row.dataset.id);
+  const shown = () => rows().slice(0, MOST_ROWS).map((row) => row.dataset.id);
 
   function seen() {
     const here = new Set(rows().map((row) => row.dataset.id));
@@ -30,59 +23,34 @@ export function listen({ take, parse, part, rows, isOpen }) {
     return url;
   }
 
-  async function refresh(ids) {
-    const url = address(document.body.dataset.rows, { id: ids.join(","), seen: seen().join(","), since: since() });
+  async function refresh() {
+    const answer = await fetchInTime(address(document.body.dataset.rows, { id: shown().join(","), seen: seen().join(","), since: since() }));
+    if (answer.ok && !answer.redirected) take(parse(await answer.text()));
+    return answer.ok;
+  }
+
+  async function ask() {
     try {
-      const answer = await fetchInTime(url);
-      if (answer.redirected) { stop(); return; }
-      if (answer.ok) take(parse(await answer.text()));
+      const answer = await fetchInTime(address(document.body.dataset.counts, { id: shown().join(","), since: since() }), {
+        headers: known ? { "If-None-Match": known } : {},
+      });
+      if (answer.redirected) stop();
+      else if (answer.status === 200 && await refresh()) known = answer.headers.get("ETag") ?? "";
     } catch {
-      // The next event, or the next turn, asks anew.
+      // The next turn asks again.
     }
   }
 
-  function gather(ids) {
-    for (const id of ids) gathered.add(id);
-    window.clearTimeout(gathering);
-    gathering = window.setTimeout(() => {
-      refresh([...gathered].slice(0, MOST_ROWS));
-      gathered.clear();
-    }, GATHER_MS);
-  }
-
-  function stop() {
-    source?.close();
-    source = null;
-    window.clearInterval(asking);
-  }
-
-  function askNowAndThen() {
-    stop();
-    asking = window.setInterval(() => {
-      if (document.visibilityState === "visible") refresh(shown());
-    }, ASK_EVERY_MS);
-  }
+  function stop() { window.clearInterval(asking); }
 
   function start() {
     stop();
-    if (document.visibilityState !== "visible") return;
-    const waiting = document.querySelector("[data-waiting]")?.dataset.waiting ?? "";
-    source = new EventSource(address(document.body.dataset.live, {
-      page: tab, id: shown().join(","), waiting, since: since(),
-    }));
-    source.addEventListener("changed", (event) => gather(JSON.parse(event.data).rows));
-    source.addEventListener("open", () => { document.documentElement.dataset.live = "1"; });
-    source.addEventListener("error", () => {
-      delete document.documentElement.dataset.live;
-      // Closed for good: there are too many streams, or nobody is signed in any more.
-      if (source?.readyState === EventSource.CLOSED) askNowAndThen();
-    });
+    asking = window.setInterval(ask, ASK_EVERY_MS);
   }
 
-  document.addEventListener("list-changed", start);
   document.addEventListener("visibilitychange", () => {
     if (document.visibilityState !== "visible") stop();
-    else { refresh(shown()); start(); }
+    else { ask(); start(); }
   });
-  window.setTimeout(start, START_AFTER_MS);
+  if (document.visibilityState === "visible") start();
 }

@@ -4,7 +4,7 @@ import { claim } from "./review-claims.js";
 import { act, choose, decideRow, isWaiting, showsOne, showTop, start, takeLive, typeAhead, undoLast } from "./review-deciding.js";
 import { comeBack, more, remember } from "./review-list.js";
 import { listen } from "./review-live.js";
-import { chosen, isOpen, link, parse, part, rows, say, saying, toTheComment, WIDE } from "./review-page.js";
+import { chosen, link, parse, part, rows, say, saying, toTheComment, WIDE } from "./review-page.js";
 import { install } from "./installed.js";
 import { clicked, count, ruleSelected, tick } from "./review-select.js";
 import { watchSwipes } from "./review-touch.js";
@@ -165,7 +165,7 @@ count();
 start({ pressed: (act) => ACTS[act](false) });
 // On a narrow screen the list hides what a wide one opens beside it.
 if (!WIDE.matches && document.body.dataset.view === "list") claim(true);
-listen({ take: takeLive, parse, part, rows, isOpen });
+listen({ take: takeLive, parse, part, rows });
 watchSwipes({ act, decideRow, isNarrow: () => !WIDE.matches });
 if (!WIDE.matches && document.body.dataset.view === "one" && !window.scrollY) toTheComment();
 const sites = document.querySelector(".sites");

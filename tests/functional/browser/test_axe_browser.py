@@ -33,7 +33,7 @@ _NO_PAGES = frozenset(
         "pages.home",
         "pages.stats_json",
         "pages.export_log",
-        "pages.live",
+        "pages.counts",
         "pages.ahead",
         "pages.last",
         "pages.rows",

@@ -13,7 +13,7 @@ from service.moderation.review.decide import decide_comment
 from service.web.pages.review.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment
 from tests.functional.browser.axe import broken_rules
-from tests.functional.browser.sent import wait_until_sent
+from tests.functional.browser.sent import poll, wait_until_sent
 from tests.functional.moderators import add_moderator, keep, make_app, sign_in
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -102,10 +102,12 @@ def test_two_moderators_at_once_are_kept_apart_and_told(services, queue, open_pa
     mara = _colleague(services)
 
     mara.get(f"/review/comments/{queue[1].id}")
+    poll(page)
     expect(_row(page, queue[1])).to_contain_text("Mara is looking at it")
     page.keyboard.press("a")
     expect(_words(page)).to_have_text("Comment number 2")
     decide_comment(queue[1].id, Ruling.REJECT, services, decided_by="Mara")
+    poll(page)
     expect(_row(page, queue[1])).to_contain_text("Rejected")
 
     expect(page.locator(".tabs [aria-current] .count")).to_have_text("2")
@@ -116,7 +118,7 @@ def test_two_moderators_at_once_are_kept_apart_and_told(services, queue, open_pa
 def test_news_arrive_without_moving_the_row_under_the_hand(services, queue, open_page):
     watched = open_page()
     page = watched.page
-    expect(page.locator("html[data-live]")).to_be_attached()
+    expect(page.locator("html[data-ready]")).to_be_attached()
     page.keyboard.press("j")
     expect(_words(page)).to_have_text("Comment number 1")
     before = _row(page, queue[1]).bounding_box()
@@ -127,6 +129,7 @@ def test_news_arrive_without_moving_the_row_under_the_hand(services, queue, open
         judged_at=NOW + timedelta(seconds=1),
         signals=(),
     )
+    poll(page)
     bar = page.locator(".newcomers")
     expect(bar).to_have_text("1 new comment, show it")
     assert _row(page, queue[1]).bounding_box() == before

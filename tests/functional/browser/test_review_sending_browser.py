@@ -12,6 +12,7 @@ from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, make_comment
 from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, FAULT, HANGS, Faults
 from tests.functional.browser.axe import broken_rules
+from tests.functional.browser.sent import poll
 from tests.functional.moderators import PASSWORD, add_moderator, keep, make_app
 from tests.functional.serving import serving
 
@@ -66,9 +67,9 @@ def _expected(queue, keys=RULED):
     return [("Ola", ruling, one.id) for ruling, one in zip(keys, queue, strict=False)]
 
 
-def _without_live(page):
+def _without_counts(page):
     """Keep from the page what others do, as on a bad connection."""
-    page.route("**/review/live*", lambda route: route.abort())
+    page.route("**/review/counts*", lambda route: route.abort())
 
 
 def _ready(watched):
@@ -103,7 +104,7 @@ def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_
     page = _ready(open_page())
     planned = {2: AWAY, 3: AWAY, 5: DROPPED, 7: BAD_GATEWAY, 9: DROPPED, 10: AWAY}
     faults.plan = lambda number, _path: planned.get(number)
-    _without_live(page)
+    _without_counts(page)
     page.reload()
     expect(_words(page)).to_have_text("Comment number 0")
     theirs = {1: Ruling.APPROVE, 4: Ruling.APPROVE, 7: Ruling.APPROVE}
@@ -134,7 +135,7 @@ def test_what_a_colleague_decided_meanwhile_is_not_the_next_comment(
 ):
     page = _ready(open_page())
     faults.others = lambda path: AWAY if path == "/review/ahead" else None
-    _without_live(page)
+    _without_counts(page)
     page.reload()
     expect(_words(page)).to_have_text("Comment number 0")
     decide_comment(queue[1].id, Ruling.APPROVE, services, decided_by="Mara")
@@ -293,11 +294,11 @@ def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
 
 def test_an_open_comment_says_that_a_colleague_has_decided_it(services, queue, open_page):
     page = _ready(open_page())
-    expect(page.locator("html[data-live]")).to_be_attached()
     page.keyboard.press("n")
     page.keyboard.type("half a note")
 
     decide_comment(queue[0].id, Ruling.REJECT, services, decided_by="Mara")
+    poll(page)
 
     expect(page.locator("#opened .conflict")).to_contain_text("Mara rejected this comment")
     expect(page.locator("#opened .act")).to_contain_text("The site rejects it.")
@@ -355,7 +356,7 @@ def test_what_is_not_sent_or_refused_breaks_no_rule_of_accessibility(
     services, queue, open_page, width
 ):
     page = open_page(viewport={"width": width, "height": 844}).page
-    _without_live(page)
+    _without_counts(page)
     page.goto(f"/review/comments/{queue[0].id}")
     expect(page.locator("html[data-ready]")).to_be_attached()
     page.wait_for_timeout(1_500)

@@ -21,7 +21,6 @@ from service.web.edge.ids import is_id
 from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.review.claiming import skip as put_off
-from service.web.pages.review.live import Live
 from service.web.pages.review.live_pages import add_live
 from service.web.pages.review.review_page import (
     ASKED,
@@ -43,13 +42,13 @@ _TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 
-def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> None:
+def add_review(app: Flask, pages: Blueprint, services: Services) -> None:
     """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
     app.extensions[COUNTS] = TabCounts(services.review, services.common)
     app.extensions[ASKED] = AskedBook(services)
     _add_lists(pages, services)
     _add_rulings(pages, services)
-    add_live(pages, services, live, _place)
+    add_live(pages, services, _place)
 
 
 def _add_lists(pages: Blueprint, services: Services) -> None:

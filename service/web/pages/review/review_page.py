@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from flask import current_app, render_template, request, session, url_for
@@ -43,7 +43,6 @@ from service.web.pages.review.claiming import (
     skipped,
     skipped_last,
 )
-from service.web.pages.review.live import find_newcomers
 from service.web.pages.review.reject_and_block import instruction_view, reject_and_block_view
 from service.web.pages.review.similar import (
     StripView,
@@ -58,6 +57,11 @@ log = logging.getLogger(__name__)
 _V = TypeVar("_V")
 
 PAGE_SIZE = 25
+# Verdicts take less than this, so whoever is judged now came in since.
+_JUDGED_WITHIN = timedelta(minutes=10)
+# A page left open over night has no use for a list of everything since.
+_LOOKS_BACK = timedelta(hours=1)
+_MOST_NEWCOMERS = 500
 COUNTS = "slopsieve_tab_counts"
 """Under which extension of an app it is counted how much its lists hold."""
 ASKED = "slopsieve_asked"
@@ -499,8 +503,13 @@ def find_news(
     if place.tab is not Tab.NEEDS_REVIEW:
         # Elsewhere it would be announced in vain: they don't stand in these lists.
         return News(ids=(), since=since.isoformat())
-    found = find_newcomers(review, common, site_ids=place.site_ids, since=since)
-    return News(ids=tuple(sorted(found.difference(seen))), since=since.isoformat())
+    found = review.cases.newcomers(
+        site_ids=place.site_ids,
+        received_after=max(since, common.clock() - _LOOKS_BACK) - _JUDGED_WITHIN,
+        judged_after=since,
+        limit=_MOST_NEWCOMERS,
+    )
+    return News(ids=tuple(sorted(set(found).difference(seen))), since=since.isoformat())
 
 
 def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
