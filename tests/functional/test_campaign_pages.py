@@ -473,7 +473,7 @@ def test_whatever_strangers_write_stays_dead_text(services, client, text):
         links = re.findall(r'\s(?:href|src|action)="([^"]*)"', page.text)
         # The page's own, on this server.
         assert all(re.match(r"/(?!/)|#", link) for link in links)
-        assert scripts_of(page.text) == ["campaign.js", "palette.js"]
+        assert scripts_of(page.text) == ["campaign.js"]
         assert "\u202e" not in page.text
         assert "\x00" not in page.text
 

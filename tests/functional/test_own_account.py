@@ -56,7 +56,7 @@ def test_a_language_there_are_no_texts_in_is_no_choice(services, language):
     page = client.get(post(client, "/me/preferences", language=language, live="on").location)
 
     assert find_user("Ola", services.accounts).preferences == Preferences()
-    assert scripts_of(page.text) == ["palette.js"]
+    assert scripts_of(page.text) == []
 
 
 def test_the_chosen_language_comes_back_with_the_next_session(services):

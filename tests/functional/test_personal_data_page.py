@@ -162,7 +162,7 @@ def test_nobody_in_particular_is_refused(services, owner, path, form):
 
     assert page.status_code == 422
     assert "Give at least one of the three" in page.text
-    assert scripts_of(page.text) == ["palette.js"]
+    assert scripts_of(page.text) == []
     assert services.review.cases.get(comment.id).comment == comment
 
 
@@ -171,7 +171,7 @@ def test_what_was_typed_is_dead_text(services, owner):
 
     page = post(owner, name=HOSTILE)
 
-    assert scripts_of(page.text) == ["palette.js"]
+    assert scripts_of(page.text) == []
     assert "{{7*7}}" in page.text
 
 

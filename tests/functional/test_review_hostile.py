@@ -27,7 +27,7 @@ _OWN_ELEMENTS = {
 }  # fmt: skip
 _OWN_PATHS = (
     "/review", "/callbacks", "/lists", "/password", "/sign-out", "/static/",
-    "/me", "/reminders", "/manifest.webmanifest", "/accounts", "/log", "/personal-data", "/sites",
+    "/me", "/reminders", "/accounts", "/log", "/personal-data", "/sites",
     "/figures", "/models",
     "#opened",
 )  # fmt: skip
@@ -57,7 +57,7 @@ def _assert_dead(page):
         for name in ("href", "src", "action", "formaction"):
             if name in attributes:
                 assert attributes[name].startswith(_OWN_PATHS), attributes[name]
-    assert scripts_of(page.text) == ["review.js", "palette.js"]
+    assert scripts_of(page.text) == ["review.js"]
     return seen
 
 

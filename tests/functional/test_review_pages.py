@@ -30,8 +30,7 @@ from tests.functional.moderators import (
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-    "manifest-src 'self'; worker-src 'self'; form-action 'self'; connect-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "require-trusted-types-for 'script'; trusted-types slopsieve"
 )
 

@@ -36,9 +36,6 @@ OPEN = {
     "/docs/swagger-ui/<release_asked>/<name>",  # two files of a package
     "/openapi.json",
     "/static/<path:filename>",  # style sheets and scripts
-    "/manifest.webmanifest",  # what browsers read to install the pages, the same for everybody
-    "/service-worker.js",
-    "/offline",
     "/sign-in",  # where moderators prove who they are
     "/sign-in/code",  # the second step of it
     # What a site's owner has switched on for anybody to read: words that stand on a public page.

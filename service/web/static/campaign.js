@@ -110,12 +110,5 @@ window.addEventListener("pageshow", () => {
   takeBack();
   if (form) count();
 });
-document.addEventListener("commands", ({ detail }) => {
-  for (const button of document.querySelectorAll("form.decide button[name=ruling]:enabled")) {
-    detail.add(button.querySelector(".says").textContent, () => form.requestSubmit(button), button.value);
-  }
-  const undo = document.querySelector("form.undo button");
-  if (undo) detail.add(undo.firstChild.textContent.trim(), ACTS.undo, "undo");
-});
 const told = document.querySelector(".keys-told");
 if (told) told.hidden = false;

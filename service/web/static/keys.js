@@ -46,7 +46,7 @@ export function change(wanted) {
 // Returns which act a key press asks for; undefined for none, or while one writes.
 export function actOf(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !areOn()) return undefined;
-  if (event.target.closest?.("input:not([type=checkbox]), select, textarea, [contenteditable], dialog#palette")) return undefined;
+  if (event.target.closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]")) return undefined;
   if (event.key.length !== 1) return undefined;
   const key = event.key.toLowerCase();
   return Object.keys(keys).find((act) => keys[act] === key);

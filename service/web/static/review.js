@@ -5,7 +5,6 @@ import { act, choose, decideRow, isWaiting, showsOne, showTop, start, takeLive, 
 import { comeBack, more, remember } from "./review-list.js";
 import { listen } from "./review-live.js";
 import { chosen, link, parse, part, rows, say, saying, toTheComment, WIDE } from "./review-page.js";
-import { install } from "./installed.js";
 import { clicked, count, ruleSelected, tick } from "./review-select.js";
 import { watchSwipes } from "./review-touch.js";
 
@@ -105,17 +104,6 @@ showKeys(keyOf);
 keysForm.addEventListener("submit", keepKeys);
 keysForm.querySelector("[type=button]").addEventListener("click", () => { showKeys((act) => DEFAULTS[act]); keepKeys(); });
 
-// What each key does stands in the sheet of keys, in the reader's language.
-document.addEventListener("commands", ({ detail }) => {
-  for (const said of help.querySelectorAll("dl div")) {
-    const key = said.querySelector("kbd[data-act]:not([data-before])");
-    if (key && said.querySelectorAll("kbd").length === 1 && ACTS[key.dataset.act]) {
-      const words = said.querySelector("dd").textContent.trim();
-      detail.add(words[0].toLocaleUpperCase() + words.slice(1), () => ACTS[key.dataset.act](false), key.dataset.act);
-    }
-  }
-});
-
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target.closest?.(".noting")) {
     event.target.closest(".noting").open = false;
@@ -176,5 +164,4 @@ if (sites) {
 const keys = document.querySelector("button.keys");
 keys.hidden = false;
 keys.addEventListener("click", showHelp);
-install();
 document.documentElement.dataset.ready = "1";

@@ -56,8 +56,7 @@ _WITHOUT_SECOND_FACTOR = _WITH_ONE_TIME_PASSWORD | {
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-        "manifest-src 'self'; worker-src 'self'; form-action 'self'; connect-src 'self'; "
-        "frame-ancestors 'none'; base-uri 'none'; "
+        "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
         "require-trusted-types-for 'script'; trusted-types slopsieve"
     ),
     "X-Content-Type-Options": "nosniff",
