@@ -10,7 +10,7 @@ from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import Conduct, History
-from service.reputation.ledger import Ledger
+from tests.ledger import Ledger
 
 
 class MemoryHistoryStore:

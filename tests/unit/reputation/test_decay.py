@@ -12,9 +12,9 @@ from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.history import History, Record
 from service.reputation.decay import Counter, decision_field, record_from, sighting_fields
-from service.reputation.ledger import Ledger
 from service.reputation.names import Kind
 from tests.factories import NOW, make_comment
+from tests.ledger import Ledger
 
 WEEK = timedelta(weeks=1)
 DAY = timedelta(days=1)

@@ -1,4 +1,4 @@
-"""Keeps counters in memory: for tests, and to work out histories from a file of comments."""
+"""Counters in memory, by the rules that Valkey keeps."""
 
 from __future__ import annotations
 
