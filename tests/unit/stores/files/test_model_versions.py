@@ -14,8 +14,11 @@ from models.registry import (
     read_current_name,
 )
 from service.domain.errors import ModelUnavailableError
+from service.domain.history import History
+from service.moderation.judging.judgement import judge_comments
 from service.stores.files.model_versions import NO_VERSION, ModelVersions
-from tests.unit.models.test_registry import write
+from tests.factories import NOW, make_comment
+from tests.unit.models.test_registry import rewrite_json, write
 
 
 def at_once(work):
@@ -63,6 +66,27 @@ def test_the_current_version_serves(folder, clock):
     assert model.version == "first"
     assert versions.problem is None
     assert 0 <= model.classifier.score_batch([ModelInput(text="hello")])[0].p_spam <= 1
+
+
+def test_a_version_that_weighs_signals_which_are_gone_judges_as_without_them(light, clock):
+    rewrite_json(
+        light / "second",
+        "fusion.json",
+        lambda fusion: {
+            **fusion,
+            "signal_weights": {**fusion["signal_weights"], "bare_link": 3.0, "own_detail": -2.0},
+        },
+    )
+    comment = make_comment("I drew 2 valves, but see https://valves.example.com")
+
+    verdicts = []
+    for name in ("first", "second"):
+        promote(light, name)
+        model = ModelVersions(light, monotonic=clock, beside=at_once).current()
+        verdicts += judge_comments([comment], model, histories=[History()], now=NOW)
+
+    assert verdicts[0].score == verdicts[1].score
+    assert verdicts[0].signals == verdicts[1].signals
 
 
 def test_the_old_version_judges_until_the_new_one_is_ready(folder, clock):
