@@ -31,8 +31,6 @@ require __DIR__ . '/includes/deciding.php';
 require __DIR__ . '/includes/retrying.php';
 require __DIR__ . '/includes/callback.php';
 require __DIR__ . '/includes/form.php';
-require __DIR__ . '/includes/contact-forms.php';
-require __DIR__ . '/includes/registrations.php';
 require __DIR__ . '/includes/comments-list.php';
 require __DIR__ . '/includes/moving.php';
 require __DIR__ . '/includes/settings.php';

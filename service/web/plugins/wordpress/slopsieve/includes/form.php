@@ -21,17 +21,10 @@ add_action( 'wp_enqueue_scripts', __NAMESPACE__ . '\\add_form_script' );
 add_filter( 'script_loader_tag', __NAMESPACE__ . '\\pin_form_script', 10, 2 );
 add_action( 'comment_form', __NAMESPACE__ . '\\add_honeypot' );
 
-/** Load the service's script on pages with a comment form. */
+/** Load the service's script on pages with a comment form, if the service has told of it. */
 function add_form_script(): void {
-	if ( is_singular() && comments_open() ) {
-		load_form_script();
-	}
-}
-
-/** Load the service's script, if the service has told of it. */
-function load_form_script(): void {
 	$script = connection( 'script' );
-	if ( $script && is_set_up() ) {
+	if ( $script && is_set_up() && is_singular() && comments_open() ) {
 		wp_enqueue_script( SCRIPT, service_address() . $script, array(), md5( (string) connection( 'integrity' ) ), true );
 	}
 }
@@ -64,17 +57,12 @@ function read_form_script(): bool {
 /** Print a field that only programs fill in. */
 function add_honeypot(): void {
 	if ( is_set_up() ) {
-		echo honeypot(); // phpcs:ignore WordPress.Security.EscapeOutput.OutputNotEscaped -- Escaped there.
+		printf(
+			'<p hidden><label>%s <input type="text" name="%s" value="" tabindex="-1" autocomplete="off"></label></p>',
+			esc_html__( 'Leave this field empty', 'slopsieve' ),
+			esc_attr( HONEYPOT )
+		);
 	}
-}
-
-/** Return the field that only programs fill in. */
-function honeypot(): string {
-	return sprintf(
-		'<p hidden><label>%s <input type="text" name="%s" value="" tabindex="-1" autocomplete="off"></label></p>',
-		esc_html__( 'Leave this field empty', 'slopsieve' ),
-		esc_attr( HONEYPOT )
-	);
 }
 
 /** Return what the form that is being sent tells, empty where it is no comment form of ours. */

@@ -127,6 +127,5 @@ function comments_of( string $email, int $page ): array {
 /** Suggest what the privacy policy may say. */
 function suggest_policy(): void {
 	$words = __( 'New comments, with name, e-mail address, website, IP address, browser and how the form was filled in (counts of keys and clicks, never which), are sent to the comment filter that we run ourselves. It keeps the text with its verdict, and address and e-mail as keyed hashes alone.', 'slopsieve' );
-	$forms = __( 'Messages of contact forms and registrations are sent there likewise, where we judge them, and withdrawn as soon as they are judged: their words are not kept there.', 'slopsieve' );
-	wp_add_privacy_policy_content( __( 'Slopsieve', 'slopsieve' ), '<p>' . esc_html( $words ) . '</p><p>' . esc_html( $forms ) . '</p>' );
+	wp_add_privacy_policy_content( __( 'Slopsieve', 'slopsieve' ), '<p>' . esc_html( $words ) . '</p>' );
 }

@@ -45,24 +45,6 @@ function as_sent( \WP_Comment $comment ): array {
 	return $body;
 }
 
-/**
- * Ask about something that nobody decides there and that the service does not keep; return the case.
- *
- * It is waited for as long as for a comment. Empty where the service is away or refuses.
- */
-function ask_once( array $message ): array {
-	$address = wp_unslash( $_SERVER['REMOTE_ADDR'] ?? '' ); // phpcs:ignore WordPress.Security.ValidatedSanitizedInput.InputNotSanitized -- Looked at below.
-	$body    = array_filter(
-		$message + array(
-			'address'    => filter_var( $address, FILTER_VALIDATE_IP ) ? $address : null,
-			'user_agent' => mb_substr( sanitize_text_field( wp_unslash( $_SERVER['HTTP_USER_AGENT'] ?? '' ) ), 0, 1000 ),
-			'form'       => form_evidence(),
-		)
-	);
-	$answer  = ask_service( 'POST', '/v1/comments?wait=' . VERDICT_SECONDS, array( 'keep' => false ) + $body, ANSWER_SECONDS );
-	return is_case( $answer ) ? $answer['body'] : array();
-}
-
 /** Return what tells this blog's comments from another's under the same key, made once. */
 function install_id(): string {
 	if ( ! connection( 'install' ) ) {

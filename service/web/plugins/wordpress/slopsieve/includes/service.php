@@ -29,11 +29,6 @@ function is_set_up(): bool {
 	return '' !== service_address() && '' !== service_key();
 }
 
-/** Say whether something is switched on; `$otherwise` holds until somebody has saved the settings. */
-function is_chosen( string $name, bool $otherwise ): bool {
-	return (bool) ( get_option( SETTINGS, array() )[ $name ] ?? $otherwise );
-}
-
 /** Return one thing that the service said of itself, null if it did not. */
 function connection( string $name ) {
 	return get_option( CONNECTION, array() )[ $name ] ?? null;

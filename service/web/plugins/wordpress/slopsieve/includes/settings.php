@@ -73,10 +73,8 @@ function read_settings( $given ): array {
 		$key = '';
 	}
 	return array(
-		'address'       => esc_url_raw( $address ),
-		'key'           => '' === $key ? (string) ( $kept['key'] ?? '' ) : $key,
-		'contact_forms' => ! empty( $given['contact_forms'] ),
-		'registrations' => ! empty( $given['registrations'] ),
+		'address' => esc_url_raw( $address ),
+		'key'     => '' === $key ? (string) ( $kept['key'] ?? '' ) : $key,
 	);
 }
 
@@ -99,8 +97,6 @@ function print_settings_page(): void {
 	print_field( 'address', 'url', __( 'Address', 'slopsieve' ), service_address(), __( 'Where your service answers, such as https://comments.example.org.', 'slopsieve' ) );
 	$hint = service_key() ? __( 'A key is saved. Leave this empty to keep it.', 'slopsieve' ) : __( 'On the machine of the service: slopsieve sites add "My blog" prints it, once.', 'slopsieve' );
 	print_field( 'key', 'password', __( 'Key', 'slopsieve' ), '', $hint );
-	print_choice( 'contact_forms', true, __( 'Contact forms', 'slopsieve' ), __( 'Judge messages of Contact Form 7 and WPForms: spam is refused, and what the service is unsure of arrives with [Spam?] in its subject.', 'slopsieve' ) );
-	print_choice( 'registrations', false, __( 'Registrations', 'slopsieve' ), __( 'Judge who registers, by name, e-mail address, IP address and how the form was filled in. Only a site in mode enforce refuses, and only clear spam.', 'slopsieve' ) );
 	echo '</table>';
 	if ( $fixed ) {
 		echo '<p>' . esc_html__( 'wp-config.php sets SLOPSIEVE_ADDRESS or SLOPSIEVE_KEY, which win over what is entered here.', 'slopsieve' ) . '</p>';
@@ -134,18 +130,6 @@ function print_field( string $name, string $type, string $label, string $value, 
 		esc_attr( $type ),
 		esc_attr( $value ),
 		esc_html( $hint )
-	);
-}
-
-/** Print a choice that is on or off. */
-function print_choice( string $name, bool $otherwise, string $label, string $words ): void {
-	printf(
-		'<tr><th scope="row">%2$s</th><td><label><input id="slopsieve-%1$s" name="%3$s[%1$s]" type="checkbox" value="1"%4$s> %5$s</label></td></tr>',
-		esc_attr( $name ),
-		esc_html( $label ),
-		esc_attr( SETTINGS ),
-		checked( is_chosen( $name, $otherwise ), true, false ),
-		esc_html( $words )
 	);
 }
 
