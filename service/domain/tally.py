@@ -21,16 +21,6 @@ class Tally:
     missed_spam: int = 0
     false_positives: int = 0
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            received=self.received + other.received,
-            spam=self.spam + other.spam,
-            ham=self.ham + other.ham,
-            unsure=self.unsure + other.unsure,
-            missed_spam=self.missed_spam + other.missed_spam,
-            false_positives=self.false_positives + other.false_positives,
-        )
-
     @property
     def share_right(self) -> float:
         """Return the share of confident verdicts that nobody contradicted, 1.0 where none is."""

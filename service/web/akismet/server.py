@@ -120,9 +120,6 @@ def _operations(
         "submit-ham": _Operation(view=lambda call: take_report(call, Label.HAM, services)),
         "get-subscription": _asked(account.get_subscription, services),
         "get-stats": _asked(account.get_stats, services),
-        "get-key-stats": _asked(account.get_key_stats, services, methods=either),
-        "usage-limit": _asked(account.usage_limit, services, methods=either),
-        "key-sites": _asked(account.key_sites, services, methods=either),
         "token": _asked(account.token, services),
         "deactivate": _asked(account.deactivate, services),
         "test": _Operation(
@@ -134,13 +131,8 @@ def _operations(
     }
 
 
-def _asked(
-    answer: Callable[[AkismetCall, Services], Response],
-    services: Services,
-    *,
-    methods: tuple[str, ...] = ("POST",),
-) -> _Operation:
-    return _Operation(view=lambda call: answer(call, services), methods=methods)
+def _asked(answer: Callable[[AkismetCall, Services], Response], services: Services) -> _Operation:
+    return _Operation(view=lambda call: answer(call, services))
 
 
 def _view_of(operation: _Operation) -> Callable[[], Response]:

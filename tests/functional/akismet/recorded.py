@@ -119,11 +119,6 @@ _SUBSCRIPTION = (
     b'{"account_id": 1, "account_type": "self-hosted", "account_name": "Radiator blog", '
     b'"status": "active", "next_billing_date": false, "limit_reached": false}'
 )
-_SITES = (
-    b"Active sites during 2026-03 (limit:5, offset: 0, total: 1)\n"
-    b"Site,Total API Calls,Spam,Ham,Missed Spam,False Positives,Is Revoked\n"
-    b"Radiator blog,0,0,0,0,0,false\n"
-)
 
 EXCHANGES = (
     Exchange(
@@ -243,24 +238,6 @@ EXCHANGES = (
         name="Python, spam reported",
         request=_python("submit-spam", _PY_COMMENT),
         bodies=_THANKS,
-    ),
-    Exchange(
-        name="Python, usage",
-        request=_get("/1.2/usage-limit?api_key=a1b2c3d4e5f6", "akismet.py/25.10.1 | Python/3.11.7"),
-        bodies=(b'{"limit": "none", "usage": 0, "percentage": "0.00", "throttled": false}',),
-    ),
-    Exchange(
-        name="Python, sites without any key",
-        request=_get("/1.2/key-sites?format=json", "akismet.py/25.10.1 | Python/3.11.7"),
-        bodies=(b"invalid",),
-    ),
-    Exchange(
-        name="Python, sites as CSV",
-        request=_get(
-            "/1.2/key-sites?api_key=a1b2c3d4e5f6&format=csv&order=spam&limit=5&offset=0",
-            "akismet.py/25.10.1 | Python/3.11.7",
-        ),
-        bodies=(_SITES,),
     ),
     Exchange(
         name="akismet-api, key at the plain host",

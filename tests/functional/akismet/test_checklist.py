@@ -81,9 +81,6 @@ def test_the_connectivity_test_needs_no_key(akismet, version):
         "submit-ham",
         "get-subscription",
         "get-stats",
-        "get-key-stats",
-        "usage-limit",
-        "key-sites",
         "token",
         "deactivate",
     ],
@@ -229,7 +226,7 @@ def test_a_site_that_calls_too_often_is_told_so_without_a_verdict():
 # Row 5: where the key is looked for, and what wins.
 
 KEY_FIRST = ["verify-key", "get-subscription", "get-stats", "deactivate"]
-API_KEY_FIRST = ["comment-check", "submit-ham", "usage-limit", "key-sites", "token"]
+API_KEY_FIRST = ["comment-check", "submit-ham", "token"]
 
 
 @pytest.mark.parametrize("name", KEY_FIRST)

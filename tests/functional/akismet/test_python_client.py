@@ -111,15 +111,6 @@ def test_both_reports_are_taken(make_client, services):
     assert [report.label for report in case.reports] == [Label.SPAM, Label.HAM]
 
 
-def test_the_limit_is_told(make_client):
-    assert make_client().usage_limit()["limit"] == "none"
-
-
-def test_sites_without_a_key_end_in_the_clients_own_error(make_client):
-    with pytest.raises(akismet.APIKeyError):
-        make_client().key_sites()
-
-
 def test_a_wrong_key_is_the_clients_own_error(make_client):
     client = make_client(UNKNOWN_KEY)
 
@@ -149,12 +140,11 @@ def test_the_async_client_gets_the_same_answers(redirect, key, services):
                 await client.comment_check(user_ip="203.0.113.7", comment_content=HAM),
                 await client.submit_spam(user_ip="203.0.113.7", comment_content=HAM),
                 await client.submit_ham(user_ip="203.0.113.7", comment_content=SPAM),
-                (await client.usage_limit())["throttled"],
             )
 
     right, wrong = asyncio.run(ask(key)), asyncio.run(ask(UNKNOWN_KEY))
 
     check = akismet.CheckResponse
-    assert right == (True, (check.SPAM, check.HAM, True, True, False))
+    assert right == (True, (check.SPAM, check.HAM, True, True))
     assert wrong == (False, ())
     assert len(kept_cases(services)) == 2
