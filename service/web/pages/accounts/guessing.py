@@ -1,8 +1,4 @@
-"""Bounds how often passwords and codes are guessed, and lets no guesser shut a moderator out.
-
-Whoever is known, by a session or by a browser that has signed in before, is counted alone. All
-others are counted by address and, together, by account: nothing tells a moderator among them.
-"""
+"""Bounds how often passwords and codes are guessed: by address, by account, by session."""
 
 from __future__ import annotations
 
@@ -10,15 +6,18 @@ import hashlib
 from collections.abc import Callable
 from http import HTTPStatus
 
-from flask import Response, g
+from flask import Response
 from flask.typing import ResponseReturnValue
 from flask_limiter import Limiter
+from flask_login import current_user
+
+from service.web.pages.common.pages import current_session_id
 
 View = Callable[[], ResponseReturnValue]
 
 # Enough for a forgotten password, hopeless for guessing one.
 _BY_ADDRESS = "10/minute;60/hour"
-_BY_KNOWN = "20/hour"
+_BY_SESSION = "20/hour"
 TRIES_BY_NAME = "100/hour"
 """Bounds guessing from many addresses: 2,400 passwords of an account a day."""
 TRIES_BY_CODE = "20/hour"
@@ -26,47 +25,35 @@ TRIES_BY_CODE = "20/hour"
 
 
 def limit_tries(
-    limiter: Limiter | None,
-    by_whom: Callable[[], str],
-    known: Callable[[], str | None],
-    *,
-    most: str = TRIES_BY_NAME,
+    limiter: Limiter | None, by_whom: Callable[[], str], *, most: str = TRIES_BY_NAME
 ) -> Callable[[View], View]:
-    """Return what lets a view refuse so many POSTs of whoever is not known.
+    """Return a decorator that limits the POSTs of a view for strangers.
 
-    `known` names who is, and their failures alone count, a 403 or a 422. Of others an address's
-    failures count, and every try at what `by_whom` names. Names are hashed, not kept.
+    An address's failures count, a 403 or a 422, and every try at what `by_whom` names. Names are
+    hashed, not kept.
     """
     if limiter is None:
         return lambda view: view
 
-    def who() -> str | None:
-        if "known_guesser" not in g:
-            g.known_guesser = known()
-        return str(g.known_guesser) if g.known_guesser else None
-
     def limited(view: View) -> View:
         # The last is looked at first: what it refuses does not count as a try.
-        for limit, key, deduct_when in (
-            (most, lambda: _hashed(by_whom()), None),
-            (_BY_ADDRESS, None, _failed),
-        ):
-            view = limiter.limit(
-                limit,
-                key_func=key,
-                methods=["POST"],
-                deduct_when=deduct_when,
-                exempt_when=lambda: who() is not None,
-            )(view)
-        return limiter.limit(
-            _BY_KNOWN,
-            key_func=lambda: _hashed(who() or ""),
-            methods=["POST"],
-            deduct_when=_failed,
-            exempt_when=lambda: who() is None,
-        )(view)
+        by_name = limiter.limit(most, key_func=lambda: _hashed(by_whom()), methods=["POST"])(view)
+        return limiter.limit(_BY_ADDRESS, methods=["POST"], deduct_when=_failed)(by_name)
 
     return limited
+
+
+def limit_own_tries(limiter: Limiter | None) -> Callable[[View], View]:
+    """Return a decorator that limits the failed POSTs of a session, for who is signed in."""
+    if limiter is None:
+        return lambda view: view
+    return limiter.limit(
+        _BY_SESSION,
+        key_func=lambda: _hashed(current_session_id()),
+        methods=["POST"],
+        deduct_when=_failed,
+        exempt_when=lambda: not current_user.is_authenticated,
+    )
 
 
 def _failed(response: Response) -> bool:

@@ -8,8 +8,6 @@ from http import HTTPStatus
 
 from flask import (
     Blueprint,
-    Response,
-    after_this_request,
     redirect,
     render_template,
     request,
@@ -33,8 +31,7 @@ from service.moderation.admin.users import (
 from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.auth import open_to_all
 from service.web.edge.language import choose_language, gettext
-from service.web.pages.accounts.devices import known_device, remember_device
-from service.web.pages.accounts.guessing import TRIES_BY_CODE, limit_tries
+from service.web.pages.accounts.guessing import TRIES_BY_CODE, limit_own_tries, limit_tries
 from service.web.pages.common.pages import (
     SignedIn,
     current_session_id,
@@ -64,12 +61,8 @@ def add_login(
 def _add_signing_in(
     pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
 ) -> None:
-    def known() -> str | None:
-        user, device = known_device(accounts, common) or (None, "")
-        return device if user and user.name.casefold() == typed("name").casefold() else None
-
     @open_to_all
-    @limit_tries(limiter, lambda: typed("name"), known)
+    @limit_tries(limiter, lambda: typed("name"))
     def sign_in() -> ResponseReturnValue:
         if current_user.is_authenticated:
             return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
@@ -93,12 +86,8 @@ def _add_signing_in(
 def _add_second_step(
     pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
 ) -> None:
-    def known() -> str | None:
-        user, device = known_device(accounts, common) or (None, "")
-        return device if user and user.id == _pending_id() else None
-
     @open_to_all
-    @limit_tries(limiter, lambda: f"code:{_pending_id()}", known, most=TRIES_BY_CODE)
+    @limit_tries(limiter, lambda: f"code:{_pending_id()}", most=TRIES_BY_CODE)
     def sign_in_code() -> ResponseReturnValue:
         user = _half_signed_in(accounts, common)
         if user is None:
@@ -133,7 +122,7 @@ def _add_password(
     pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
 ) -> None:
     @needs(Permission.LOOK)
-    @limit_tries(limiter, own_name, own_session)
+    @limit_own_tries(limiter)
     def password() -> ResponseReturnValue:
         if request.method == "GET":
             return _password_page()
@@ -154,16 +143,6 @@ def typed(field: str) -> str:
     return value if value.isprintable() else ""
 
 
-def own_name() -> str:
-    """Return the name of whoever is signed in, nothing for a stranger."""
-    return moderator().name if current_user.is_authenticated else ""
-
-
-def own_session() -> str | None:
-    """Return the id of the session of whoever is signed in."""
-    return current_session_id() if current_user.is_authenticated else None
-
-
 def _start_session(user: User, accounts: AccountsPorts, common: CommonPorts) -> None:
     """Begin anew, so that nothing set before signing in lives on."""
     begun = begin_session(user, accounts, common, user_agent=request.headers.get("User-Agent"))
@@ -171,11 +150,6 @@ def _start_session(user: User, accounts: AccountsPorts, common: CommonPorts) -> 
     session.permanent = True
     choose_language(user.preferences.language)
     login_user(SignedIn(user, begun.id))
-
-    @after_this_request
-    def keep_device(response: Response) -> Response:
-        remember_device(response, user, common)
-        return response
 
 
 def _remember_first_step(user: User, target: str, common: CommonPorts) -> None:

@@ -27,8 +27,8 @@ from service.moderation.admin.users import check_password
 from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.config import WebConfig
 from service.web.edge.language import gettext
-from service.web.pages.accounts.guessing import limit_tries
-from service.web.pages.accounts.login import own_name, own_session, typed
+from service.web.pages.accounts.guessing import limit_own_tries
+from service.web.pages.accounts.login import typed
 from service.web.pages.common.pages import moderator, needs
 from service.web.pages.common.presenting import tell_time
 
@@ -62,7 +62,7 @@ def _add_turning_on(
         return _page(accounts, common, config)
 
     @needs(Permission.LOOK)
-    @limit_tries(limiter, own_name, own_session)
+    @limit_own_tries(limiter)
     def offer_factor() -> ResponseReturnValue:
         user = moderator()
         if not check_password(user, typed("password"), accounts):
@@ -72,7 +72,7 @@ def _add_turning_on(
         return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 
     @needs(Permission.LOOK)
-    @limit_tries(limiter, own_name, own_session)
+    @limit_own_tries(limiter)
     def confirm_factor() -> ResponseReturnValue:
         user = moderator()
         offer = _offered(user, accounts, common)
@@ -100,7 +100,7 @@ def _add_changes(
     limiter: Limiter | None,
 ) -> None:
     @needs(Permission.LOOK)
-    @limit_tries(limiter, own_name, own_session)
+    @limit_own_tries(limiter)
     def renew_codes() -> ResponseReturnValue:
         user = moderator()
         if accounts.second_factors.get(user.id) is None:
@@ -110,7 +110,7 @@ def _add_changes(
         return _page(accounts, common, config, codes=renew_recovery_codes(user, accounts, common))
 
     @needs(Permission.LOOK)
-    @limit_tries(limiter, own_name, own_session)
+    @limit_own_tries(limiter)
     def turn_off_factor() -> ResponseReturnValue:
         user = moderator()
         if config.require_second_factor:
