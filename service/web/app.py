@@ -18,7 +18,6 @@ from service.web.api.intake import intake_routes
 from service.web.api.openapi import describe
 from service.web.api.route import Route, register_route
 from service.web.api.sites import site_routes
-from service.web.api.try_page import register_try_page
 from service.web.edge.auth import API, identify_site, require_site
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
@@ -70,7 +69,6 @@ def create_app(
     routes = _api_routes(services, config, submit, waiter)
     register_api(app, routes)
     register_docs(app, lambda: describe(routes))
-    register_try_page(app)
     register_pages(app, services, config)
     register_akismet(app, services, submit, waiter)
     register_webhooks(app, services, submit, waiter)

@@ -31,8 +31,7 @@ OPEN = {
     "/livez",  # asked by scripts and load balancers
     "/readyz",
     "/metrics",  # asks for a token of its own, or answers this machine alone
-    "/docs",  # holds nothing of any site
-    "/docs/try",  # the same, with a form for one's own key
+    "/docs",  # holds nothing of any site; a form takes one's own key
     "/docs/swagger-ui/<release_asked>/<name>",  # two files of a package
     "/openapi.json",
     "/static/<path:filename>",  # style sheets and scripts

@@ -1,4 +1,4 @@
-"""Serves the OpenAPI document, for programs as JSON and for people as a page."""
+"""Serves the OpenAPI document, and the page on which people read and try the API: Swagger UI."""
 
 from __future__ import annotations
 
@@ -6,30 +6,43 @@ import json
 import re
 from collections.abc import Callable
 from functools import cache
+from http import HTTPStatus
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
 
-from flask import Flask, Response, make_response, render_template
+from flask import Flask, Response, abort, make_response, render_template, send_from_directory
 from markupsafe import Markup, escape
 
-from service.web.api.docs_view import view_document
 from service.web.api.openapi import Document
 from service.web.edge.auth import open_to_all
 from service.web.edge.errors import KINDS
 
+_PACKAGE = "flask_swagger_ui"
+# All that is served of the package, which brings more.
+_FILES = frozenset({"swagger-ui.css", "swagger-ui-bundle.js"})
+# It calls this server alone. Its style sheet draws its signs from data: addresses.
 _POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
+# An address names the version, so what lies there never changes.
+_FOR_GOOD = "public, max-age=31536000, immutable"
 _CODE = re.compile(r"`([^`]*)`")
 
 
 def register_docs(app: Flask, describe: Callable[[], Document]) -> None:
-    """Serve `/openapi.json` and `/docs`, which need no key.
+    """Serve `/openapi.json`, `/docs` and the two files of Swagger UI; none needs a key.
 
     The document is made when it is first asked for: most processes never are.
     """
-    document = cache(describe)
-    as_json = cache(lambda: json.dumps(document(), ensure_ascii=False))
-    view = cache(lambda: view_document(document()))
+    as_json = cache(lambda: json.dumps(describe(), ensure_ascii=False))
+    release = version("flask-swagger-ui")
+    spec = find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        msg = f"the package {_PACKAGE} has no files here"
+        raise RuntimeError(msg)
+    folder = Path(spec.origin).parent / "dist"
     app.add_template_filter(_prose, "prose")
 
     @open_to_all
@@ -38,12 +51,24 @@ def register_docs(app: Flask, describe: Callable[[], Document]) -> None:
 
     @open_to_all
     def docs() -> Response:
-        page = make_response(render_template("docs.html", view=view(), kinds=KINDS))
+        page = make_response(render_template("docs.html", release=release, kinds=KINDS))
         page.headers["Content-Security-Policy"] = _POLICY
         return page
 
-    app.add_url_rule("/openapi.json", view_func=openapi, provide_automatic_options=False)
-    app.add_url_rule("/docs", view_func=docs, provide_automatic_options=False)
+    @open_to_all
+    def swagger_ui(release_asked: str, name: str) -> Response:
+        if release_asked != release or name not in _FILES:
+            abort(HTTPStatus.NOT_FOUND)
+        response = send_from_directory(folder, name)
+        response.headers["Cache-Control"] = _FOR_GOOD
+        return response
+
+    for rule, view in (
+        ("/openapi.json", openapi),
+        ("/docs", docs),
+        ("/docs/swagger-ui/<release_asked>/<name>", swagger_ui),
+    ):
+        app.add_url_rule(rule, view_func=view, provide_automatic_options=False)
 
 
 def _prose(text: str) -> Markup:

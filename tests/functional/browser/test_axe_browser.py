@@ -42,7 +42,7 @@ _NO_PAGES = frozenset(
         "pages.models_progress",
     }
 )
-_OPEN = ("/sign-in", "/docs")
+_OPEN = ("/sign-in",)
 
 
 def _fill(services: Services) -> dict[str, str]:

@@ -4,6 +4,12 @@ const dress = () => document.documentElement.classList.toggle("dark-mode", dark.
 dark.addEventListener("change", dress);
 dress();
 
+// A problem document's type leads to one of the problems, which not every browser opens by itself.
+if (location.hash.startsWith("#problem")) {
+  document.getElementById("problems").open = true;
+  document.getElementById(location.hash.slice(1))?.scrollIntoView();
+}
+
 const WORDS = ["summary", "description", "operationId"];
 const says = (call, phrase) => [call.get("path"), call.get("method"), ...WORDS.map((word) => call.getIn(["operation", word]))]
   .some((text) => String(text ?? "").toLowerCase().includes(phrase));
