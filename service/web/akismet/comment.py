@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 from service.domain.comment import (
     MAX_EXCERPT_CHARS,
     MAX_NAME_CHARS,
@@ -26,6 +24,7 @@ from service.web.akismet.behaviour import FIELD, behaviour_of
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.honeypot import FILLED
 from service.web.edge.errors import TooLargeError
+from service.web.edge.given import is_email, read_address
 from service.web.edge.moments import read_any_moment
 
 _MAX_USER_AGENT_CHARS = 1_000
@@ -123,12 +122,10 @@ def _cut(given: str | None, length: int) -> str | None:
 def _address(given: str) -> str | None:
     """Return an IP address, None for an empty or a wrong one: some clients may not tell it."""
     try:
-        return str(ipaddress.ip_address(given.strip().partition("%")[0]))
+        return read_address(given)
     except ValueError:
         return None
 
 
 def _email(given: str | None) -> str | None:
-    if not given or len(given) > _MAX_EMAIL_CHARS or "@" not in given:
-        return None
-    return given
+    return given if given and len(given) <= _MAX_EMAIL_CHARS and is_email(given) else None

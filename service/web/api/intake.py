@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from datetime import timedelta
 
 from service.domain.case import Case
 from service.domain.comment import (
@@ -66,6 +67,16 @@ _ACCEPTED = 202
 _KEEPS_ALL = Problem(
     field="keep", problem="is false in a batch", remedy="submit it alone, with wait"
 )
+_KEEP_NEEDS_WAIT = Problem(
+    field="keep",
+    problem="is false without wait, so that nobody would read the verdict",
+    remedy="add wait to the query",
+)
+# A clock may be wrong by a time zone; a date further ahead is a mistake.
+_MOST_AHEAD = timedelta(days=1)
+_AHEAD = Problem(
+    field="written_at", problem="is in the future", remedy="send when it was written, or null"
+)
 
 # When to read a comment whose verdict did not come in the time that its request had. The line is
 # full then, and a comment that stepped out of it is judged when the rush is over.
@@ -125,6 +136,9 @@ def intake_routes(
 
 def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaiter) -> Reply:
     given = call.body(CommentRequest)
+    seconds = call.query(WaitQuery).wait or 0.0
+    if not given.keep and not seconds:
+        raise InvalidInputError([_KEEP_NEEDS_WAIT])
     new = new_comment(
         given,
         call.site,
@@ -132,7 +146,6 @@ def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaite
         lane=Lane.INTERACTIVE,
         key=call.reading.idempotency_key,
     )
-    seconds = call.query(WaitQuery).wait or 0.0
     kept = keep_in_line(new, submit, waiter, seconds=seconds or UNWAITED_SECONDS)
     if kept.added.outcome is AddOutcome.CONFLICT:
         raise _conflict(kept.added)
@@ -140,7 +153,8 @@ def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaite
     case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
     if case is None:
         case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services.review)
-    if not given.keep:
+    # A repeat may be of a comment that is to be kept.
+    if not given.keep and kept.added.outcome is AddOutcome.NEW:
         withdraw_comment(comment.id, services, by="site")
     answer = CommentAnswer.of(case)
     headers = {"Location": answer.links.self}
@@ -183,10 +197,10 @@ def _read_item(
         given = validate(CommentRequest, item)
         if not given.keep:
             raise InvalidInputError([_KEEPS_ALL])
+        key = _key_in_batch(call.reading.idempotency_key, index)
+        return new_comment(given, call.site, services, lane=Lane.BULK, key=key)
     except (ModerationError, EdgeError) as refusal:
         return refusal
-    key = _key_in_batch(call.reading.idempotency_key, index)
-    return new_comment(given, call.site, services, lane=Lane.BULK, key=key)
 
 
 def _accept(index: int, new: NewComment, added: Added) -> BatchResult:
@@ -218,12 +232,18 @@ def _refuse(
 def new_comment(
     given: CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
 ) -> NewComment:
-    """Return the comment as it is to be kept; address and e-mail end here."""
+    """Return the comment as it is to be kept; address and e-mail end here.
+
+    Raises `InvalidInputError` for one that was written more than a day ahead.
+    """
+    now = services.common.clock()
+    if given.written_at and given.written_at > now + _MOST_AHEAD:
+        raise InvalidInputError([_AHEAD])
     comment = Comment(
         id=CommentId(services.common.new_id("com")),
         site_id=site.id,
         text=given.text,
-        received_at=services.common.clock(),
+        received_at=now,
         post=_post(given.post),
         author=_author(given.author),
         form=_form(given.form),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Annotated
 
 from pydantic import (
@@ -30,6 +29,7 @@ from service.domain.site import MAX_UNDO_SECONDS
 from service.domain.verdict import Outcome
 from service.moderation.insight.figures import MAX_DAYS
 from service.moderation.intake.form_tokens import MAX_FIELD_CHARS
+from service.web.edge.given import is_email, is_web_address, language_tag, read_address
 from service.web.edge.moments import Moment
 from service.web.edge.reading import MAX_KEY_CHARS, TEXT_TOO_LARGE
 
@@ -49,6 +49,9 @@ _MAX_SECONDS_ON_PAGE = 3_600_000_000
 _MAX_OVERLAP_SECONDS = 90 * 24 * 3600
 
 _BCP_47 = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$"
+# A BCP 47 tag, or a locale as WordPress and POSIX write it.
+_LOCALE = r"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,8}([.@][A-Za-z0-9.@_-]{1,40})?)?$"
+_MAX_ADDRESS_CHARS = 1_000
 
 
 def _within_text_limit(text: str) -> str:
@@ -58,14 +61,23 @@ def _within_text_limit(text: str) -> str:
     return text
 
 
-def _is_address(address: str) -> str:
+def _address(given: str) -> str | None:
     try:
-        parsed = ipaddress.ip_address(address)
+        return read_address(given)
     except ValueError:
         raise PydanticCustomError("address", "is not an IP address") from None
-    if getattr(parsed, "scope_id", None):
-        raise PydanticCustomError("address", "carries a zone, which means nothing elsewhere")
-    return address
+
+
+def _web_address(given: str) -> str:
+    if not is_web_address(given):
+        raise PydanticCustomError("web_address", "is not a web address")
+    return given
+
+
+def _email(given: str) -> str:
+    if given and not is_email(given):
+        raise PydanticCustomError("email", "is not an e-mail address")
+    return given
 
 
 def _from_query(value: object) -> object:
@@ -80,14 +92,24 @@ def _whole(value: object) -> object:
 
 CommentText = Annotated[str, StringConstraints(min_length=1), AfterValidator(_within_text_limit)]
 Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
-Url = Annotated[str, StringConstraints(max_length=MAX_URL_CHARS)]
+Url = Annotated[str, StringConstraints(max_length=MAX_URL_CHARS), AfterValidator(_web_address)]
+Email = Annotated[str, StringConstraints(max_length=_MAX_EMAIL_CHARS), AfterValidator(_email)]
 SiteId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_CHARS)]
 Language = Annotated[str, StringConstraints(pattern=_BCP_47)]
+Locale = Annotated[str, StringConstraints(pattern=_LOCALE), AfterValidator(language_tag)]
 Address = Annotated[
     str,
-    AfterValidator(_is_address),
+    StringConstraints(max_length=_MAX_ADDRESS_CHARS),
+    AfterValidator(_address),
+    # Ports and proxies' lists are taken, too, which have no format of their own.
     WithJsonSchema(
-        {"anyOf": [{"type": "string", "format": "ipv4"}, {"type": "string", "format": "ipv6"}]}
+        {
+            "anyOf": [
+                {"type": "string", "format": "ipv4"},
+                {"type": "string", "format": "ipv6"},
+                {"enum": ["", "unknown"]},
+            ]
+        }
     ),
 ]
 Flag = Annotated[
@@ -124,9 +146,7 @@ class AuthorRequest(Request):
     """Who the comment says wrote it. The e-mail address is kept as a keyed hash and its domain."""
 
     name: Name | None = Field(default=None, examples=["Mara"])
-    email: Annotated[str, StringConstraints(max_length=_MAX_EMAIL_CHARS)] | None = Field(
-        default=None, examples=["mara@example.org"]
-    )
+    email: Email | None = Field(default=None, examples=["mara@example.org"])
     url: Url | None = Field(default=None, examples=["https://mara.example"])
     account_id: SiteId | None = Field(default=None, examples=["u-1731"])
     account_age_days: (
@@ -192,7 +212,10 @@ class CommentRequest(Request):
     )
     address: Address | None = Field(
         default=None,
-        description="The IP address it was sent from; only keyed hashes of it are kept.",
+        description=(
+            "The IP address it was sent from; only keyed hashes of it are kept. A port is left "
+            "out, of a proxy's list the first is taken; empty or `unknown` is none."
+        ),
         examples=["203.0.113.9"],
     )
     user_agent: Annotated[str, StringConstraints(max_length=_MAX_USER_AGENT_CHARS)] | None = Field(
@@ -201,8 +224,10 @@ class CommentRequest(Request):
     written_at: Moment | None = Field(
         default=None, description="When, by RFC 3339.", examples=["2026-03-01T11:59:30Z"]
     )
-    language: Language | None = Field(
-        default=None, description="A BCP 47 tag such as `en` or `pt-BR`.", examples=["en"]
+    language: Locale | None = Field(
+        default=None,
+        description="A BCP 47 tag such as `en` or `pt-BR`, or a locale such as `en_US`.",
+        examples=["en"],
     )
     reply_to: SiteId | None = Field(
         default=None, description="The site's own id of the comment it answers."

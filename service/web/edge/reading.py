@@ -52,7 +52,9 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
         "is not a date and time with an offset",
         "write it by RFC 3339, such as 2026-03-01T12:00:00Z",
     ),
-    "address": ("is not an IP address", "send an IPv4 or IPv6 address without a zone, or null"),
+    "address": ("is not an IP address", "send an IPv4 or IPv6 address, or null"),
+    "web_address": ("is not a web address", "send an http or https address, or null"),
+    "email": ("is not an e-mail address", "send one with an @, or null"),
     "string_pattern_mismatch": (
         "is not a BCP 47 language tag",
         "send a tag such as en or pt-BR, or null",

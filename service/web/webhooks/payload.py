@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import ipaddress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -29,6 +28,7 @@ from service.ports.comments import NewComment
 from service.ports.services import CommonPorts, ReputationPorts
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
+from service.web.edge.given import read_address
 from service.web.edge.moments import read_any_moment
 from service.web.edge.strict_json import Json
 
@@ -215,7 +215,7 @@ def _trust(given: Json) -> int | None:
 def valid_address(given: str | None) -> str | None:
     """Return an IP address without a zone, None for what is none."""
     try:
-        return str(ipaddress.ip_address((given or "").strip().partition("%")[0]))
+        return read_address(given or "")
     except ValueError:
         return None
 

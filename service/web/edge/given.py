@@ -1,0 +1,45 @@
+"""Reads what sites send of a comment's author, in the forms that blogs and proxies really write."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+_UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})
+# IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
+_WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?![0-9])")
+# Browsers leave these out before they read a scheme (WHATWG URL, section 4.4).
+_LEFT_OUT = re.compile(r"[\x00-\x20]+")
+
+
+def read_address(given: str) -> str | None:
+    """Return the IP address, None for an empty or unknown one.
+
+    Takes an address with a port or a zone, and the list of an `X-Forwarded-For` header, whose
+    first address is the client's. Raises `ValueError` for anything else.
+    """
+    parts = [part.strip() for part in given.split(",")]
+    named = [part for part in parts if part.lower() not in _UNKNOWN]
+    if not named:
+        return None
+    with_port = _WITH_PORT.fullmatch(named[0])
+    address = (with_port[1] or with_port[2]) if with_port else named[0].partition("%")[0]
+    return str(ipaddress.ip_address(address))
+
+
+def is_web_address(given: str) -> bool:
+    """Return True unless the URL has a scheme other than http and https."""
+    scheme = _SCHEME.match(_LEFT_OUT.sub("", given))
+    return scheme is None or scheme[1].lower() in ("http", "https")
+
+
+def is_email(given: str) -> bool:
+    """Return True if there is something on both sides of an @ (RFC 5321, section 2.3.11)."""
+    name, _, domain = given.rpartition("@")
+    return bool(name and domain)
+
+
+def language_tag(given: str) -> str | None:
+    """Return the BCP 47 tag of a locale: `en-US` for `en_US.UTF-8`, None for an empty one."""
+    return re.split(r"[.@]", given, maxsplit=1)[0].replace("_", "-") or None

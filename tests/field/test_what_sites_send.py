@@ -1,0 +1,90 @@
+"""https://github.com/ArtalkJS/Artalk/issues/853: which field is refused?
+
+Locales and dates as WordPress and programs write them are taken; what is no address, no date and no
+web address is refused by name.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from service.domain.comment import CommentId
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [("en_US", "en-US"), ("de_DE_formal", "de-DE-formal"), ("pt_BR.UTF-8", "pt-BR"), ("", None)],
+)
+def test_a_locale_is_taken_for_a_language(api, services, given, kept):
+    answer = api.post("/v1/comments", json={"text": "Thanks.", "language": given})
+
+    assert answer.status_code == 202
+    case = services.review.cases.get(CommentId(answer.get_json()["id"]))
+    assert case.comment.language == kept
+
+
+def test_an_offset_needs_no_colon(api, services):
+    moment = "2026-03-01T12:30:00+0100"
+
+    answer = api.post("/v1/comments", json={"text": "Thanks.", "written_at": moment})
+
+    case = services.review.cases.get(CommentId(answer.get_json()["id"]))
+    assert case.comment.written_at.isoformat() == "2026-03-01T11:30:00+00:00"
+
+
+@pytest.mark.parametrize(
+    ("field", "body"),
+    [
+        ("author.url", {"author": {"url": "javascript:alert(1)"}}),
+        ("author.url", {"author": {"url": " java\tscript:alert(1)"}}),
+        ("author.url", {"author": {"url": "data:text/html,hi"}}),
+        ("post.url", {"post": {"url": "vbscript:x"}}),
+        ("author.email", {"author": {"email": "not a mail"}}),
+        ("author.email", {"author": {"email": "@mail.example"}}),
+    ],
+)
+def test_what_is_no_address_is_refused_by_name(api, field, body):
+    answer = api.post("/v1/comments", json={"text": "Thanks.", **body})
+
+    assert answer.status_code == 422
+    (error,) = answer.get_json()["errors"]
+    assert (error["field"], bool(error["remedy"])) == (field, True)
+
+
+@pytest.mark.parametrize("url", ["blog.example:8080/me", "//blog.example", "HTTPS://blog.example"])
+def test_a_web_address_needs_no_scheme(api, url):
+    answer = api.post("/v1/comments", json={"text": "Thanks.", "author": {"url": url}})
+
+    assert answer.status_code == 202
+
+
+def test_a_date_a_year_ahead_is_refused_alone_and_in_a_batch(api, clock):
+    ahead = {"text": "Thanks.", "written_at": (clock() + timedelta(days=365)).isoformat()}
+    today = {"text": "Thanks.", "written_at": (clock() + timedelta(hours=14)).isoformat()}
+
+    alone = api.post("/v1/comments", json=ahead)
+    batch = api.post("/v1/comments/batch", json={"comments": [ahead, today]}).get_json()
+
+    assert [error["field"] for error in alone.get_json()["errors"]] == ["written_at"]
+    assert [result["status"] for result in batch["results"]] == [422, 202]
+
+
+def test_a_repeat_that_is_not_to_be_kept_leaves_the_kept_comment(api, services):
+    body = {"text": "Nice write-up.", "site_comment_id": "r-78", "author": {"name": "Ann"}}
+    first = api.post("/v1/comments?wait=5", json=body).get_json()
+
+    again = api.post("/v1/comments?wait=5", json={**body, "keep": False})
+
+    assert (again.status_code, again.get_json()["id"]) == (202, first["id"])
+    case = services.review.cases.get(CommentId(first["id"]))
+    assert (case.comment.text, case.withdrawn_at) == ("Nice write-up.", None)
+
+
+def test_what_is_not_to_be_kept_needs_a_wait(api, services):
+    answer = api.post("/v1/comments", json={"text": "A word in private.", "keep": False})
+
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.get_json()["errors"]] == ["keep"]
+    assert not any(services.intake.comments.count_pending().values())
