@@ -58,6 +58,11 @@ _SPAM = (
     *("a diploma without exams", "herbal hair tonic", "replica watches", "crypto signals"),
     *("a loan despite debts", "essays by experts", "satellite channels", "knee braces"),
 )
+_RETRAINS = {
+    "SLOPSIEVE_RETRAIN_EVERY_DAYS": "7",
+    "BACKGROUND_IMAGE": "trainer",
+    "BACKGROUND_MEMORY": "6g",
+}
 _HAM = (
     "My radiator was cold at the top too, and bleeding it helped at once.",
     "Does anybody know whether the valve turns left on older models?",
@@ -141,14 +146,16 @@ def megabytes(image: str) -> float:
     return int(podman("image", "inspect", "--format", "{{.Size}}", image)) / 1e6
 
 
-def filled(text: str) -> str:
-    """Return the text as Compose reads it where no variable is set."""
-    return re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", text).replace("$$", "$")
+def filled(text: str, given: Mapping[str, str]) -> str:
+    """Return the text as Compose reads it where these variables alone are set."""
+    variable = re.compile(r"\$\{(\w+):-([^}]*)\}")
+    return variable.sub(lambda found: given.get(found[1], found[2]), text).replace("$$", "$")
 
 
 def read_services(**environment: str) -> dict[str, dict[str, Any]]:
-    """Return the services of compose.yaml; ours are told these settings too, as by `.env`."""
-    services = yaml.safe_load(filled((DOCKER / "compose.yaml").read_text("utf-8")))["services"]
+    """Return the services of compose.yaml; variables and our settings are these, as by `.env`."""
+    text = filled((DOCKER / "compose.yaml").read_text("utf-8"), environment)
+    services = yaml.safe_load(text)["services"]
     for service in services.values():
         if "env_file" in service:
             service["environment"] |= environment
@@ -266,7 +273,7 @@ def judge(containers: Containers) -> str:
     for name in ("postgres", "valkey"):
         containers.start(name)
     print(containers.run("migrate"))
-    for name in ("web", "worker", "callbacks", "beat", "backup"):
+    for name in ("web", "worker", "background", "backup"):
         containers.start(name)
     for name in ("web", "worker"):
         rights = containers.within(name, "sh", "-c", _RIGHTS)
@@ -281,18 +288,16 @@ def judge(containers: Containers) -> str:
 
 
 def retrain(containers: Containers, key: str) -> None:
-    """Decide comments, let the trainer learn of them, and judge with what comes of it."""
+    """Decide comments, have a version trained of them, and judge with it."""
     for number in range(2 * len(_SPAM)):
         told = (_SPAM if number % 2 else _HAM)[number // 2]
         text = f"Buy {told} today, half price at shop{number}.example!" if number % 2 else told
         kept, _ = containers.ask("POST", "/v1/comments?wait=15", key, {"text": text})
         ruling = {"ruling": "reject" if number % 2 else "approve", "decided_by": "ann"}
         containers.ask("POST", f"/v1/comments/{kept['id']}/decision", key, ruling)
-    containers.start("trainer")
+    restart(containers)
     follow(containers, lambda seen: seen["step"] not in {"", "read", "clean", "split"})
-    containers.stop("trainer")
-    podman("start", f"{_OURS}trainer")
-    containers.wait_until_healthy("trainer", time.monotonic())
+    restart(containers)
     done = follow(containers, lambda seen: seen["state"] in {"ended", "failed"})
     print(f"the retraining: {json.dumps(done)}")
     if not done["version"]:
@@ -307,6 +312,13 @@ def retrain(containers: Containers, key: str) -> None:
     print(f"worker judges with {done['version']}")
 
 
+def restart(containers: Containers) -> None:
+    """Stop what retrains and start it again: it looks at once for what is to be done."""
+    containers.stop("background")
+    podman("start", f"{_OURS}background")
+    containers.wait_until_healthy("background", time.monotonic())
+
+
 def follow(containers: Containers, is_there: Callable[[dict[str, str]], bool]) -> dict[str, str]:
     """Look at the only retraining until it is there; print each step that it comes to."""
     seen: dict[str, str] = {"state": "", "step": ""}
@@ -319,7 +331,7 @@ def follow(containers: Containers, is_there: Callable[[dict[str, str]], bool]) -
             seen.update(found)
         return is_there(seen)
 
-    wait(look, "trainer", seconds=_RETRAIN_SECONDS)
+    wait(look, "background", seconds=_RETRAIN_SECONDS)
     return seen
 
 
@@ -333,7 +345,7 @@ def main() -> None:
     parser.add_argument("--retrain", action="store_true", help="build trainer, and retrain with it")
     parser.add_argument("options", nargs="*", metavar="-- OPTION", help="options of `buildah bud`")
     given = parser.parse_args()
-    services = read_services(**({"SLOPSIEVE_RETRAIN_EVERY_DAYS": "7"} if given.retrain else {}))
+    services = read_services(**(_RETRAINS if given.retrain else {}))
     if not there_is(_BASE):
         make_base()
     print(f"{_BASE}: {megabytes(_BASE):,.0f} MB")

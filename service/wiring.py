@@ -63,9 +63,8 @@ from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.rebuild import ValkeyRebuildPlace
 from service.stores.valkey.spent_tokens import ValkeySpentTokens
-from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
-from service.tasks.trainer_queue import CeleryTrainerQueue
+from service.tasks.wake import ValkeyWaker, Wake
 from service.training_runs.training_program import Bounds, TrainingProcesses
 from service.training_runs.versions import own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver
@@ -89,8 +88,8 @@ class Wired:
     engine: sa.Engine
     models: ModelVersions
     queue: CeleryScoringQueue
-    delivery_queue: CeleryDeliveryQueue
-    trainer_queue: CeleryTrainerQueue
+    delivery_queue: ValkeyWaker
+    trainer_queue: ValkeyWaker
     runs: TrainingProcesses
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
@@ -125,8 +124,8 @@ def wire(settings: Settings) -> Wired:
     stores = sql_stores(engine)
     models = ModelVersions(partial(versions_folder, settings))
     queue = CeleryScoringQueue(valkey_url)
-    delivery_queue = CeleryDeliveryQueue(valkey_url)
-    trainer_queue = CeleryTrainerQueue(valkey_url)
+    delivery_queue = ValkeyWaker(valkey_url, Wake.DELIVER)
+    trainer_queue = ValkeyWaker(valkey_url, Wake.RETRAIN)
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
     spent_tokens = _open_spent_tokens(settings, valkey_url)

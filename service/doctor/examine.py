@@ -33,7 +33,7 @@ from service.outbound.sender import trusted_authorities
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.stores.sql import SqlStores, sql_stores
 from service.tasks.broker import open_client, prove_write
-from service.tasks.heartbeat import BEATS, DISPATCHERS, WORKERS, live_workers
+from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.training_runs.versions import versions_folder
 from service.wiring import (
     find_history_server,
@@ -136,7 +136,7 @@ def _workers(
     with closing(open_client(find_valkey_url(settings, folder))) as client:
         try:
             prove_write(client)
-            signs = [live_workers(client, kind) for kind in (WORKERS, DISPATCHERS, BEATS)]
+            signs = [live_workers(client, kind) for kind in (WORKERS, BACKGROUND)]
         except StoreUnavailableError as error:
             yield warn(
                 "workers",

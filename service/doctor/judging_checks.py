@@ -82,9 +82,9 @@ def usable_threads() -> int:
 
 
 def check_workers(
-    workers: Sequence[WorkerSign], dispatchers: Sequence[WorkerSign], beats: Sequence[WorkerSign]
+    workers: Sequence[WorkerSign], background: Sequence[WorkerSign]
 ) -> Iterator[Finding]:
-    """Find who is away of those that judge, tell sites and schedule, and workers that differ."""
+    """Find processes that are away or too many, and workers that differ."""
     if not workers:
         yield fail(
             "workers", "no worker has given a sign of life lately", "Start one: slopsieve up"
@@ -105,28 +105,20 @@ def check_workers(
         )
     elif workers and not any(worker.model_problem for worker in workers):
         yield well("workers", f"{len(workers)} alive, with {versions[0]}")
-    if dispatchers:
-        yield well("callbacks process", f"{len(dispatchers)} alive")
-    else:
+    if not background:
         yield warn(
-            "callbacks process",
-            "nobody tells sites of verdicts and decisions",
-            f"Start it: slopsieve up, or python -P -m {PREFIX}service.processes.callbacks",
+            "background",
+            "nobody notifies sites of verdicts and decisions, and what was lost or missed stays so",
+            f"Start it: slopsieve up, or python -P -m {PREFIX}service.processes.background",
         )
-    if not beats:
+    elif len(background) > 1:
         yield warn(
-            "scheduler",
-            "nobody asks for upkeep: what was lost or missed stays so",
-            f"Start it: slopsieve up, or python -P -m {PREFIX}service.processes.beat",
-        )
-    elif len(beats) > 1:
-        yield warn(
-            "scheduler",
-            f"{len(beats)} gave a sign of life lately, and one is enough",
+            "background",
+            f"{len(background)} gave a sign of life lately, and one is enough",
             "Ask again in half a minute: one that was killed is gone then. Else end all but one.",
         )
     else:
-        yield well("scheduler", "1 alive")
+        yield well("background", "1 alive")
 
 
 def judge_progress(

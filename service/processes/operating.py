@@ -15,7 +15,7 @@ from service.moderation.insight.figures import FigureBook
 from service.scoring.drift import Level, Of
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BEATS, DISPATCHERS, TRAINERS, WORKERS, live_workers
+from service.tasks.heartbeat import BACKGROUND, TRAINERS, WORKERS, live_workers
 from service.watching.exposition import Exposition
 from service.watching.readings import Kind, Part, Read, Reading
 from service.wiring import Wired
@@ -189,9 +189,8 @@ def _processes(wired: Wired) -> Part:
     def read() -> Iterator[Reading]:
         signs = {
             "worker": live_workers(client, WORKERS),
-            "callbacks": live_workers(client, DISPATCHERS),
+            "background": live_workers(client, BACKGROUND),
             "trainer": live_workers(client, TRAINERS),
-            "beat": live_workers(client, BEATS),
         }
         for kind, alive in signs.items():
             yield Reading(

@@ -18,9 +18,8 @@ _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, n
 def main(arguments: Sequence[str] | None = None) -> None:
     """Ask one probe of this container. Always raises `SystemExit`: 0 for well, 1 for not.
 
-    `api` asks `/livez`; `worker`, `callbacks`, `trainer` and `beat` look for this host's own sign
-    of life in Valkey; `schema` compares the database with this version. What is wrong is said in
-    one line.
+    `api` asks `/livez`; `worker` and `background` look for this host's own sign of life in Valkey;
+    `schema` compares the database with this version. What is wrong is said in one line.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}.probe", description=__doc__)
     parser.add_argument("probe", choices=list(_PROBES))
@@ -53,22 +52,10 @@ def _worker(settings: Settings) -> str | None:
     return _sign_of_life(settings, WORKERS)
 
 
-def _callbacks(settings: Settings) -> str | None:
-    from service.tasks.heartbeat import DISPATCHERS
+def _background(settings: Settings) -> str | None:
+    from service.tasks.heartbeat import BACKGROUND
 
-    return _sign_of_life(settings, DISPATCHERS)
-
-
-def _trainer(settings: Settings) -> str | None:
-    from service.tasks.heartbeat import TRAINERS
-
-    return _sign_of_life(settings, TRAINERS)
-
-
-def _beat(settings: Settings) -> str | None:
-    from service.tasks.heartbeat import BEATS
-
-    return _sign_of_life(settings, BEATS)
+    return _sign_of_life(settings, BACKGROUND)
 
 
 def _sign_of_life(settings: Settings, kind: str) -> str | None:
@@ -112,9 +99,7 @@ def _schema(settings: Settings) -> str | None:
 _PROBES: Mapping[str, Callable[[Settings], str | None]] = {
     "api": _api,
     "worker": _worker,
-    "callbacks": _callbacks,
-    "trainer": _trainer,
-    "beat": _beat,
+    "background": _background,
     "schema": _schema,
 }
 

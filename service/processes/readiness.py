@@ -10,7 +10,7 @@ from service.domain.errors import StoreUnavailableError
 from service.stores.sql import ping, prove_write
 from service.tasks import broker
 from service.tasks.heartbeat import (
-    DISPATCHERS,
+    BACKGROUND,
     STUCK_SECONDS,
     WorkerSign,
     are_stuck,
@@ -26,9 +26,9 @@ _NO_WORKER = Unready(
     says="no worker has given a sign of life lately",
     remedy="Start a worker; comments are kept meanwhile and judged later.",
 )
-_NO_DISPATCHER = Unready(
-    says="nobody tells sites: no sign of life lately",
-    remedy="Start the callbacks process; what sites are to be told is kept meanwhile.",
+_NO_BACKGROUND = Unready(
+    says="the background process has given no sign of life lately",
+    remedy="Start it; what sites are to be told is kept meanwhile, lost comments wait.",
 )
 _NO_QUEUE = Unready(
     says="unknown while the queue cannot be used", remedy="Put the queue right; then ask again."
@@ -75,8 +75,8 @@ def readiness_checks(wired: Wired) -> Checks:
         stuck = are_stuck(live_workers(client), oldest=oldest, now=services.common.clock())
         return _STUCK if stuck else None
 
-    def callbacks() -> Unready | None:
-        return None if live_workers(client, DISPATCHERS) else _NO_DISPATCHER
+    def background() -> Unready | None:
+        return None if live_workers(client, BACKGROUND) else _NO_BACKGROUND
 
     return {
         "database": database,
@@ -84,7 +84,7 @@ def readiness_checks(wired: Wired) -> Checks:
         "worker": while_queue(worker),
         "model": while_queue(model),
         "judging": while_queue(judging),
-        "callbacks": while_queue(callbacks),
+        "background": while_queue(background),
     }
 
 

@@ -47,14 +47,12 @@ _LOOK_EVERY_SECONDS = 0.05
 # Loading a classifier on a slow disk may take long; what is not there by then will not come.
 _READY_SECONDS = 120.0
 _ASK_TIMEOUT_SECONDS = 3.0
-# Longer than the API drains (8 s), than the worker's longest batch and than the slowest site that
-# is being told (16 s); a training program is given 20 s. Valkey only writes its log.
+# Longer than the API drains (8 s), than the worker's longest batch, than the slowest site that is
+# being told (16 s) and than a training program is given (20 s). Valkey only writes its log.
 _STOP_SECONDS = {
     "api": 12.0,
     "worker": 25.0,
-    "callbacks": 20.0,
-    "beat": 5.0,
-    "trainer": 30.0,
+    "background": 30.0,
     "valkey": 15.0,
 }
 _MAY_STAY = {"model", "judging"}
@@ -62,9 +60,7 @@ _PROCESSES = f"{PREFIX}service.processes"
 _MODULES = {
     "api": f"{_PROCESSES}.app",
     "worker": f"{_PROCESSES}.worker",
-    "callbacks": f"{_PROCESSES}.callbacks",
-    "beat": f"{_PROCESSES}.beat",
-    "trainer": f"{_PROCESSES}.trainer",
+    "background": f"{_PROCESSES}.background",
 }
 
 
@@ -214,7 +210,7 @@ class _Crew:
 
     def stop(self) -> None:
         """Stop kind by kind, the API first, Valkey last; a second signal hurries."""
-        for kind in ("api", "trainer", "worker", "callbacks", "beat", "valkey"):
+        for kind in ("api", "worker", "background", "valkey"):
             parts = [part for part in self._parts if part.recipe.name.startswith(kind)]
             for part in parts:
                 part.ask_to_stop()
@@ -247,10 +243,7 @@ def _start_all(
     environment = {**environment, f"{ENV_PREFIX}METRICS_ADDRESS": ""}
     for number in range(1, workers + 1):
         crew.add(_python("worker", environment, number=number if workers > 1 else None))
-    crew.add(_python("callbacks", environment))
-    crew.add(_python("beat", environment))
-    if settings.retrain_every_days:
-        crew.add(_python("trainer", environment))
+    crew.add(_python("background", environment))
     return wire(settings)
 
 

@@ -55,13 +55,16 @@ _PROBE_KEY = "slopsieve.write_probe"
 _PROBE_LASTS_SECONDS = 60
 
 
-def open_client(valkey_url: str) -> redis.Redis:
-    """Return a client that answers or fails within two seconds; nothing is opened yet."""
+def open_client(valkey_url: str, *, answer_seconds: float = 1.0) -> redis.Redis:
+    """Return a client that answers or fails within two seconds; nothing is opened yet.
+
+    Whoever waits for something to come gives it longer for that.
+    """
     return redis.Redis.from_url(
         valkey_url,
         decode_responses=True,
         socket_connect_timeout=1.0,
-        socket_timeout=1.0,
+        socket_timeout=answer_seconds,
         retry=Retry(NoBackoff(), 0),
     )
 

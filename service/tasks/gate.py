@@ -9,20 +9,16 @@ from __future__ import annotations
 import base64
 import json
 import logging
-from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from kombu import Connection
 from kombu.transport import redis
 
-from service.tasks.names import TaskName
+from service.tasks.names import LANE_QUEUES
 
 log = logging.getLogger(__name__)
 
-_TASKS = frozenset(task.value for task in TaskName)
-# As Celery writes it for a task that may take as long as it likes.
-_NO_LIMITS = [None, None]
+_LANES = frozenset(queue.value for queue in LANE_QUEUES.values())
 
 
 class GatedConnection(Connection):  # type: ignore[misc]  # kombu ships no types
@@ -51,35 +47,10 @@ def is_ours(message: object) -> bool:
                 content = json.loads(base64.b64decode(body, validate=True))
             except (ValueError, RecursionError):
                 return False
-            # What a worker put back says so in a header; ids alone have no other.
-            is_task = bool(headers.keys() - {"redelivered"})
-            return _asks_for_a_task(headers, content) if is_task else isinstance(content, dict)
+            # What a worker put back says so in a header; there are no others.
+            return not headers.keys() - {"redelivered"} and isinstance(content, dict)
         case _:
             return False
-
-
-def _asks_for_a_task(headers: Mapping[str, Any], content: object) -> bool:
-    match content:
-        case [[], dict(named), dict(rest)] if not named and not any(rest.values()):
-            return (
-                headers.get("task") in _TASKS
-                and isinstance(headers.get("id"), str)
-                and headers.get("eta") is None
-                and _is_moment(headers.get("expires"))
-                and headers.get("timelimit") == _NO_LIMITS
-                and headers.get("retries") == 0
-            )
-        case _:
-            return False
-
-
-def _is_moment(given: object) -> bool:
-    if given is None:
-        return True
-    try:
-        return isinstance(given, str) and datetime.fromisoformat(given).tzinfo is not None
-    except ValueError:
-        return False
 
 
 class _QoS(redis.QoS):  # type: ignore[misc]  # kombu ships no types
@@ -117,7 +88,7 @@ class _Transport(redis.Transport):  # type: ignore[misc]  # kombu ships no types
     def _deliver(self, message: object, queue: str) -> None:
         """Hand a message to its consumer."""
         self.has_read = True
-        if is_ours(message):
+        if queue in _LANES and is_ours(message):
             super()._deliver(message, queue)
         else:
             log.error("a message was not understood", extra={"queue": queue})

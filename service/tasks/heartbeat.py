@@ -13,18 +13,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import redis
-from celery import Celery, bootsteps
 from redis.exceptions import RedisError
 
 from service.tasks.broker import unavailable
 from service.tasks.queue_notice import QUEUE_NOTICE
 
-# Who gives signs: those who judge, those who tell sites, those who retrain, the one who schedules.
+# One hash a kind. A background process that retrains is in the third one too.
 WORKERS = "slopsieve.workers"
-DISPATCHERS = "slopsieve.couriers"
+BACKGROUND = "slopsieve.background"
 TRAINERS = "slopsieve.trainers"
-BEATS = "slopsieve.beats"
-INTERVAL_SECONDS = 2.0
+INTERVAL_SECONDS = 5.0
 # A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
 _ALIVE_FOR_SECONDS = 15.0
 # What the queue lost is judged half a minute later, what met a store that was away likewise.
@@ -33,23 +31,24 @@ STUCK_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSign:
-    """One living worker; `model_problem` says in one line why it has no model, if so.
+    """One living process; `model_problem` says in one line why a worker has no model, if so.
 
     `judged_at` is when it last stored a verdict, or began, in seconds since 1970.
     """
 
     name: str
-    model_version: str
+    model_version: str = ""
     model_problem: str | None = None
     judged_at: float = 0.0
 
 
 def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
-    """Return the workers of a kind heard of lately. Raise `StoreUnavailableError`."""
+    """Return the processes of a kind heard of lately. Raise `StoreUnavailableError`."""
     try:
         fields: Any = client.hgetall(kind)
     except (RedisError, OSError) as error:
         raise unavailable("the queue", error) from error
+    signs = [(name, _read(value)) for name, value in fields.items()]
     return [
         WorkerSign(
             name=name,
@@ -57,15 +56,15 @@ def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
             model_problem=sign["problem"],
             judged_at=sign["judged_at"],
         )
-        for name, value in fields.items()
-        if time.time() - (sign := _read(value))["at"] < _ALIVE_FOR_SECONDS
+        for name, sign in signs
+        if time.time() - sign["at"] < _ALIVE_FOR_SECONDS
     ]
 
 
 def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime) -> bool:
-    """Say whether workers live, a comment waits, and none stored a verdict for `STUCK_SECONDS`.
+    """Return True if workers live, a comment waits, and none stored a verdict for long.
 
-    Whatever keeps them from it. `oldest` is when the comment came in that waits longest.
+    `oldest` is when the comment came in that waits longest; long is `STUCK_SECONDS`.
     """
     long_ago = now - timedelta(seconds=STUCK_SECONDS)
     if not workers or oldest is None or oldest > long_ago:
@@ -78,12 +77,11 @@ def own_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-class Signs:
-    """Gives one process's signs of life; `model` returns its version and problem.
+class Heartbeat:
+    """Says of one process that it is alive; `model` returns its version and problem.
 
-    `judged_at` returns when it last stored a verdict, or began.
-
-    Valkey being away or full is told once, and stops nobody.
+    `judged_at` returns when it last stored a verdict, or began. Valkey being away or full is
+    logged once, and stops nobody.
     """
 
     def __init__(
@@ -99,9 +97,10 @@ class Signs:
         self._name = name
         self._model = model
         self._judged_at = judged_at
+        self._is_first = True
 
-    def give(self) -> None:
-        """Give a sign now."""
+    def beat(self) -> None:
+        """Say it now; the first time, forget processes that died."""
         version, problem = self._model()
         value = json.dumps(
             {
@@ -112,57 +111,30 @@ class Signs:
             }
         )
         try:
-            _write(self._client, self._kind, self._name, value)
+            if self._is_first:
+                self._forget_dead()
+            with self._client.pipeline(transaction=False) as pipeline:
+                pipeline.hset(self._kind, self._name, value)
+                # The whole hash expires when nobody writes any more.
+                pipeline.expire(self._kind, int(4 * _ALIVE_FOR_SECONDS))
+                pipeline.execute()
         except (RedisError, OSError) as error:
             QUEUE_NOTICE.away(error)
         else:
+            self._is_first = False
             QUEUE_NOTICE.back()
 
-    def take_back(self) -> None:
-        """Take the sign back: this process takes no more work."""
+    def stop(self) -> None:
+        """Say that this process takes no more work."""
         with contextlib.suppress(RedisError, OSError):
             self._client.hdel(self._kind, self._name)
 
-
-def register_heartbeat(app: Celery, signs: Signs) -> None:
-    """Let this app's worker give signs while it works."""
-
-    class HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types
-        """Beats in the event loop that judges, so that a stuck worker falls silent."""
-
-        requires = ("celery.worker.consumer:Connection",)
-
-        def start(self, parent: Any) -> None:
-            """Give the first sign at once, then go on."""
-            signs.give()
-            parent.timer.call_repeatedly(INTERVAL_SECONDS, signs.give)
-
-        def stop(self, parent: Any) -> None:
-            """Take the sign back: this worker takes no more work."""
-            signs.take_back()
-
-    app.steps["consumer"].add(HeartbeatStep)
-
-
-def _write(client: redis.Redis, kind: str, name: str, value: str) -> None:
-    """Write one sign; the whole table expires when nobody writes any more."""
-    stale = [other for other, seen in _table(client, kind).items() if _is_stale(seen)]
-    with client.pipeline(transaction=False) as pipeline:
-        pipeline.hset(kind, name, value)
-        if stale:
-            pipeline.hdel(kind, *stale)
-        pipeline.expire(kind, int(4 * _ALIVE_FOR_SECONDS))
-        pipeline.execute()
-
-
-def _table(client: redis.Redis, kind: str) -> dict[str, str]:
-    table: Any = client.hgetall(kind)
-    return dict(table)
-
-
-def _is_stale(value: str) -> bool:
-    given_at: float = _read(value)["at"]
-    return time.time() - given_at > 2 * _ALIVE_FOR_SECONDS
+    def _forget_dead(self) -> None:
+        fields: Any = self._client.hgetall(self._kind)
+        dead_since = time.time() - 2 * _ALIVE_FOR_SECONDS
+        dead = [name for name, value in fields.items() if _read(value)["at"] < dead_since]
+        if dead:
+            self._client.hdel(self._kind, *dead)
 
 
 def _read(value: str) -> dict[str, Any]:
@@ -173,8 +145,7 @@ def _read(value: str) -> dict[str, Any]:
             "at": float(sign["at"]),
             "model": sign["model"],
             "problem": sign["problem"],
-            # A worker of an earlier version, during an upgrade, does not say.
-            "judged_at": float(sign.get("judged_at", sign["at"])),
+            "judged_at": float(sign["judged_at"]),
         }
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return {"at": 0.0, "model": "", "problem": None, "judged_at": 0.0}

@@ -9,17 +9,18 @@ from service.domain.comment import Lane
 
 
 class QueueName(StrEnum):
-    """The lists in Valkey that messages wait in; the prefix lets the server be shared."""
+    """The lists in Valkey that messages wait in; the prefix lets the server be shared.
+
+    A Celery worker needs a queue of tasks; nothing is sent to ours.
+    """
 
     INTERACTIVE = "slopsieve.interactive"
     BULK = "slopsieve.bulk"
-    UPKEEP = "slopsieve.upkeep"
-    CALLBACKS = "slopsieve.callbacks"
-    RETRAIN = "slopsieve.retrain"
+    TASKS = "slopsieve.upkeep"
 
 
 class TaskName(StrEnum):
-    """The tasks that a message can ask for by name."""
+    """What the background process does on time, as metrics and log lines name it."""
 
     SWEEP_STRANDED = "slopsieve.sweep_stranded"
     PRUNE_DELIVERIES = "slopsieve.prune_deliveries"
@@ -30,11 +31,8 @@ class TaskName(StrEnum):
     COUNT_TRAFFIC = "slopsieve.count_traffic"
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
-    DELIVER_DUE = "slopsieve.deliver_due"
     REMIND = "slopsieve.remind"
     PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
-    # The task's name is its queue's: nothing else is asked for there.
-    RETRAIN = "slopsieve.retrain"
 
 
 # In the order in which they are consumed: the bulk lane moves while nobody waits.

@@ -1,4 +1,4 @@
-"""The task that has a retraining begun, and the thread that runs it."""
+"""The thread that runs a retraining."""
 
 from __future__ import annotations
 
@@ -6,31 +6,16 @@ import logging
 import threading
 from collections.abc import Callable
 
-from celery import Celery
-
 from service.domain.errors import ModerationError
-from service.tasks.names import TaskName
 
 log = logging.getLogger(__name__)
 
-# For what could not begin because another machine was at it, should no message come.
+# Whether a retraining is due, or was asked for by a wake-up that was lost.
 _LOOK_AGAIN_SECONDS = 600.0
 
 
-def register_retraining(app: Celery, wake: Callable[[], object]) -> None:
-    """Teach this app's workers to begin a retraining; the message is done with at once.
-
-    A training takes longer than any message may stay unanswered for, and what is wanted stands in
-    the database, so nothing is lost with the message.
-    """
-
-    @app.task(name=TaskName.RETRAIN.value, ignore_result=True, shared=False, acks_late=False)  # type: ignore[untyped-decorator]  # Celery ships no types
-    def retrain() -> None:
-        wake()
-
-
 class RetrainingThread:
-    """Runs `work` each time it is woken, once at a time, beside the loop that gives signs of life.
+    """Runs `work` each time it is woken, once at a time, beside what else the process does.
 
     `work` is given what says whether it may go on. One thread serves for life: a training program
     ends with the thread that started it.
@@ -51,10 +36,13 @@ class RetrainingThread:
         """Look again, now or after the work at hand."""
         self._woken.set()
 
-    def close(self, *, seconds: float) -> None:
-        """Have the work at hand stop, and wait for that, at most so long."""
+    def stop(self) -> None:
+        """Have the work at hand stop."""
         self._stops.set()
         self._woken.set()
+
+    def join(self, *, seconds: float) -> None:
+        """Wait until it has stopped, at most so long."""
         self._thread.join(timeout=seconds)
 
     def _run(self) -> None:

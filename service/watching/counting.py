@@ -144,7 +144,7 @@ class CountingObserver:
             for lane in Lane:
                 self._kept.labels(lane.value, AddOutcome.NEW.value)
             self._stage(Stage.KEEP)
-        if process == "callbacks":
+        if process == "background":
             for ended in _DELIVERED.values():
                 self._told.labels(ended)
 

@@ -1,24 +1,19 @@
-"""Every queue that is named is consumed, every task that is scheduled is known to the worker."""
+"""Every queue that is named is consumed, everything that is done on time has its job."""
 
 from __future__ import annotations
 
 from service.domain.comment import Lane
-from service.tasks.callbacks import register_callbacks
+from service.processes.background import jobs, reminder_job
+from service.settings import load_settings
 from service.tasks.celery_app import make_celery
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
-from service.tasks.reminding import register_reminding
-from service.tasks.retraining import register_retraining
 from service.tasks.scoring import lane_plans, register_scoring
-from service.tasks.upkeep import UPKEEP_TASKS, register_upkeep
+from service.wiring import wire
 
 
 def _worker_app():
-    app = make_celery("redis://localhost:1/0", retrains=True)
+    app = make_celery("redis://localhost:1/0")
     register_scoring(app, lambda ids: None, batch_size=8)
-    register_upkeep(app, dict.fromkeys(UPKEEP_TASKS, lambda: None))
-    register_callbacks(app, lambda: None)
-    register_reminding(app, lambda: None)
-    register_retraining(app, lambda: None)
     return app
 
 
@@ -37,20 +32,13 @@ def test_every_lane_has_a_queue_and_the_interactive_one_goes_first():
     assert set(Lane) == set(LANE_QUEUES)
 
 
-def test_every_task_is_registered_and_every_scheduled_one_exists():
-    app = _worker_app()
+def test_everything_that_is_done_on_time_has_one_job(tmp_path):
+    wired = wire(load_settings(data_dir=tmp_path, valkey_url="redis://localhost:1/0"))
 
-    scheduled = {TaskName(entry["task"]) for entry in app.conf.beat_schedule.values()}
-    assert set(TaskName) == {TaskName(n) for n in app.tasks if not n.startswith("celery.")}
-    assert scheduled <= set(TaskName)
+    tasks = [job.task for job in (*jobs(wired), reminder_job(wired))]
 
-
-def test_scheduled_messages_expire_before_they_pile_up():
-    app = _worker_app()
-
-    for entry in app.conf.beat_schedule.values():
-        assert entry["schedule"] <= entry["options"]["expires"] <= 4 * entry["schedule"]
-        assert entry["options"]["queue"] in set(QueueName)
+    wired.close()
+    assert sorted(tasks) == sorted(TaskName)
 
 
 def test_messages_are_json_alone_and_results_are_not_kept():

@@ -79,8 +79,8 @@ def _kubernetes(kind: str, folder: Path = BASE) -> dict[str, dict[str, Any]]:
 
 
 def _deployments() -> dict[str, dict[str, Any]]:
-    """Return every Deployment, of the base and of the components."""
-    return _kubernetes("Deployment") | _kubernetes("Deployment", RETRAINING)
+    """Return every Deployment."""
+    return _kubernetes("Deployment")
 
 
 def _container(resource: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _modules_in_compose() -> dict[str, str]:
     return {
         name: module
         for name, service in _compose()["services"].items()
-        if (target := service.get("build", {}).get("target")) in images
+        if (target := _defaults(service.get("build", {}).get("target", ""))) in images
         and (module := _module(service.get("command") or images[target]))
     }
 
@@ -186,7 +186,6 @@ def test_every_container_is_handed_the_secrets_that_it_needs_and_no_other():
 
     assert handed == {
         **{name: [both[0], "secret_key", both[1]] for name in _NEED_ALL},
-        "beat": ["valkey_url"],
         "migrate": ["database_url"],
         "postgres": ["postgres_password"],
         "backup": ["postgres_password"],
@@ -203,7 +202,7 @@ def test_every_container_is_handed_the_secrets_that_it_needs_and_no_other():
         assert re.findall(r"\$\{\w*(?:PASSWORD|SECRET|TOKEN)", text) == []
 
 
-_NEED_ALL = ("web", "worker", "callbacks", "trainer")
+_NEED_ALL = ("web", "worker", "background")
 
 
 def test_the_secrets_that_compose_mounts_are_made_once_each_their_own(tmp_path):
@@ -286,7 +285,7 @@ def test_an_image_of_ours_is_tagged_with_the_version_that_is_in_it():
 
 def test_every_image_in_kubernetes_gets_a_version_from_both_kustomizations():
     used = {_container(r)["image"] for k in ("Deployment", "Job") for r in _kubernetes(k).values()}
-    all_used = {_container(deployment)["image"] for deployment in _deployments().values()} | used
+    all_used = used | {_background_that_retrains()["image"]}
 
     for folder, used_there in ((BASE, used), (OVERLAY, all_used)):
         tagged = {
@@ -392,18 +391,6 @@ def test_one_patch_takes_the_rights_of_every_pod():
         assert "memory" in _container(resource)["resources"]["limits"]
 
 
-def test_the_trainer_of_its_component_is_held_as_short_as_every_pod_of_the_base():
-    ours = _load(RETRAINING / "trainer-pod.yaml")["spec"]["template"]["spec"]
-    theirs = _load(BASE / "hardened.yaml")["spec"]["template"]["spec"]
-    waits = _load(BASE / "after-migration.yaml")["spec"]["template"]["spec"]["initContainers"]
-
-    assert ours["securityContext"].items() >= theirs["securityContext"].items()
-    assert ours["automountServiceAccountToken"] is theirs["automountServiceAccountToken"] is False
-    for key in ("securityContext", "envFrom"):
-        assert ours["containers"][0][key] == theirs["containers"][0][key]
-    assert ours["initContainers"] == waits
-
-
 def test_what_a_component_adds_is_found_by_the_selectors_of_the_base():
     labels = _load(BASE / "kustomization.yaml")["labels"]
 
@@ -423,37 +410,35 @@ def test_model_versions_and_retrainings_outlive_the_containers_that_share_them(t
     versions = own_versions_folder(settings).relative_to(tmp_path)
     retraining = DataFolder(tmp_path).retraining_folder.relative_to(tmp_path)
     services = _compose()["services"]
-    mounts = {
-        mount["name"]: mount["mountPath"]
-        for mount in _load(RETRAINING / "trainer-pod.yaml")["spec"]["template"]["spec"][
-            "containers"
-        ][0]["volumeMounts"]
-    }
+    written = [f"models:/data/{versions}", f"retraining:/data/{retraining}"]
+    patches = (RETRAINING / "kustomization.yaml").read_text("utf-8")
+    [mount] = _background_that_retrains()["volumeMounts"]
 
-    assert f"models:/data/{versions}" in services["web"]["volumes"]
-    assert services["worker"]["volumes"] == [f"models:/data/{versions}:ro"]
-    assert services["trainer"]["volumes"] == [
-        f"models:/data/{versions}",
-        f"retraining:/data/{retraining}",
-    ]
+    assert written[0] in services["web"]["volumes"]
+    assert services["worker"]["volumes"] == [f"{written[0]}:ro"]
+    assert services["background"]["volumes"] == written
     assert {f"/data/{versions}", f"/data/{retraining}"} <= set(_folders_made())
-    assert mounts["models"] == f"/data/{versions}"
-    assert mounts["retraining"] == f"/data/{retraining}"
+    assert f"{{name: models, mountPath: /data/{versions}}}" in patches
+    assert mount == {"name": "retraining", "mountPath": f"/data/{retraining}"}
+
+
+def _background_that_retrains() -> dict[str, Any]:
+    return _container(_load(RETRAINING / "background.yaml"))
 
 
 def test_a_retraining_is_gone_on_with_by_a_host_of_the_same_name():
-    pod = _deployments()["slopsieve-trainer"]["spec"]["template"]["spec"]
-
-    assert _compose()["services"]["trainer"]["hostname"]
-    assert pod["hostname"]
+    assert _compose()["services"]["background"]["hostname"]
+    assert _deployments()["slopsieve-background"]["spec"]["template"]["spec"]["hostname"]
 
 
-def test_a_trainer_may_take_more_memory_than_its_training_program(tmp_path):
+def test_what_retrains_may_take_more_memory_than_its_training_program(tmp_path):
     trains_with = load_settings(data_dir=tmp_path).retrain_memory_mb * 1e6
-    limits = _compose()["services"]["trainer"]["deploy"]["resources"]["limits"]
-    pod = _container(_deployments()["slopsieve-trainer"])["resources"]["limits"]
+    example = (DOCKER / ".env.example").read_text("utf-8")
+    memory = re.search(r"^#BACKGROUND_MEMORY=(\d+)g$", example, flags=re.MULTILINE)
+    pod = _background_that_retrains()["resources"]["limits"]
 
-    assert int(_defaults(limits["memory"]).removesuffix("g")) * 2**30 > 1.25 * trains_with
+    assert memory
+    assert int(memory[1]) * 2**30 > 1.25 * trains_with
     assert int(pod["memory"].removesuffix("Gi")) * 2**30 > 1.25 * trains_with
 
 
@@ -548,7 +533,7 @@ def test_every_file_that_compose_mounts_is_there():
 
 # What the stage's processes do, told to a Python that cannot import what the stage leaves out.
 _WEB = """
-import service.processes.beat, service.processes.callbacks, service.processes.probe
+import service.processes.background, service.processes.probe
 import service.commands.demo, service.commands.output, service.commands.progress
 from service.processes.app import create_app, readiness_checks, web_config
 from service.settings import load_settings

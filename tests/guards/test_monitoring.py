@@ -35,7 +35,7 @@ from service.processes.operating import (
 )
 from service.settings import load_settings
 from service.stores.migrations import migrate
-from service.tasks.upkeep import UPKEEP_TASKS
+from service.tasks.names import TaskName
 from service.watching.exposition import Exposition
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
@@ -99,9 +99,9 @@ def text(tmp_path_factory, valkey) -> str:
     )
     parts = state_parts(replace(wired, services=services))
     exposition = expose("api", wired)
-    for process in ("worker", "callbacks"):
+    for process in ("worker", "background"):
         wired.counting.expect(process)
-    for task in UPKEEP_TASKS:
+    for task in TaskName:
         wired.counting.watch_upkeep(task.value, lambda: 1)()
     wired.counting.database_failed("OperationalError")
     wired.counting.served(route="/1.1/comment-check", method="POST", status=200, seconds=0.1)
@@ -283,4 +283,4 @@ def test_prometheus_is_told_of_the_alerts_and_of_every_process_with_metrics():
         for name in found["names"]
     }
     assert config["rule_files"] == ["alerts.yaml"]
-    assert names == {"web", "worker", "callbacks"}
+    assert names == {"web", "worker", "background"}

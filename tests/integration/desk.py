@@ -124,7 +124,7 @@ class Desk:
         undo_decision(comment_id, self.services, undone_by="mod")
 
     def upkeep(self) -> None:
-        """Do what beat asks a worker for now and then; a store that is away is tried next time."""
+        """Do what is done on time; a store that is away is tried next time."""
         with contextlib.suppress(StoreUnavailableError):
             rebuild_if_blank(self.services.reputation, self.services.review, goes_on=lambda: True)
         with contextlib.suppress(StoreUnavailableError):

@@ -135,7 +135,7 @@ class Installation:
         return [self.case(one) for one in ids]
 
     def sweep_until_judged(self, ids: Sequence[CommentId]) -> None:
-        """Sweep now and then, as beat does, until every comment has its verdict.
+        """Sweep now and then, as upkeep does, until every comment has its verdict.
 
         An id that Valkey hands out in the moment it goes down is in nobody's hands.
         """

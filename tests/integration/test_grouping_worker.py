@@ -1,10 +1,8 @@
-"""A real worker groups what it judged when beat asks for it."""
+"""What a real worker judged is grouped by a real background process."""
 
 from __future__ import annotations
 
 from service.domain.verdict import Outcome
-from service.tasks.celery_app import make_celery
-from service.tasks.names import QueueName, TaskName
 from tests.integration.installation import until
 
 ADVERTS = (
@@ -18,16 +16,14 @@ def test_adverts_for_one_shop_are_one_campaign_soon_after_they_were_judged(insta
     installation = install()
     installation.start_worker()
     ids = installation.submit(ADVERTS)
-    cases = installation.await_verdicts(ids)
-    celery = make_celery(installation.wired.valkey_url)
+    cases = installation.await_verdicts(ids, seconds=120)
+    installation.start("service.processes.background")
 
     def campaigns():
-        celery.send_task(TaskName.GROUP_FRESH.value, queue=QueueName.UPKEEP.value)
         found = {installation.case(one).campaign_id for one in ids}
         return found if None not in found else None
 
-    grouped = until(campaigns)
-    celery.close()
+    grouped = until(campaigns, seconds=120)
 
     assert Outcome.HAM not in {case.verdict.outcome for case in cases}
     assert len(grouped) == 1

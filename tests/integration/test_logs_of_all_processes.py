@@ -120,7 +120,7 @@ def test_every_line_of_every_process_is_one_object(logged):
 
     assert all({"time", "level", "event", "process"} <= set(event) for event in events)
     processes = {event["process"] for event in events}
-    assert {"api", "worker", "callbacks", "beat", "supervisor"} <= processes
+    assert {"api", "worker", "background", "supervisor"} <= processes
 
 
 def test_nobodys_words_names_addresses_or_links_stand_in_any_line(logged):
@@ -149,6 +149,6 @@ def test_a_comments_id_leads_from_its_request_to_its_verdict_and_to_its_site(log
     alone, of_batch = of(ids["alone"]), of(ids["of_batch"])
     assert alone[("api", "request served")]["request_id"] == "request-of-this-test"
     assert alone[("worker", "comments judged")]["stored"] >= 1
-    assert alone[("callbacks", "site was not told")]["status"] == 500
+    assert alone[("background", "site was not told")]["status"] == 500
     assert of_batch[("api", "comments came in")]["request_id"]
     assert ("worker", "comments judged") in of_batch

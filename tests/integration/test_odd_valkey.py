@@ -10,7 +10,7 @@ import pytest
 
 from service.domain.comment import Lane
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BEATS, DISPATCHERS, WORKERS, live_workers
+from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.tasks.names import QueueName
 from tests.integration.installation import until as until_within
 from tests.servers import free_port, running_valkey
@@ -61,24 +61,14 @@ def client(install):
         one.close()
 
 
-@pytest.mark.parametrize(
-    ("module", "kind", "queues"),
-    [
-        (
-            "service.processes.worker",
-            WORKERS,
-            (QueueName.UPKEEP, QueueName.INTERACTIVE),
-        ),
-        ("service.processes.callbacks", DISPATCHERS, (QueueName.CALLBACKS,)),
-    ],
-)
 def test_a_message_that_is_none_of_ours_is_dropped_with_a_line_that_does_not_quote_it(
-    install, client, module, kind, queues
+    install, client
 ):
+    queues = (QueueName.TASKS, QueueName.INTERACTIVE)
     installation = install()
     valkey = client(installation)
-    process = installation.start(module)
-    until(lambda: live_workers(valkey, kind))
+    process = installation.start("service.processes.worker")
+    until(lambda: live_workers(valkey, WORKERS))
 
     for queue in queues:
         valkey.lpush(queue.value, *FOREIGN)
@@ -124,8 +114,8 @@ def test_a_lost_queue_is_one_line_a_process_and_its_return_another(install, tmp_
         installation = install(valkey_url=server.url)
         valkey = open_client(server.url)
         installation.start_worker(0.0)
-        installation.start("service.processes.beat")
-        until(lambda: live_workers(valkey, WORKERS) and live_workers(valkey, BEATS))
+        installation.start("service.processes.background")
+        until(lambda: live_workers(valkey, WORKERS) and live_workers(valkey, BACKGROUND))
         installation.await_verdicts(installation.submit(["before"]))
         server.kill()
         until(lambda: installation.log.read_text().count(AWAY) == 2)

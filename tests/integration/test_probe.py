@@ -14,13 +14,13 @@ import pytest
 from service.settings import ENV_PREFIX, load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BEATS, DISPATCHERS, TRAINERS, WORKERS
+from service.tasks.heartbeat import BACKGROUND, WORKERS
 from service.wiring import wire
 from tests.servers import free_port, running_valkey
 
 each_kind = pytest.mark.parametrize(
     ("probe", "kind"),
-    [("worker", WORKERS), ("callbacks", DISPATCHERS), ("trainer", TRAINERS), ("beat", BEATS)],
+    [("worker", WORKERS), ("background", BACKGROUND)],
 )
 
 
@@ -51,7 +51,7 @@ def client(valkey_url):
 
 
 def sign(client, kind, host):
-    value = json.dumps({"at": time.time(), "model": "", "problem": None})
+    value = json.dumps({"at": time.time(), "model": "", "problem": None, "judged_at": 0.0})
     client.hset(kind, f"{host}:1", value)
 
 

@@ -18,7 +18,7 @@ import pytest
 from service.domain.delivery import DeliveryState, Endpoint
 from service.moderation.judging.judge import judge_batch
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BEATS, live_workers
+from service.tasks.heartbeat import BACKGROUND, live_workers
 from tests.integration.installation import ROOT, until
 from tests.servers import free_port
 from tests.sites import Site, with_status
@@ -122,7 +122,7 @@ def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice
         endpoint = Endpoint(site_id=installation.site.id, url=site.url(), secrets=(SECRET,))
         installation.services.telling.endpoints.put(endpoint)
         with running(
-            installation, "service.processes.callbacks", "callbacks started", **settings
+            installation, "service.processes.background", "background started", **settings
         ) as process:
             judge_batch(installation.submit(["Thank you."]), installation.services)
             until(
@@ -141,22 +141,22 @@ def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_scheduler_ends_at_once_and_is_alive_until_then(install, number):
+def test_a_background_process_ends_soon_and_is_alive_until_then(install, number):
     installation = install()
 
     with (
-        running(installation, "service.processes.beat", "beat started") as beat,
+        running(installation, "service.processes.background", "background started") as process,
         closing(open_client(installation.valkey_url)) as client,
     ):
-        [sign] = until(lambda: live_workers(client, BEATS))
-        beat.send_signal(number)
+        [sign] = until(lambda: live_workers(client, BACKGROUND))
+        process.send_signal(number)
 
-        assert beat.wait(5) == 0
-        assert sign.name.endswith(f":{beat.pid}")
-        assert live_workers(client, BEATS) == []
+        assert process.wait(STOP_SECONDS) == 0
+        assert sign.name.endswith(f":{process.pid}")
+        assert live_workers(client, BACKGROUND) == []
 
 
-@pytest.mark.parametrize("kind", ["worker", "callbacks", "trainer"])
+@pytest.mark.parametrize("kind", ["worker", "background"])
 def test_a_process_told_to_stop_before_it_takes_work_ends_in_order(install, kind, monkeypatch):
     installation = install()
     monkeypatch.setenv("TOLD_EARLY", kind)
@@ -174,9 +174,12 @@ def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(ins
         return sorted(path.name for path in folder.glob("*.sock"))
 
     with running(
-        installation, "service.processes.callbacks", "callbacks started", metrics_address=address
+        installation,
+        "service.processes.background",
+        "background started",
+        metrics_address=address,
     ) as process:
-        until(lambda: sockets() == ["callbacks-0.sock"])
+        until(lambda: sockets() == ["background-0.sock"])
         until(lambda: _answers(port))
         process.send_signal(signal.SIGTERM)
         code = process.wait(STOP_SECONDS)

@@ -23,7 +23,7 @@ from tests.servers import free_port
 
 UP = [sys.executable, "-c", "from service.cli import main; main()", "up"]
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("valkey", "api", "worker", "callbacks", "beat")
+PARTS = ("valkey", "api", "worker", "background")
 
 
 def children(pid: int) -> dict[int, str]:
@@ -205,7 +205,7 @@ def test_a_port_in_use_is_one_clear_line(up, tmp_path):
     [
         "service.processes.worker",
         "service.processes.app",
-        "service.processes.beat",
+        "service.processes.background",
         "valkey-server",
     ],
 )
@@ -230,8 +230,7 @@ def test_a_restart_replaces_every_part_but_valkey_and_refuses_nobody(up):
         "valkey-server",
         "service.processes.app",
         "service.processes.worker",
-        "service.processes.callbacks",
-        "service.processes.beat",
+        "service.processes.background",
     )
     before = {part: child(up.process.pid, part) for part in parts}
     answers = []
@@ -260,7 +259,7 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
     with socket.socket() as probe:
         refused = probe.connect_ex(("127.0.0.1", port))
 
-    # Switched on, retraining is one part more, and stops with the others.
+    # Switched on, retraining stops with the others.
     process = start(
         tmp_path / "data", tmp_path / "log", "--json", SLOPSIEVE_RETRAIN_EVERY_DAYS="30"
     )
@@ -273,8 +272,8 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
     assert first.said["url"].endswith(f":{port}")
     assert refused != 0
     assert len(family) == len(("supervisor", *PARTS))
-    assert len(later_family) == len(("trainer", *PARTS))
-    assert any("service.processes.trainer" in command for command in later_family.values())
+    assert len(later_family) == len(PARTS)
+    assert "retraining is on" in (tmp_path / "log").read_text()
     assert left == alive(later_family) == []
     assert [again.said[name] for name in ("site_key", "moderator", "password")] == [None] * 3
     assert status == 200

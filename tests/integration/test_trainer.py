@@ -1,4 +1,4 @@
-"""A real trainer process does what was asked for, and goes on after it was stopped."""
+"""A real background process retrains when asked, and goes on after it was stopped."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ def told(tmp_path, monkeypatch):
 
 @contextmanager
 def trainer(installation):
-    """Run a trainer until the block ends; give its process."""
+    """Run a background process that retrains until the block ends; give its process."""
     environment = os.environ | {
         "SLOPSIEVE_DATA_DIR": str(installation.folder),
         "SLOPSIEVE_VALKEY_URL": installation.valkey_url,
+        "SLOPSIEVE_RETRAIN_EVERY_DAYS": "30",
     }
     with (installation.folder / "trainer.log").open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.integration.odd_trainer"],
+            [sys.executable, "-m", "tests.integration.odd_background"],
             cwd=ROOT,
             env=environment,
             stderr=output,

@@ -17,10 +17,10 @@ from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import (
-    DISPATCHERS,
+    BACKGROUND,
     STUCK_SECONDS,
     WORKERS,
-    Signs,
+    Heartbeat,
     WorkerSign,
     are_stuck,
 )
@@ -102,13 +102,13 @@ def test_a_model_is_not_asked_for_where_a_worker_is_missing():
 
 @pytest.fixture
 def home(tmp_path):
-    """Give an installation with a Valkey of its own, whose worker and dispatcher give signs."""
+    """Give an installation with a Valkey of its own, whose processes give signs."""
     with running_valkey() as server:
         wired = wire(load_settings(data_dir=tmp_path, valkey_url=server.url))
         migrate(wired.engine)
         client = open_client(server.url)
-        for kind in (WORKERS, DISPATCHERS):
-            Signs(client, kind, kind, judged_at=lambda: time.time() - 2 * STUCK_SECONDS).give()
+        for kind in (WORKERS, BACKGROUND):
+            Heartbeat(client, kind, kind, judged_at=lambda: time.time() - 2 * STUCK_SECONDS).beat()
         yield wired, client
         client.close()
         wired.close()
@@ -138,7 +138,7 @@ def test_a_full_valkey_is_told_as_such_and_nobody_is_told_to_start_a_worker(home
     client.config_set("maxmemory-policy", "noeviction")
     found = told(wired)
 
-    assert set(found) == {"queue", "worker", "model", "judging", "callbacks"}
+    assert set(found) == {"queue", "worker", "model", "judging", "background"}
     says, remedy = found.pop("queue")
     assert "its memory is full" in says
     assert "maxmemory" in remedy

@@ -18,8 +18,7 @@ each_process = pytest.mark.parametrize(
     [
         "service.processes.app",
         "service.processes.worker",
-        "service.processes.callbacks",
-        "service.processes.beat",
+        "service.processes.background",
     ],
 )
 
@@ -55,9 +54,7 @@ def test_a_process_without_valkey_says_what_to_do(module, tmp_path):
     assert "it must start with redis://" in line
 
 
-@pytest.mark.parametrize(
-    "module", ["service.processes.worker", "service.processes.callbacks", "service.processes.beat"]
-)
+@pytest.mark.parametrize("module", ["service.processes.worker", "service.processes.background"])
 def test_only_the_api_takes_a_socket(module, tmp_path):
     ended = run(module, "--fd", "7", data_dir=tmp_path)
 

@@ -329,19 +329,18 @@ def sign(name: str = "host:1", version: str = "minilm-3", problem: str | None = 
 
 def test_workers_that_are_away_have_no_model_or_differ_are_found():
     one_alive = [sign(version="")]
-    others = {"callbacks process": State.OK, "scheduler": State.OK}
+    others = {"background": State.OK}
 
-    def found(workers, dispatchers=one_alive, beats=one_alive):
-        checked = judging.check_workers(workers, dispatchers, beats)
+    def found(workers, background=one_alive):
+        checked = judging.check_workers(workers, background)
         return {one.check: one.state for one in checked}
 
     assert found([]) == {"workers": State.FAIL} | others
     assert found([sign()]) == {"workers": State.OK} | others
     assert found([sign(problem="no CURRENT")])["workers"] is State.FAIL
     assert found([sign(), sign("host:2", "minilm-4")])["workers"] is State.WARN
-    assert found([sign()], [])["callbacks process"] is State.WARN
-    assert found([sign()], beats=[])["scheduler"] is State.WARN
-    assert found([sign()], beats=[sign(), sign("host:2")])["scheduler"] is State.WARN
+    assert found([sign()], [])["background"] is State.WARN
+    assert found([sign()], [sign(), sign("host:2")])["background"] is State.WARN
 
 
 def make_backlog(**changes) -> Backlog:

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.tasks.gate import is_ours
-from service.tasks.names import TaskName
 
 
 def message(content: object, **changes: object) -> dict[str, object]:
@@ -27,27 +26,12 @@ def message(content: object, **changes: object) -> dict[str, object]:
     } | changes
 
 
-def asking(content: object = ([], {}, {"chain": None}), **changes: object) -> dict[str, object]:
-    headers = {
-        "task": TaskName.DELIVER_DUE.value,
-        "id": "task-1",
-        "eta": None,
-        "expires": "2026-11-22T15:53:54+00:00",
-        "timelimit": [None, None],
-        "retries": 0,
-    }
-    return message(content, headers=headers | changes)
-
-
-def test_an_id_and_a_task_come_through():
+def test_an_id_comes_through():
     assert is_ours(message({"comment_id": "com_1"}))
-    assert is_ours(asking())
-    assert is_ours(asking(expires=None))
 
 
 def test_what_a_worker_put_back_comes_through_again():
     assert is_ours(message({"comment_id": "com_1"}, headers={"redelivered": True}))
-    assert is_ours(asking(redelivered=True))
 
 
 @pytest.mark.parametrize(
@@ -67,17 +51,7 @@ def test_what_a_worker_put_back_comes_through_again():
         message({}, properties=5),
         message({}, properties={"delivery_tag": "one"}),
         message({}, **{"content-type": "application/x-python-serialize"}),
-        asking(task="os.system"),
-        asking(id=None),
-        asking(eta="soon"),
-        asking(expires="soon"),
-        asking(expires="2026-11-22T15:53:54"),
-        asking(timelimit=None),
-        asking(retries=None),
-        asking(content=5),
-        asking(content=[["argument"], {}, {}]),
-        asking(content=[[], {"name": 1}, {}]),
-        asking(content=[[], {}, {"chain": ["another"]}]),
+        message({}, headers={"task": "os.system", "id": "1"}),
     ],
 )
 def test_nothing_else_does(foreign):
@@ -92,4 +66,5 @@ def test_nothing_else_does(foreign):
 )
 def test_whatever_json_holds_is_refused_and_raises_nothing(foreign):
     assert not is_ours(foreign)
-    assert not is_ours(asking(content=foreign))
+    if not isinstance(foreign, dict):
+        assert not is_ours(message(foreign))

@@ -19,7 +19,8 @@ def test_it_looks_when_it_starts_and_again_when_it_was_woken():
     until(lambda: len(looks) == 1)
     thread.wake()
     until(lambda: len(looks) == 2)
-    thread.close(seconds=5)
+    thread.stop()
+    thread.join(seconds=5)
 
     assert len(looks) == 2
 
@@ -35,7 +36,8 @@ def test_what_is_under_way_hears_that_it_is_to_stop():
     thread = RetrainingThread(work)
     thread.start()
     began.wait(5)
-    thread.close(seconds=5)
+    thread.stop()
+    thread.join(seconds=5)
 
     assert stopped == [True]
 
@@ -53,4 +55,5 @@ def test_a_fault_ends_this_look_alone(error):
     until(lambda: len(looks) == 1)
     thread.wake()
     until(lambda: len(looks) == 2)
-    thread.close(seconds=5)
+    thread.stop()
+    thread.join(seconds=5)

@@ -1,0 +1,283 @@
+"""The background process: notifies sites, does upkeep on time and retrains, until told to stop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from service.domain.errors import StoreUnavailableError
+from service.domain.retraining import Retraining, RetrainingOptions
+from service.moderation.admin.sessions import prune_sessions
+from service.moderation.insight.drift import count_traffic
+from service.moderation.intake.sweep import sweep_stranded
+from service.moderation.judging.group import GroupingMemory, group_fresh
+from service.moderation.learning.ask_retraining import retrain_if_wanted
+from service.moderation.learning.export_labelled import decisions_for_training
+from service.moderation.learning.rebuild import rebuild_if_blank
+from service.moderation.learning.remember import remember_open
+from service.moderation.learning.tidy_retrainings import tidy_retrainings
+from service.moderation.learning.tidy_versions import tidy_versions
+from service.moderation.privacy.prune import prune_comments, prune_deliveries
+from service.moderation.review.search import update_search_index
+from service.moderation.telling.deliver import deliver, take_deliveries
+from service.processes.operating import expose
+from service.processes.starting import start
+from service.tasks.broker import open_client
+from service.tasks.dispatcher import Dispatcher
+from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, TRAINERS, Heartbeat, own_name
+from service.tasks.names import TaskName
+from service.tasks.retraining import RetrainingThread
+from service.tasks.schedule import GoesOn, Job, Schedule
+from service.tasks.wake import Wake, listen_for_ever
+from service.wiring import Wired, reminder_plan, wire
+
+log = logging.getLogger(__name__)
+
+# Fresh messages to sites wake the process; this finds those whose time to be tried again has come.
+_DELIVER_EVERY_SECONDS = 2.0
+# What is being sent may end; it takes at most this long, and is sent again if it does not.
+_DRAIN_SECONDS = 16.0
+# Longer than the training program is given to stop; what it did is gone on with later.
+_STOP_SECONDS = 25.0
+# No job of the schedule takes so long; one that is stuck makes the process fall silent.
+_STUCK_SECONDS = 120.0
+
+
+def main() -> None:
+    """Run the background process; what keeps it from starting is said in one line."""
+    wired = start("background", lambda settings, _: wire(settings))
+    run_background(wired)
+    sys.exit()
+
+
+def run_background(wired: Wired) -> None:
+    """Work until SIGTERM or SIGINT, then let what is being sent end.
+
+    A training under way is stopped then, and gone on with when the process starts again.
+    """
+    events: SimpleQueue[Wake | None] = SimpleQueue()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: events.put(None))
+    services, settings = wired.services, wired.settings
+    retrains = settings.retrain_every_days > 0
+    dispatcher = Dispatcher(
+        partial(take_deliveries, services.telling, services.common),
+        partial(deliver, services=services, delays=settings.callback_delays),
+    )
+    schedule = Schedule(jobs(wired), watch=wired.counting.watch_upkeep)
+    # By itself: a mail server may take minutes.
+    reminding = Schedule([reminder_job(wired)], watch=wired.counting.watch_upkeep)
+    retraining = RetrainingThread(lambda goes_on: retrain(wired, goes_on))
+    exposition = expose("background", wired)
+    schedule.start()
+    reminding.start()
+    if retrains:
+        retraining.start()
+        log.info("retraining is on", extra={"problem": wired.runs.refuse()})
+    listener = threading.Thread(
+        target=listen_for_ever, args=(wired.valkey_url, events.put), daemon=True
+    )
+    listener.start()
+    log.info("background started", extra={"pid": os.getpid()})
+    _deliver_until_stopped(events, dispatcher, retraining, schedule, _heartbeats(wired, retrains))
+    schedule.stop()
+    reminding.stop()
+    retraining.stop()
+    dispatcher.close(seconds=_DRAIN_SECONDS)
+    schedule.join(seconds=_STOP_SECONDS)
+    if retrains:
+        retraining.join(seconds=_STOP_SECONDS)
+    exposition.close()
+    wired.close()
+    log.info("background stopped")
+
+
+def _deliver_until_stopped(
+    events: SimpleQueue[Wake | None],
+    dispatcher: Dispatcher,
+    retraining: RetrainingThread,
+    schedule: Schedule,
+    heartbeats: list[Heartbeat],
+) -> None:
+    beat_at = float("-inf")
+    is_away = False
+    while True:
+        if time.monotonic() >= beat_at and schedule.seconds_since_turn() < _STUCK_SECONDS:
+            beat_at = time.monotonic() + INTERVAL_SECONDS
+            for one in heartbeats:
+                one.beat()
+        try:
+            dispatcher.dispatch()
+            is_away = False
+        except StoreUnavailableError:
+            if not is_away:
+                log.warning("stores are away, deliveries wait")
+            is_away = True
+        try:
+            event = events.get(timeout=_DELIVER_EVERY_SECONDS)
+        except Empty:
+            continue
+        if event is Wake.RETRAIN:
+            retraining.wake()
+        if event is None:
+            break
+    for one in heartbeats:
+        one.stop()
+
+
+def _heartbeats(wired: Wired, retrains: bool) -> list[Heartbeat]:  # noqa: FBT001  # its one question
+    client = open_client(wired.valkey_url)
+    kinds = (BACKGROUND, TRAINERS) if retrains else (BACKGROUND,)
+    return [Heartbeat(client, kind, own_name()) for kind in kinds]
+
+
+def jobs(wired: Wired) -> list[Job]:
+    """Return what is done on time, and how often; all of it may be done twice."""
+    services, settings = wired.services, wired.settings
+    # A process may get the number of one that died: the id tells them apart.
+    memory = GroupingMemory(f"{own_name()}:{services.common.new_id('lease')}")
+    return [
+        # What the queue lost is found within half a minute of an empty lane.
+        Job(
+            task=TaskName.SWEEP_STRANDED,
+            every_seconds=10.0,
+            run=lambda _: sweep_stranded(services.intake, services.common),
+        ),
+        # Decisions are learnt as they are made; this finds those that histories missed.
+        Job(
+            task=TaskName.REMEMBER_OPEN,
+            every_seconds=10.0,
+            run=_while_any(lambda: remember_open(services)),
+        ),
+        # Every verdict is degraded until blank histories are filled.
+        Job(
+            task=TaskName.REBUILD_HISTORY,
+            every_seconds=5.0,
+            share=0.5,
+            run=lambda goes_on: rebuild_if_blank(
+                services.reputation, services.review, goes_on=goes_on
+            ),
+        ),
+        # What came in is found by the search then; after an upgrade that may be a million.
+        Job(
+            task=TaskName.UPDATE_SEARCH_INDEX,
+            every_seconds=5.0,
+            run=lambda goes_on: update_search_index(services.review, goes_on=goes_on),
+        ),
+        # After judging, and out of its way: whoever waits for a verdict goes first.
+        Job(
+            task=TaskName.GROUP_FRESH,
+            every_seconds=10.0,
+            share=0.1,
+            run=lambda goes_on: group_fresh(services, memory, goes_on=goes_on),
+        ),
+        # Figures are shown by the day.
+        Job(
+            task=TaskName.COUNT_TRAFFIC,
+            every_seconds=60.0,
+            run=lambda goes_on: count_traffic(services.review, services.insight, goes_on=goes_on),
+        ),
+        # What is kept is kept for days.
+        Job(
+            task=TaskName.PRUNE_DELIVERIES,
+            every_seconds=300.0,
+            run=lambda goes_on: prune_deliveries(
+                services.telling,
+                services.common,
+                keep=timedelta(days=settings.keep_deliveries_days),
+                goes_on=goes_on,
+            ),
+        ),
+        Job(
+            task=TaskName.PRUNE_COMMENTS,
+            every_seconds=300.0,
+            run=lambda goes_on: prune_comments(
+                services,
+                keep=_days(settings.keep_comments_days),
+                keep_spam=_days(settings.keep_spam_days),
+                goes_on=goes_on,
+            ),
+        ),
+        Job(
+            task=TaskName.PRUNE_RETRAININGS,
+            every_seconds=900.0,
+            run=lambda _: tidy_retrainings(services, wired.runs),
+        ),
+        Job(
+            task=TaskName.PRUNE_SESSIONS,
+            every_seconds=3_600.0,
+            run=_while_any(lambda: prune_sessions(services.accounts, services.common)),
+        ),
+    ]
+
+
+def reminder_job(wired: Wired) -> Job:
+    """Return what reminds moderators."""
+    return Job(task=TaskName.REMIND, every_seconds=20.0, run=lambda _: _remind(wired))
+
+
+def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:
+    """Return a run of portions, of which the last one finds nothing."""
+
+    def portions(goes_on: GoesOn) -> int:
+        done = some = run()
+        while some and goes_on():
+            some = run()
+            done += some
+        return done
+
+    return portions
+
+
+def _days(number: int) -> timedelta | None:
+    """Return how long something is kept, None for ever."""
+    return timedelta(days=number) if number else None
+
+
+def _remind(wired: Wired) -> None:
+    plan = reminder_plan(wired.settings)
+    if not (plan.by_mail or plan.in_room):
+        return
+    # Imported late: few installations remind anybody, and the pages' texts take their memory.
+    from service.moderation.reminding.remind import remind
+    from service.web.reminder_text import write_reminder
+
+    remind(plan, wired.services, write_reminder, delays=wired.settings.callback_delays)
+
+
+def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:
+    """Retrain if it is due or asked for, and tidy up; return the retraining, None for none."""
+    settings, services = wired.settings, wired.services
+
+    def export(until: datetime) -> Iterable[Mapping[str, Any]]:
+        return decisions_for_training(services, until=until)
+
+    tidy_retrainings(services, wired.runs)
+    every = settings.retrain_every_days
+    try:
+        return retrain_if_wanted(
+            services.learning,
+            services.common,
+            wired.runs,
+            options=RetrainingOptions(data=settings.retrain_data),
+            every=timedelta(days=every) if every else None,
+            promotes=settings.retrain_promotes,
+            export=export,
+            goes_on=goes_on,
+        )
+    finally:
+        tidy_retrainings(services, wired.runs)
+        tidy_versions(services, keep=settings.keep_refused_versions)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,116 @@
+"""Does what is to be done every so many seconds, job after job, in a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from service.domain.errors import StoreUnavailableError
+from service.tasks.names import TaskName
+
+log = logging.getLogger(__name__)
+
+GoesOn = Callable[[], bool]
+"""Returns False when a run is to end, with the rest left to the next one."""
+Run = Callable[[], object]
+"""One run of a job; what it returns, if a number, is how much it dealt with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """Something to be done every so many seconds, at once when the process starts.
+
+    A run that `turn_seconds` cut off is gone on with soon: so that the job takes `share` of the
+    time until it has caught up.
+    """
+
+    task: TaskName
+    every_seconds: float
+    run: Callable[[GoesOn], object]
+    turn_seconds: float = 0.5
+    share: float = 0.25
+
+
+def _unwatched(_task: str, run: Run) -> Run:
+    return run
+
+
+class Schedule:
+    """Runs jobs when they are due. What a job can't do for want of a store, its next run does.
+
+    `watch` is given each job's name and each of its runs, and returns what is run in its place.
+    """
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        *,
+        watch: Callable[[str, Run], Run] = _unwatched,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._jobs = jobs
+        self._watch = watch
+        self._monotonic = monotonic
+        self._due_at = dict.fromkeys((job.task for job in jobs), monotonic())
+        self._store_is_away = False
+        self._stops = threading.Event()
+        self._thread = threading.Thread(target=self._go, name="schedule", daemon=True)
+        self._turned_at = monotonic()
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Have the run at hand end, and begin no other."""
+        self._stops.set()
+
+    def join(self, *, seconds: float) -> None:
+        """Wait until it has stopped, at most so long."""
+        self._thread.join(timeout=seconds)
+
+    def seconds_since_turn(self) -> float:
+        """Return for how long no job has begun or ended: long, if one is stuck."""
+        return self._monotonic() - self._turned_at
+
+    def run_due(self) -> float:
+        """Run every job that is due, once; return in how many seconds the next one is."""
+        for job in self._jobs:
+            if self._due_at[job.task] <= self._monotonic() and not self._stops.is_set():
+                self._run(job)
+        return max(min(self._due_at.values()) - self._monotonic(), 0.0)
+
+    def _go(self) -> None:
+        while not self._stops.wait(self.run_due()):
+            pass
+
+    def _run(self, job: Job) -> None:
+        began = self._turned_at = self._monotonic()
+        was_cut_off = False
+
+        def goes_on() -> bool:
+            nonlocal was_cut_off
+            was_cut_off = self._stops.is_set() or self._monotonic() - began >= job.turn_seconds
+            return not was_cut_off
+
+        try:
+            self._watch(job.task.value, lambda: job.run(goes_on))()
+        except StoreUnavailableError:
+            if not self._store_is_away:
+                log.warning(
+                    "stores are away, the next run tries again", extra={"task": job.task.value}
+                )
+            self._store_is_away = True
+        except Exception as error:  # noqa: BLE001  # the other jobs go on, and so may its next run
+            log.error(  # noqa: TRY400  # a traceback could carry a comment's text
+                "upkeep failed", extra={"task": job.task.value, "error": type(error).__name__}
+            )
+        else:
+            self._store_is_away = False
+        self._turned_at = self._monotonic()
+        took = self._turned_at - began
+        wait = took * (1 / job.share - 1) if was_cut_off else job.every_seconds
+        self._due_at[job.task] = self._turned_at + min(wait, job.every_seconds)

@@ -1,0 +1,75 @@
+"""Measures what `slopsieve up` costs while nothing happens, in memory and processor time.
+
+    python -m tests.benchmarks.bench_idle --seconds 60
+
+Reads /proc, so it runs on Linux alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+
+from tests.benchmarks.own_service import running
+
+_SETTLE_SECONDS = 30.0
+_MODULE = re.compile(r"service\.processes\.(\w+)")
+_TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def main() -> None:
+    """Print one row for each process, and their sum."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long to measure")
+    seconds = parser.parse_args().seconds
+    with tempfile.TemporaryDirectory() as folder, running(folder) as service:
+        time.sleep(_SETTLE_SECONDS)
+        before = {pid: _cpu_seconds(pid) for pid in _family(service["pid"])}
+        began = time.monotonic()
+        time.sleep(seconds)
+        took = time.monotonic() - began
+        rows = [
+            (_name(pid), _pss_mb(pid), 100 * (_cpu_seconds(pid) - used) / took)
+            for pid, used in before.items()
+        ]
+    print("| process | PSS, MB | % of a core |\n|---|--:|--:|")
+    for name, megabytes, percent in rows:
+        print(f"| {name} | {megabytes:.0f} | {percent:.2f} |")
+    print(f"| all {len(rows)} | {sum(r[1] for r in rows):.0f} | {sum(r[2] for r in rows):.2f} |")
+
+
+def _family(root: int) -> list[int]:
+    """Return a process and all that descend from it."""
+    found = [root]
+    for pid in found:
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += map(int, children.read_text().split())
+    return found
+
+
+def _name(pid: int) -> str:
+    command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    module = _MODULE.search(command)
+    if module:
+        return module[1]
+    return "valkey" if "valkey" in command else "supervisor"
+
+
+def _pss_mb(pid: int) -> float:
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    match = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
+    assert match
+    return int(match[1]) / 1024
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS_A_SECOND
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""What is done on time: when, for how long, and what happens after a fault."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+
+from service.domain.errors import StoreUnavailableError
+from service.tasks.names import TaskName
+from service.tasks.schedule import Job, Schedule
+
+SWEEP, GROUP = TaskName.SWEEP_STRANDED, TaskName.GROUP_FRESH
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def test_a_job_runs_at_once_and_again_when_its_time_has_come(clock):
+    runs = []
+    job = Job(task=SWEEP, every_seconds=10.0, run=lambda _: runs.append(clock.now))
+    schedule = Schedule([job], monotonic=clock)
+
+    for clock.now in (0.0, 4.0, 9.9, 10.0, 15.0, 20.0):
+        schedule.run_due()
+
+    assert runs == [0.0, 10.0, 20.0]
+
+
+def test_it_waits_for_the_job_that_is_due_next(clock):
+    schedule = Schedule(
+        [
+            Job(task=SWEEP, every_seconds=10.0, run=lambda _: 0),
+            Job(task=GROUP, every_seconds=4.0, run=lambda _: 0),
+        ],
+        monotonic=clock,
+    )
+
+    assert schedule.run_due() == 4.0
+
+
+def test_a_job_that_is_behind_is_cut_off_and_goes_on_in_its_share_of_the_time(clock):
+    def work(goes_on):
+        while goes_on():
+            clock.now += 0.25
+
+    job = Job(task=GROUP, every_seconds=60.0, run=work, turn_seconds=0.5, share=0.1)
+
+    assert Schedule([job], monotonic=clock).run_due() == pytest.approx(0.5 * 9)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(StoreUnavailableError("away"), "stores are away"), (ValueError("words"), "upkeep failed")],
+)
+def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(clock, caplog, error, said):
+    runs = []
+
+    def breaks(_goes_on):
+        raise error
+
+    jobs = [
+        Job(task=SWEEP, every_seconds=10.0, run=breaks),
+        Job(task=GROUP, every_seconds=10.0, run=lambda _: runs.append(1)),
+    ]
+    schedule = Schedule(jobs, monotonic=clock)
+    with caplog.at_level(logging.WARNING):
+        schedule.run_due()
+        clock.now = 10.0
+        schedule.run_due()
+
+    assert runs == [1, 1]
+    assert said in caplog.text
+    assert "words" not in caplog.text
+
+
+def test_stores_that_stay_away_are_told_of_once(clock, caplog):
+    def away(_goes_on):
+        raise StoreUnavailableError("away")
+
+    schedule = Schedule([Job(task=SWEEP, every_seconds=1.0, run=away)], monotonic=clock)
+    with caplog.at_level(logging.WARNING):
+        for clock.now in (0.0, 1.0, 2.0):
+            schedule.run_due()
+
+    assert caplog.text.count("stores are away") == 1
+
+
+def test_every_run_is_watched_by_its_name(clock):
+    watched = []
+
+    def watch(task, run):
+        return lambda: watched.append((task, run()))
+
+    job = Job(task=SWEEP, every_seconds=10.0, run=lambda _: 7)
+    Schedule([job], watch=watch, monotonic=clock).run_due()
+
+    assert watched == [(SWEEP.value, 7)]
+
+
+def test_told_to_stop_it_ends_the_run_at_hand_and_begins_no_other():
+    began, ended, others = threading.Event(), [], []
+
+    def work(goes_on):
+        began.set()
+        while goes_on():
+            pass
+        ended.append(True)
+
+    schedule = Schedule(
+        [
+            Job(task=SWEEP, every_seconds=60.0, run=work, turn_seconds=60.0),
+            Job(task=GROUP, every_seconds=60.0, run=lambda _: others.append(1)),
+        ]
+    )
+    schedule.start()
+    began.wait(5)
+    schedule.stop()
+    schedule.join(seconds=5)
+
+    assert (ended, others) == ([True], [])
+
+
+def test_a_job_that_is_stuck_shows(clock):
+    def sticks(_goes_on):
+        clock.now += 200.0
+        raise SystemExit
+
+    schedule = Schedule([Job(task=SWEEP, every_seconds=60.0, run=sticks)], monotonic=clock)
+    with pytest.raises(SystemExit):
+        schedule.run_due()
+
+    assert schedule.seconds_since_turn() == 200.0
