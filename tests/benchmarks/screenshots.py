@@ -484,7 +484,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("var/screenshots"))
     parser.add_argument("--models", type=Path, help="another folder of model versions")
-    parser.add_argument("--language", default="en", help="en, de or ar")
+    parser.add_argument("--language", default="en", help="en or de")
     options = parser.parse_args()
     if told := tell_missing():
         print(told, file=sys.stderr)

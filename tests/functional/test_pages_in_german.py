@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
 from datetime import timedelta
 
 import pytest
@@ -18,6 +19,7 @@ from service.moderation.telling.announce import write_verdict_messages
 from service.moderation.telling.applying import NOTHING_TO_CHANGE
 from service.outbound.calls import Failure
 from service.outbound.platforms.results import AtPlatform
+from service.web.edge import language
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.search.search_problems import problems_in_words
 from tests.factories import NOW, SITE, make_comment
@@ -212,3 +214,30 @@ def test_a_session_names_its_browser_in_german(client):
     sign_in(client)
 
     assert "Firefox auf Linux" in words(client.get("/me"))
+
+
+def test_a_further_language_is_one_more_catalogue_and_no_code(services, monkeypatch, tmp_path):
+    for name in ("de.po", "nl.po"):
+        shutil.copy(language._FOLDER / "de.po", tmp_path / name)
+    monkeypatch.setattr(language, "_FOLDER", tmp_path)
+    language.languages.cache_clear()
+    try:
+        client = signed_in(services, app=make_app(services))
+        client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "nl"
+        page = client.get("/me")
+    finally:
+        language.languages.cache_clear()
+
+    assert '<html lang="nl">' in page.text
+    assert "Nederlands" in page.text
+
+
+def test_what_others_wrote_keeps_its_own_direction(services, client):
+    comment = keep(services, make_comment("Thank you, that worked.", author=Author(name="Mara")))
+
+    page = client.get(f"/review/comments/{comment.id}").text
+
+    assert '<div class="words" dir="auto"><mark' in page
+    assert "<h1><bdi>Bleeding a radiator</bdi></h1>" in page
+    assert "<bdi>Mara</bdi>" in page
+    assert '<span class="gist" dir="auto">Thank you' in page

@@ -1,7 +1,8 @@
 """Says the pages' texts in the reader's language.
 
 Texts stand in the code in English and are looked up in the gettext catalogues of `languages/`, a
-`.po` file a language. To add a language, copy `languages/de.po`, translate it, name it by its tag.
+`.po` file a language. To add a language that is written from left to right, copy `languages/de.po`,
+translate it, name it by its tag.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from datetime import date, datetime
 from functools import cache, lru_cache
 from pathlib import Path
 
-from babel import Locale
 from babel.dates import format_date
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -25,8 +25,6 @@ from flask import Flask, g, has_request_context, request, session
 ENGLISH = "en"
 _CHOSEN = "language"
 
-RIGHT_TO_LEFT = "rtl"
-_LEFT_TO_RIGHT = "\u200e"
 # What is written where no request is, such as a mail, is written in this.
 _SPOKEN = ContextVar("spoken", default=ENGLISH)
 
@@ -49,11 +47,6 @@ def current_language() -> str:
         asked = request.accept_languages.best_match(languages(), default=ENGLISH)
         found = g.language = chosen if chosen in languages() else asked
     return found
-
-
-def direction(tag: str) -> str:
-    """Return in which direction a language is written: "ltr" or "rtl"."""
-    return Locale.parse(tag, sep="-").text_direction
 
 
 def choose_language(tag: str | None) -> None:
@@ -103,9 +96,8 @@ def decimal(value: float) -> str:
 
 
 def signed(value: float) -> str:
-    """Return a number with two decimals and its sign, which stays before it in any direction."""
-    mark = _LEFT_TO_RIGHT if direction(current_language()) == RIGHT_TO_LEFT else ""
-    return f"{mark}{'−' if value < 0 else '+'}{decimal(abs(value))}"
+    """Return a number with two decimals and its sign."""
+    return f"{'−' if value < 0 else '+'}{decimal(abs(value))}"
 
 
 def up_to_four_digits(value: float) -> str:
@@ -151,7 +143,7 @@ def day_in_words(day: date, pattern: str) -> str:
 
 
 def register_language(app: Flask) -> None:
-    """Give templates `_()`, `ngettext()`, the filter `number`, `language` and its `direction`."""
+    """Give templates `_()`, `ngettext()`, the filter `number` and `language`."""
     app.add_template_filter(number)
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension's own
@@ -159,9 +151,7 @@ def register_language(app: Flask) -> None:
         lambda one, many, n: _translations(current_language()).ngettext(one, many, n),
         newstyle=True,
     )
-    app.context_processor(
-        lambda: {"language": current_language(), "direction": direction(current_language())}
-    )
+    app.context_processor(lambda: {"language": current_language()})
 
 
 def _locale() -> str:

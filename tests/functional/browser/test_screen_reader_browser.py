@@ -96,7 +96,6 @@ def test_where_one_is_stands_in_the_tree(services, open_page):
     [
         ("en", "Approved.", "Comment 2 of 2"),
         ("de", "Freigegeben.", "Kommentar 2 von 2"),
-        ("ar", "قُبل.", "التعليق 2 من 2"),
     ],
 )
 def test_what_was_decided_and_where_one_stands_is_announced(
