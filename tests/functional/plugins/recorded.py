@@ -41,7 +41,7 @@ COMMENT: Mapping[str, object] = {
     "address": "198.51.100.42",
     "user_agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
     "HeadlessChrome/156.0.0.0 Safari/537.36",
-    "written_at": "2026-11-23T06:50:23Z",
+    "written_at": "2026-03-01T06:50:23Z",
     "form": {
         "honeypot_filled": False,
         # A token of another installation; how the form was filled in stands behind it.
