@@ -37,7 +37,7 @@ def test_what_a_script_loads_is_kept_for_good_too(client):
 
     answers = [client.get(f"/static/{static_digest()}/{name}", buffered=True) for name in modules]
 
-    assert len(answers) == 9
+    assert len(answers) == 8
     assert {answer.headers["Cache-Control"] for answer in answers} == {FOR_GOOD}
 
 
