@@ -39,7 +39,6 @@ _COMMANDS = {
     "import": "transfer:import_command",
     "export": "transfer:export_command",
     "decisions": "decisions:decisions_group",
-    "drift": "drift:drift_command",
     "audit": "audit:audit_command",
     "replay": "replay:replay_command",
     "score": "offline:score_command",

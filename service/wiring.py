@@ -200,10 +200,7 @@ def wire(settings: Settings) -> Wired:
             passwords=Argon2PasswordHasher(),
             second_factor_secret=_derive(secret, "second factors"),
         ),
-        insight=InsightPorts(
-            figures=stores.figures,
-            traffic=stores.traffic,
-        ),
+        insight=InsightPorts(figures=stores.figures),
         reminding=RemindingPorts(
             reminders=stores.reminders,
             mailer=_open_mailer(settings),

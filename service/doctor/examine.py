@@ -21,6 +21,7 @@ from service.doctor.judging_checks import (
     check_workers,
     judge_histories,
     judge_progress,
+    judge_scores,
     read_flags,
     usable_threads,
 )
@@ -29,7 +30,9 @@ from service.doctor.valkey_checks import check_valkey
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.install_commands import install_again
+from service.moderation.insight.figures import last_days
 from service.outbound.sender import trusted_authorities
+from service.scoring.stability import population_stability
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.stores.sql import SqlStores, sql_stores
 from service.tasks.broker import open_client, prove_write
@@ -108,6 +111,7 @@ def _installation(settings: Settings, *, deep: bool) -> Iterator[Finding]:
             "queue", lambda: check_backlog(database.stores().backlog.count(), now=now)
         )
         yield from _safely("histories", lambda: [_histories(settings, folder, database)])
+        yield from _safely("scores", lambda: [_scores(database, now)])
 
 
 class _Database:
@@ -153,6 +157,11 @@ def _histories(settings: Settings, folder: DataFolder, database: _Database) -> F
     decided = database.stores().decisions.find_in_force(after=0, limit=1).decided_comments
     with closing(open_history(settings, find_valkey_url(settings, folder))) as history:
         return judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
+
+
+def _scores(database: _Database, now: datetime) -> Finding:
+    counts = database.stores().figures.count(last_days(None, 1, now))
+    return judge_scores(population_stability(counts.earlier_scores, counts.recent_scores))
 
 
 def _valkeys(settings: Settings, folder: DataFolder) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from service import PREFIX
 from service.doctor.finding import Finding, fail, time_in_words, warn, well
 from service.domain.backlog import Backlog, ReviewPart
 from service.domain.comment import Lane
+from service.scoring.stability import SHIFTED
 from service.tasks.heartbeat import STUCK_SECONDS, WorkerSign, are_stuck
 
 _SLOW_SECONDS = {Lane.INTERACTIVE: 60.0, Lane.BULK: 3_600.0}
@@ -172,3 +173,16 @@ def judge_histories(*, is_blank: bool, has_decisions: bool) -> Finding:
             "A worker fills them; slopsieve reputation rebuild does it at once.",
         )
     return well("histories", "filled" if has_decisions else "nothing was decided yet")
+
+
+def judge_scores(stability: float | None) -> Finding:
+    """Return a warning if the distribution of scores has shifted, by its stability index."""
+    if stability is None:
+        return well("scores", "too few comments yet to compare the last 7 days with the 28 before")
+    if stability <= SHIFTED:
+        return well("scores", f"distributed as in the 28 days before (index {stability:.2f})")
+    return warn(
+        "scores",
+        f"the distribution has shifted in the last 7 days (index {stability:.2f})",
+        "Look at the campaigns and the newest unsure comments; decide some, then retrain.",
+    )

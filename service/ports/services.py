@@ -30,7 +30,7 @@ from service.ports.delivery import (
 from service.ports.forms import FormChallenges, SpentTokens
 from service.ports.history import HistoryStore, RebuildPlace, ReputationLists, SenderRecords
 from service.ports.models import JudgingModel, VersionShelf
-from service.ports.observing import UNOBSERVED, FigureStore, Observer, TrafficStore
+from service.ports.observing import UNOBSERVED, FigureStore, Observer
 from service.ports.people import (
     PasswordHasher,
     PersonalDataStore,
@@ -193,7 +193,6 @@ class InsightPorts:
     """What is counted for whoever looks on."""
 
     figures: FigureStore
-    traffic: TrafficStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

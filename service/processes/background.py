@@ -17,7 +17,6 @@ from typing import Any
 from service.domain.errors import StoreUnavailableError
 from service.domain.retraining import Retraining, RetrainingOptions
 from service.moderation.admin.sessions import prune_sessions
-from service.moderation.insight.drift import count_traffic
 from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.learning.ask_retraining import retrain_if_wanted
@@ -179,12 +178,6 @@ def jobs(wired: Wired) -> list[Job]:
             every_seconds=10.0,
             share=0.1,
             run=lambda goes_on: group_fresh(services, memory, goes_on=goes_on),
-        ),
-        # Figures are shown by the day.
-        Job(
-            task=TaskName.COUNT_TRAFFIC,
-            every_seconds=60.0,
-            run=lambda goes_on: count_traffic(services.review, services.insight, goes_on=goes_on),
         ),
         # What is kept is kept for days.
         Job(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from service.domain.backlog import Waiting
 from service.domain.errors import StoreUnavailableError
 from service.domain.retraining import Recommendation, RetrainingState
-from service.moderation.insight.drift import DriftBook
 from service.moderation.insight.figures import FigureBook
-from service.scoring.drift import Level, Of
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, TRAINERS, WORKERS, live_workers
@@ -283,35 +280,25 @@ def _audit(wired: Wired) -> Part:
                 about="The share of ham that the version's spam cutoff may call spam.",
                 value=promise.ham_called_spam,
             )
-        rate = book.read(None, days=AUDIT_DAYS).mistakes.false_positive_rate
-        bounds = {} if rate is None else {"low": rate.low, "share": rate.share, "high": rate.high}
-        for bound, value in bounds.items():
+        figures = book.read(None, days=AUDIT_DAYS)
+        rate = figures.mistakes.false_positive_rate
+        for bound, value in (("low", rate.low), ("share", rate.share), ("high", rate.high)):
+            if value is not None:
+                yield Reading(
+                    name="slopsieve_audited_false_positive_rate",
+                    about="The share of ham called spam, by the audit sample of 30 days, "
+                    "with bounds.",
+                    value=value,
+                    labels={"bound": bound},
+                )
+        if figures.stability is not None:
             yield Reading(
-                name="slopsieve_audited_false_positive_rate",
-                about="The share of ham called spam, by the audit sample of 30 days, with bounds.",
-                value=value,
-                labels={"bound": bound},
+                name="slopsieve_score_stability_index",
+                about="Population stability index: the scores of 7 days against the 28 before.",
+                value=figures.stability,
             )
 
     return Part(read=read, every_seconds=_SLOW_SECONDS)
-
-
-def _drift(wired: Wired) -> Part:
-    book = DriftBook(wired.services)
-
-    def read() -> Iterator[Reading]:
-        alarms = Counter((alarm.of, alarm.level) for alarm in book.alarms())
-        for of in Of:
-            for level in (Level.WATCH, Level.ACT):
-                yield Reading(
-                    name="slopsieve_drift_alarms",
-                    about="What of the traffic has moved: to keep an eye on, or to act upon.",
-                    value=float(alarms[of, level]),
-                    labels={"of": of.value, "level": level.value},
-                )
-
-    # Comparing takes a while, and it compares days.
-    return Part(read=read, every_seconds=300.0)
 
 
 def _retrainings(wired: Wired) -> Part:
@@ -360,6 +347,5 @@ _PARTS: dict[str, Callable[[Wired], Part]] = {
     "disk": _disk,
     "backup": _backup,
     "audit": _audit,
-    "drift": _drift,
     "retrainings": _retrainings,
 }

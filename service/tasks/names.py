@@ -28,7 +28,6 @@ class TaskName(StrEnum):
     REBUILD_HISTORY = "slopsieve.rebuild_history"
     UPDATE_SEARCH_INDEX = "slopsieve.take_in_search"
     GROUP_FRESH = "slopsieve.group_fresh"
-    COUNT_TRAFFIC = "slopsieve.count_traffic"
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
     REMIND = "slopsieve.remind"

@@ -16,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import sqlalchemy as sa
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from waitress.server import create_server
 
@@ -45,7 +44,6 @@ from service.domain.retraining import (
 )
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
-from service.domain.traffic import Fact, Kind, Sighting
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.users import add_user, change_password
@@ -58,11 +56,9 @@ from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.announce import write_verdict_messages
 from service.ports.comments import NewComment
 from service.ports.models import VersionShelf
-from service.ports.observing import TrafficStore
 from service.ports.services import Services
 from service.stores.files.model_versions import to_judging_model
 from service.stores.files.version_shelf import FolderVersionShelf
-from service.stores.sql.schema.traffic import traffic_due
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.benchmarks.fonts import tell_missing
@@ -200,7 +196,6 @@ def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf
         stores=fresh_stores(sites=(*SITES, KETTLE)),
         current_model=lambda: model,
         versions=shelf,
-        traffic=drifted("test-1"),  # the version whose promise the services for tests state
         audit_share=0.3,
     )
     user, once = add_user("Ola Brandt", services.accounts, services.common, actor="script")
@@ -313,34 +308,6 @@ def retrain(services: Services) -> None:
                 **state,
             )
         )
-
-
-def drifted(version: str) -> TrafficStore:
-    """Return counts of four weeks, of whose last one scores and languages are others."""
-    days = range(1, 29)
-    ids = {(day, n): CommentId(f"seen_{day}_{n}") for day in days for n in range(40)}
-    stores = fresh_stores(sites=SITES[:1])
-    with stores.engine.begin() as connection:
-        connection.execute(sa.insert(traffic_due), [{"comment_id": one} for one in ids.values()])
-    sightings = []
-    for (days_ago, n), comment_id in ids.items():
-        lately = days_ago < 8
-        score = ("0", "4", "8")[n % 3] if lately else ("-12", "-8", "-4", "0")[n % 4]
-        language = "ru/Cyrillic" if lately and n % 3 == 0 else "en/Latin"
-        names = {(Kind.FACT, Fact.VERDICTS.value), (Kind.SCORE, score), (Kind.LANGUAGE, language)}
-        if n % 7 == 0 or (lately and n % 2):
-            names |= {(Kind.FACT, Fact.UNSURE.value), (Kind.SIGNAL, "front_page_link")}
-        sightings.append(
-            Sighting(
-                comment_id=comment_id,
-                site_id=SITES[0].id,
-                day=NOW.date() - timedelta(days=days_ago),
-                model_version=version,
-                names=frozenset(names),
-            )
-        )
-    stores.traffic.count(sightings)
-    return stores.traffic
 
 
 def shelf_in(folder: Path) -> FolderVersionShelf:

@@ -18,7 +18,7 @@ from prometheus_client import CollectorRegistry
 from service.cli import cli as main_group
 from service.domain.comment import Lane
 from service.domain.decision import Ruling
-from service.domain.figures import DayCount, FigureCounts, RuledCount, Scope
+from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
 from service.domain.retraining import (
     Recommendation,
     Retraining,
@@ -40,7 +40,7 @@ from service.watching.exposition import Exposition
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.wiring import wire
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 
 FOLDER = Path(__file__).resolve().parents[2] / "docker" / "monitoring"
@@ -55,24 +55,14 @@ class AuditedFigures:
     def count(self, scope: Scope) -> FigureCounts:
         """See `FigureStore.count`."""
         day = scope.until.date()
-        both = ((Outcome.SPAM, Ruling.REJECT, 12), (Outcome.HAM, Ruling.APPROVE, 0))
         return FigureCounts(
             days=tuple(
-                DayCount(day=day, site_id=SITE, outcome=outcome, comments=1000)
-                for outcome, _, _ in both
+                DayCount(day=day, outcome=outcome, comments=1000)
+                for outcome in (Outcome.SPAM, Outcome.HAM)
             ),
-            ruled=tuple(
-                RuledCount(
-                    day=day,
-                    outcome=outcome,
-                    audit=True,
-                    ruling=ruling,
-                    in_bin=in_bin - 1 if in_bin else 0,
-                    comments=40,
-                    p_spam_sum=1.0,
-                )
-                for outcome, ruling, in_bin in both
-            ),
+            audited=(AuditCount(outcome=Outcome.SPAM, ruling=Ruling.REJECT, comments=40),),
+            recent_scores=(900, 100),
+            earlier_scores=(100, 900),
         )
 
 
@@ -205,7 +195,7 @@ def test_no_label_names_a_person_a_site_or_a_comment(samples):
     assert labels == {
         "process", "slot", "lane", "outcome", "cause", "stage", "le", "route", "method", "status",
         "task", "error", "calls", "state", "part", "kind", "version", "bound",
-        "of", "level", "recommendation",
+        "recommendation",
     }  # fmt: skip
 
 

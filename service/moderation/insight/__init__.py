@@ -1,1 +1,1 @@
-"""How it went: figures, drift, the replay of an archive."""
+"""How it went: figures, the replay of an archive."""

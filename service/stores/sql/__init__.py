@@ -39,7 +39,6 @@ from service.stores.sql.second_factors import SqlSecondFactorStore
 from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
 from service.stores.sql.sites import SqlSiteStore
-from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
 
@@ -59,7 +58,6 @@ class SqlStores:
     search: SqlCaseSearch
     sender_records: SqlSenderRecords
     figures: SqlFigureStore
-    traffic: SqlTrafficStore
     campaigns: SqlCampaignStore
     claims: SqlClaimStore
     sites: SqlSiteStore
@@ -91,7 +89,6 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         search=SqlCaseSearch(engine),
         sender_records=SqlSenderRecords(engine),
         figures=SqlFigureStore(engine),
-        traffic=SqlTrafficStore(engine),
         campaigns=SqlCampaignStore(engine),
         claims=SqlClaimStore(engine),
         sites=SqlSiteStore(engine),

@@ -20,7 +20,6 @@ from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.queue_position import POSITION_COLUMNS, modes_of, rank_of, review_at_of
 from service.stores.sql.schema.tables import comments, verdicts, waits_for_verdict
 from service.stores.sql.search_index import mark_for_index
-from service.stores.sql.traffic import ask_to_count
 
 
 class SqlVerdictStore:
@@ -108,5 +107,4 @@ def _add(
         ],
     )
     mark_for_index(connection, list(positions))
-    ask_to_count(connection, list(positions))
     return positions

@@ -15,19 +15,10 @@ from service.domain.delivery import (
     Endpoint,
     EventKind,
 )
-from service.domain.figures import (
-    DayCount,
-    FigureCounts,
-    RuledCount,
-    SignalCount,
-    VersionCount,
-    WaitingNow,
-)
+from service.domain.figures import AuditCount, DayCount, FigureCounts, WaitingNow
 from service.domain.site import Site, SiteKey, SiteSettings
-from service.domain.traffic import Fact, Kind, Traffic
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.moderation.insight.figures import last_days
-from service.scoring.drift import Compared, drift_of
 from service.scoring.figures import figures_of
 from service.web.api.answers import (
     BatchAnswer,
@@ -174,47 +165,14 @@ _DECIDED = Case(comment=_KEPT.comment, mode=Mode.ENFORCE, verdict=_VERDICT, deci
 _DAY = _NOON.date()
 _COUNTS = FigureCounts(
     days=tuple(
-        DayCount(day=_DAY, site_id=_SITE.id, outcome=outcome, comments=n)
+        DayCount(day=_DAY, outcome=outcome, comments=n)
         for outcome, n in ((Outcome.HAM, 61), (Outcome.UNSURE, 7), (Outcome.SPAM, 118))
     ),
-    waiting=WaitingNow(unsure=1, audited=1, oldest=_NOON - timedelta(hours=3), middle=_NOON),
-    left={_DAY: 7},
-    ruled=(
-        RuledCount(
-            day=_DAY,
-            outcome=Outcome.UNSURE,
-            audit=False,
-            ruling=Ruling.REJECT,
-            in_bin=9,
-            comments=6,
-            p_spam_sum=5.1,
-        ),
-    ),
-    sampled=186,
-    signals=(
-        SignalCount(name="front_page_link", ruling=None, fired=104, contribution_sum=27.04),
-        SignalCount(name="front_page_link", ruling=Ruling.REJECT, fired=6, contribution_sum=1.56),
-    ),
-    versions=(VersionCount(day=_DAY, version="2026-02-27", verdicts=186),),
+    waiting=WaitingNow(unsure=1, audited=1, oldest=_NOON - timedelta(hours=3)),
+    audited=(AuditCount(outcome=Outcome.SPAM, ruling=Ruling.REJECT, comments=24),),
+    waited=(5_400.0,),
 )
 _SCOPE = last_days((_SITE.id,), 1, _NOON)
-_VERDICTS = (Kind.FACT, Fact.VERDICTS.value)
-_TRAFFIC = {
-    _VERDICTS: 1_210,
-    (Kind.FACT, Fact.NEW_DOMAIN.value): 60,
-    (Kind.LANGUAGE, "de/Latin"): 300,
-}
-_LATER = {_VERDICTS: 320, (Kind.FACT, Fact.NEW_DOMAIN.value): 58, (Kind.LANGUAGE, "de/Latin"): 81}
-_DRIFT = drift_of(
-    version="2026-02-27",
-    own=None,
-    world=Compared(
-        reference=Traffic(
-            first=_DAY - timedelta(days=34), last=_DAY - timedelta(days=7), counts=_TRAFFIC
-        ),
-        recent=Traffic(first=_DAY - timedelta(days=6), last=_DAY, counts=_LATER),
-    ),
-)
 
 MESSAGE = CallbackMessage(
     type=EventKind.DECISION,
@@ -269,7 +227,7 @@ ANSWERS: Mapping[str, Answer] = {
     "set_form": FormAnswer(
         hook_id="hook_0197a3c5e4f66", script="/public/hook_0197a3c5e4f66/form.js"
     ),
-    "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE), _DRIFT),
+    "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE)),
     "list_keys": KeyList(keys=[_KEY]),
     "issue_key": IssuedKeyAnswer(key=_KEY, secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
     "revoke_key": KeyAnswer.from_value(_KEY),

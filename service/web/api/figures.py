@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from service.moderation.insight.drift import DriftBook
 from service.moderation.insight.figures import FigureBook
 from service.ports.services import Services
 from service.web.api.figure_answers import FiguresAnswer
@@ -12,12 +11,11 @@ from service.web.api.schemas import FiguresQuery
 
 def figure_routes(services: Services) -> list[Route]:
     """Return the route by which a site reads its figures."""
-    book, drifts = FigureBook(services.insight, services.common), DriftBook(services)
+    book = FigureBook(services.insight, services.common)
 
     def read_figures(call: Call) -> Reply:
         figures = book.read((call.site.id,), days=call.query(FiguresQuery).days)
-        drift = drifts.read((call.site.id,)).drift
-        return Reply(answer=FiguresAnswer.of(figures, drift))
+        return Reply(answer=FiguresAnswer.of(figures))
 
     return [
         Route(
@@ -28,7 +26,7 @@ def figure_routes(services: Services) -> list[Route]:
             summary="Read how the last days went",
             description=(
                 "Counts, and estimates with 95 % intervals from the audit sample; the days are "
-                "UTC days. Counted at most once a minute, drift every five."
+                "UTC days. Counted at most once a minute."
             ),
             view=read_figures,
             query=FiguresQuery,

@@ -1,1 +1,1 @@
-"""Figures, drift and their plots."""
+"""The page of figures."""

@@ -13,7 +13,6 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
-from service.moderation.insight.asked import AskedBook
 from service.moderation.review.claims import end_claim, seconds_since_opening
 from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
 from service.ports.services import ReviewPorts, Services
@@ -23,7 +22,6 @@ from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.review.claiming import skip as put_off
 from service.web.pages.review.live_pages import add_live
 from service.web.pages.review.review_page import (
-    ASKED,
     COUNTS,
     SKIPPED,
     SORTS,
@@ -45,7 +43,6 @@ _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 def add_review(app: Flask, pages: Blueprint, services: Services) -> None:
     """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
     app.extensions[COUNTS] = TabCounts(services.review, services.common)
-    app.extensions[ASKED] = AskedBook(services)
     _add_lists(pages, services)
     _add_rulings(pages, services)
     add_live(pages, services, _place)

@@ -17,14 +17,12 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, ModerationError, NotFoundError
 from service.domain.user import Permission
-from service.moderation.insight.asked import AskedBook
 from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.review import Tab, list_for_review
 from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.asked_view import asked_in_words
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_bulk_decision
 from service.web.pages.common.pages import moderator
 from service.web.pages.common.presenting import (
@@ -64,8 +62,6 @@ _LOOKS_BACK = timedelta(hours=1)
 _MOST_NEWCOMERS = 500
 COUNTS = "slopsieve_tab_counts"
 """Under which extension of an app it is counted how much its lists hold."""
-ASKED = "slopsieve_asked"
-"""Under which extension of an app it is counted how often people are asked."""
 UNDONE = "undo"
 SKIPPED = "skip"
 """Acts that leave no decision."""
@@ -257,7 +253,6 @@ class _Desk:
             sites=[site for site in self._sites.values() if moderator().sees(site.id)],
             chosen=chosen is not None,
             campaign_strip=self._campaign_strip(),
-            asked=self._asked(),
             sorts=[(order.value, gettext(says)) for order, says in SORTS.items()],
             compact=moderator().preferences.compact,
             key_acts=[(act, key, gettext(says)) for act, (key, says) in KEY_ACTS.items()],
@@ -269,12 +264,6 @@ class _Desk:
         if self._place.tab is not Tab.NEEDS_REVIEW:
             return ()
         return campaign_strip_view(self._services.clusters, self._place.site_ids)
-
-    def _asked(self) -> str:
-        if self._place.tab is not Tab.NEEDS_REVIEW:
-            return ""
-        book: AskedBook = current_app.extensions[ASKED]
-        return asked_in_words(book.then_and_now(self._place.site_ids))
 
     def show_list(self) -> str:
         """Return the list alone, of which nothing is opened."""
