@@ -1,4 +1,4 @@
-"""The tables of the desk: who looks at what, what is put aside, what checks bulk decisions."""
+"""The table of claims: who looks at which comment."""
 
 from __future__ import annotations
 
@@ -16,38 +16,4 @@ claims = sa.Table(
     sa.Column("user_name", LosslessText, nullable=False),
     sa.Column("since", UtcDateTime, nullable=False),
     sa.Column("until", UtcDateTime, nullable=False),
-)
-
-# No foreign key to accounts: who was handed a comment may be gone before it comes back.
-asides = sa.Table(
-    "asides",
-    metadata,
-    sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), primary_key=True),
-    sa.Column("kind", LosslessText, nullable=False),
-    sa.Column("by", LosslessText, nullable=False),
-    sa.Column("at", UtcDateTime, nullable=False),
-    sa.Column("until", UtcDateTime, nullable=False, index=True),
-    sa.Column("user_id", LosslessText),
-    sa.Column("note", LosslessText),
-)
-
-scan_checks = sa.Table(
-    "scan_checks",
-    metadata,
-    sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), primary_key=True),
-    sa.Column("stroke_id", LosslessText, sa.ForeignKey("strokes.id"), nullable=False, index=True),
-    sa.Column("ruling", LosslessText, nullable=False),
-)
-
-sender_notes = sa.Table(
-    "sender_notes",
-    metadata,
-    sa.Column("id", LosslessText, primary_key=True),
-    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
-    sa.Column("key", LosslessText, nullable=False, index=True),
-    sa.Column("text", LosslessText, nullable=False),
-    sa.Column("by", LosslessText, nullable=False),
-    sa.Column("at", UtcDateTime, nullable=False),
-    sa.Column("removed_at", UtcDateTime),
-    sa.Column("removed_by", LosslessText),
 )

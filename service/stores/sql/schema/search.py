@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-from service.stores.sql.base.types import LosslessText, UtcDateTime
+from service.stores.sql.base.types import LosslessText
 from service.stores.sql.schema.tables import comments, metadata
 
 # SQLite takes a key of exactly this type for its own row number, which FTS5 speaks of.
@@ -35,17 +35,6 @@ search_docs = sa.Table(
     ),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
     sa.Column("terms", sa.Text().with_variant(TSVECTOR(), "postgresql"), nullable=False),
-)
-
-saved_views = sa.Table(
-    "saved_views",
-    metadata,
-    sa.Column("id", LosslessText, primary_key=True),
-    sa.Column("owner_id", LosslessText, nullable=False, index=True),
-    sa.Column("name", LosslessText, nullable=False),
-    sa.Column("query", LosslessText, nullable=False),
-    sa.Column("shared", sa.Boolean, nullable=False),
-    sa.Column("created_at", UtcDateTime, nullable=False),
 )
 
 # What a sender's other comments are found by, the newest first.

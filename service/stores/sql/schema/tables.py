@@ -300,7 +300,6 @@ applied = sa.Table(
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), primary_key=True),
     sa.Column("site_comment_id", LosslessText, primary_key=True),
     sa.Column("certain", sa.Boolean, nullable=False),
-    sa.Column("reference", LosslessText),
 )
 
 deliveries = sa.Table(
