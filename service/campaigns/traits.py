@@ -26,7 +26,8 @@ class Traits:
     the version of the model that made it; None where that model makes none. `targets` are what
     the comment leads to, each a kind, a colon and the thing itself (see `targets`); `copies` are
     the keys that near-copies of its own words share (`service.reputation.fingerprints`). `p_spam`
-    is its verdict's; None where the classifier was away, and it speaks neither way.
+    is its verdict's; None where the classifier was away, and it speaks neither way. `has_sender`
+    says that they were made while something was known of who sent the comment.
     """
 
     comment_id: CommentId
@@ -35,6 +36,7 @@ class Traits:
     targets: frozenset[str]
     copies: tuple[str, ...]
     p_spam: float | None = None
+    has_sender: bool = False
 
     def __post_init__(self) -> None:
         if not self.comment_id:
@@ -69,6 +71,7 @@ def traits_of(
         targets=frozenset(islice(_bounded(targets), MAX_TARGETS)),
         copies=fingerprints_of(own_words(comment)),
         p_spam=p_spam,
+        has_sender=comment.sender.is_known,
     )
 
 

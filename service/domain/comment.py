@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import NewType
@@ -126,6 +126,11 @@ class Sender:
     account_key: str | None = None
     before_rotation: Sender | None = None
     listings: tuple[Listing, ...] = ()
+
+    @property
+    def is_known(self) -> bool:
+        """Return True if there is anything by which the sender could be recognised."""
+        return replace(self, before_rotation=None, listings=()) != Sender()
 
 
 class Edit(StrEnum):

@@ -162,11 +162,12 @@ class CommentStore(Protocol):
         placed by the site's settings as they are then, so this may be done twice.
         """
 
-    def erase_senders(self, ids: Sequence[CommentId]) -> None:
+    def erase_senders(self, ids: Sequence[CommentId], *, act: AuditEntry | None = None) -> None:
         """Take all that is known of their senders off these comments; `Sender()` is left.
 
         The comment's own words and names stay, and so does its `fingerprint`, by which repeats
-        are known. Its traits, by which it could be told to be like others, go as well.
+        are known. Its traits, by which it could be told to be like others, go as well. All of it
+        is one transaction, in which `act` is kept too.
         """
 
 
@@ -188,7 +189,8 @@ class VerdictStore(Protocol):
         already has a verdict keeps it untouched. `audit` names the comments that go to a
         moderator as part of the random audit sample. Of `deliveries` those about comments whose
         verdict was stored now are kept in the same transaction, so that none is ever lost, and so
-        are their `traits`, to be grouped afterwards. Of comments that somebody has
+        are their `traits`, to be grouped afterwards; those of a comment whose sender was erased
+        since they were made are left out. Of comments that somebody has
         decided or reported by then nothing of `deliveries` is kept, but what `tell` returns.
         """
 

@@ -10,7 +10,7 @@ import pytest
 
 from service.campaigns.traits import Traits
 from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM, PeoplesRulings
-from service.domain.comment import CommentId, Lane, Post, SiteId
+from service.domain.comment import CommentId, Lane, Post, Sender, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.verdict import Outcome
@@ -251,6 +251,21 @@ def test_an_erased_sender_s_comment_is_no_longer_recognised(stores):
 
     assert stores.campaigns.place([placement(later, ids[0])], at=NOW) == {}
     assert stores.campaigns.get(campaign_id, site_ids=None).members == 3
+
+
+@pytest.mark.parametrize("sender", [Sender(account_key="k1"), Sender()])
+def test_traits_of_a_sender_who_was_erased_while_they_were_made_are_not_kept(stores, sender):
+    comment = make_comment(sender=sender)
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    traits = make_traits(comment.id, has_sender=sender.is_known)
+    stores.comments.erase_senders([comment.id])
+
+    stores.verdicts.add(
+        [make_verdict(comment.id, Outcome.UNSURE)], audit=frozenset(), traits=[traits]
+    )
+
+    kept = [one.comment_id for one in stores.campaigns.fresh(limit=9)]
+    assert kept == ([] if sender.is_known else [comment.id])
 
 
 def test_exceptions_leave_for_good_and_draw_nobody(stores):

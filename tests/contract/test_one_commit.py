@@ -230,6 +230,14 @@ def test_a_withdrawal_is_logged_once_and_an_erasure_with_its_number(stores):
     assert log == [("withdraw", ""), ("erase", "1"), ("erase", "0")]
 
 
+def test_an_erased_sender_is_logged_with_the_erasing(stores):
+    kept = keep(stores)
+
+    stores.comments.erase_senders([kept], act=entry("forget sender"))
+
+    assert logged(stores) == [("forget sender", "s")]
+
+
 def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(stores):
     ham, unsure, decided = (keep(stores, one) for one in (Outcome.HAM, Outcome.UNSURE, Outcome.HAM))
     stores.decisions.add(make_decision(decided))

@@ -10,13 +10,21 @@ from service.ports.audit import AuditEntry
 from service.ports.services import CommonPorts
 
 
+def make_act(
+    common: CommonPorts, *, actor: str, act: str, subject: str, detail: str = ""
+) -> AuditEntry:
+    """Return the entry of an act done now, to be kept in the transaction that does it.
+
+    `detail` never holds comment text.
+    """
+    return AuditEntry(at=common.clock(), actor=actor, act=act, subject=subject, detail=detail)
+
+
 def record_act(
     common: CommonPorts, *, actor: str, act: str, subject: str, detail: str = ""
 ) -> None:
-    """Append one act of a person, done now. `detail` never holds comment text."""
-    common.audit_log.append(
-        AuditEntry(at=common.clock(), actor=actor, act=act, subject=subject, detail=detail)
-    )
+    """Append the entry of an act that changes nothing in the database. See `make_act`."""
+    common.audit_log.append(make_act(common, actor=actor, act=act, subject=subject, detail=detail))
 
 
 def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from service.domain.comment import CommentId, Sender
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import make_sender
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.ports.services import ReputationPorts, ReviewPorts, Services
 
 log = logging.getLogger(__name__)
@@ -74,28 +74,36 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     """Remove a person's records and the sender keys of their comments; return how many comments.
 
     A person's comments are those with the address, the e-mail or the name of `sender`; they lose
-    every key of their sender, the mail domain too. List entries that know the person's address or
-    e-mail are deleted, allowing and blocking alike. Their words, names and links stay, and so do
-    verdicts, decisions and the log. If a store fails, nothing is half done that the same call does
-    not finish. Raises `StoreUnavailableError`.
+    every key of their sender, the mail domain too, in portions, each with its entry in the log.
+    List entries that know the person's address or e-mail are deleted, allowing and blocking alike.
+    Their words, names and links stay, and so do verdicts, decisions and the log. If a store fails,
+    nothing is half done that the same call does not finish. Raises `StoreUnavailableError`.
     """
     # A network or a domain has others in it, whose records these are as well.
     person = person_keys(sender)
     forget_records(person, services.reputation)
     erased = 0
-    while ids := services.intake.comments.find_sent_by(person, limit=_PORTION):
+    while True:
+        ids = services.intake.comments.find_sent_by(person, limit=_PORTION)
+        if erased and not ids:
+            break
         forget_accounts(ids, services.reputation, services.review)
-        services.intake.comments.erase_senders(ids)
+        # One entry is written even if nothing was found: that somebody asked is an act.
+        services.intake.comments.erase_senders(
+            ids,
+            act=make_act(
+                services.common,
+                actor=by,
+                act="forget sender",
+                subject="sender",
+                detail=f"{len(ids)} comments lost the keys of their sender",
+            ),
+        )
         erased += len(ids)
+        if not ids:
+            break
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
     forget_records(person, services.reputation)
-    record_act(
-        services.common,
-        actor=by,
-        act="forget sender",
-        subject="sender",
-        detail=f"{erased} comments lost the keys of their sender",
-    )
     log.info("a sender was forgotten", extra={"comments": erased})
     return erased
 

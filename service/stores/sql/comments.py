@@ -227,11 +227,22 @@ class SqlCommentStore:
             self._engine, lambda connection: place_waiting(connection, site_id, after, limit)
         )
 
-    def erase_senders(self, ids: Sequence[CommentId]) -> None:
+    def erase_senders(self, ids: Sequence[CommentId], *, act: AuditEntry | None = None) -> None:
         """See `CommentStore.erase_senders`."""
-        self._update(ids, sender_values(Sender()))
+        # Sorted, so that two batches with ids in common lock them in the same order.
+        wanted = sorted(set(ids))
 
-        write(self._engine, lambda connection: delete_traits(connection, ids))
+        def erase(connection: sa.Connection) -> None:
+            for some in chunks(wanted):
+                connection.execute(
+                    sa.update(comments)
+                    .where(comments.c.id.in_(some))
+                    .values(**sender_values(Sender()))
+                )
+            delete_traits(connection, wanted)
+            insert_entries(connection, [act] if act else [])
+
+        write(self._engine, erase)
 
 
 def _least(column: sa.ColumnElement[int], most: int) -> sa.ColumnElement[int]:

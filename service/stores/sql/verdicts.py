@@ -12,7 +12,7 @@ from service.domain.delivery import Delivery
 from service.domain.verdict import Verdict
 from service.ports.decisions import Tell
 from service.stores.sql.base.engine import write
-from service.stores.sql.base.rows import Row, verdict_values
+from service.stores.sql.base.rows import SENDER_COLUMNS, Row, verdict_values
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
@@ -20,6 +20,8 @@ from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.queue_position import POSITION_COLUMNS, modes_of, rank_of, review_at_of
 from service.stores.sql.schema.tables import comments, verdicts, waits_for_verdict
 from service.stores.sql.search_index import mark_for_index
+
+_has_sender = sa.or_(*(comments.c[f"sender_{name}"].is_not(None) for name in SENDER_COLUMNS))
 
 
 class SqlVerdictStore:
@@ -52,11 +54,17 @@ class SqlVerdictStore:
             if tell and spoken_of:
                 told += tell(load_cases(connection, spoken_of))
             insert_deliveries(connection, told)
-            insert_traits(connection, [one for one in traits if one.comment_id in positions])
+            insert_traits(connection, [one for one in traits if _may_keep(one, positions)])
             return set(positions)
 
         stored = write(self._engine, add)
         return [v.comment_id for v in first.values() if v.comment_id in stored][::-1]
+
+
+def _may_keep(traits: Traits, positions: Mapping[CommentId, Row]) -> bool:
+    """Return False for traits of a sender who was erased while their comment was judged."""
+    row = positions.get(traits.comment_id)
+    return row is not None and (row.has_sender or not traits.has_sender)
 
 
 def _add(
@@ -67,7 +75,7 @@ def _add(
     for some in chunks(sorted(new)):
         # The comment's row is the lock: whoever comes second finds an outcome there.
         query = (
-            sa.select(*POSITION_COLUMNS)
+            sa.select(*POSITION_COLUMNS, _has_sender.label("has_sender"))
             .where(comments.c.id.in_(some), waits_for_verdict)
             .order_by(comments.c.id)
             .with_for_update(key_share=True)

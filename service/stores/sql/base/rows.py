@@ -53,7 +53,7 @@ _SENDER_KEYS = (
     "name_key",
     "account_key",
 )
-_SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
+SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
 _SETTINGS = tuple(field.name for field in fields(SiteSettings))
 _PREFERENCES = tuple(field.name for field in fields(Preferences))
 
@@ -109,7 +109,7 @@ def sent_values(comment: Comment) -> Values:
 def sender_values(sender: Sender) -> Values:
     """Return the columns of who sent it."""
     return {
-        **{f"sender_{name}": getattr(sender, name) for name in _SENDER_COLUMNS},
+        **{f"sender_{name}": getattr(sender, name) for name in SENDER_COLUMNS},
         "sender_before_rotation": _older_keys(sender.before_rotation),
         "sender_listings": _listing_values(sender.listings),
     }
@@ -144,7 +144,7 @@ def comment_from(row: Row) -> Comment:
         post=_post_from(row),
         author=_author_from(row),
         sender=Sender(
-            **{name: getattr(row, f"sender_{name}") for name in _SENDER_COLUMNS},
+            **{name: getattr(row, f"sender_{name}") for name in SENDER_COLUMNS},
             before_rotation=None
             if row.sender_before_rotation is None
             else Sender(**row.sender_before_rotation),
