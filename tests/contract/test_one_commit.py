@@ -10,9 +10,11 @@ from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ConflictError, NotFoundError
+from service.domain.inbound import InboundHook, Platform
 from service.domain.report import Label, Report
+from service.domain.retraining import Answer, Retraining
 from service.domain.sign_in import SecondFactor, UserSession
 from service.domain.site import SiteKey
 from service.domain.user import User
@@ -273,6 +275,35 @@ def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
         *("list", "list", "list"),
     ]
     assert [key.expires_at for key in stores.sites.list_keys(SITE)] == [NOW, None]
+
+
+def test_callbacks_hooks_and_campaigns_are_logged_with_what_changes(stores):
+    kept = keep(stores)
+    endpoint = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
+    hook = InboundHook(
+        id="hook_1", site_id=SITE, platform=Platform.STANDARD, secret="x", created_at=NOW
+    )
+    retraining = Retraining(id="rtr_1", asked_by="ada", asked_at=NOW)
+
+    stores.endpoints.put(endpoint, act=entry("put"))
+    stores.endpoints.remove(SITE, act=entry("remove"))
+    stores.inbound.add(hook, act=entry("add"))
+    stores.inbound.revoke("hook_1", at=NOW, act=entry("revoke"))
+    stores.retrainings.put(retraining, act=entry("ask"))
+    stores.retrainings.answer("rtr_1", Answer.REFUSED, by="ada", at=NOW, act=entry("refuse"))
+    with pytest.raises(ConflictError):
+        stores.retrainings.answer("rtr_1", Answer.PROMOTED, by="ada", at=NOW, act=entry("late"))
+
+    def none(count: int) -> AuditEntry:
+        return entry("none", detail=f"{count}")
+
+    stores.deliveries.replay(["no"], at=NOW, act=none)
+    stores.campaigns.leave("camp_1", [kept], act=none)
+    stores.campaigns.rejoin("camp_1", site_ids=None, act=none)
+
+    assert [one.act for one in stores.audit_log.recent()][::-1] == [
+        *("put", "remove", "add", "revoke", "ask", "refuse"),
+    ]
 
 
 def test_an_erased_sender_is_logged_with_the_erasing(stores):
