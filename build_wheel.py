@@ -38,6 +38,8 @@ _ROOT = Path(__file__).resolve().parent
 _BESIDE = ("README.md", "LICENSE")
 # The comments that `slopsieve demo` shows and that a retraining reads beside the decisions.
 _DATA = "data/*.jsonl"
+# Code is rewritten, not copied; torch weights are for those who train on, and large.
+_LEFT_OUT = (".py", ".pyc", ".safetensors")
 _COMMAND = f'{NAME} = "service.cli:main"'
 
 
@@ -79,7 +81,7 @@ def stage(folder: Path) -> None:
             _write(package / path.relative_to(_ROOT), code, like=path)
         for glob in globs.get(room, ()):
             for path in sorted((_ROOT / room).glob(glob)):
-                if path.is_file() and path.suffix not in (".py", ".pyc"):
+                if path.is_file() and path.suffix not in _LEFT_OUT:
                     _write(package / path.relative_to(_ROOT), path.read_bytes(), like=path)
     for path in sorted(_ROOT.glob(_DATA)):
         _write(package / path.relative_to(_ROOT), path.read_bytes(), like=path)

@@ -30,7 +30,7 @@ _STARTED_AHEAD = 64
 
 # The names of the network's inputs and outputs.
 INPUTS = ("ids", "kinds", "mask")
-OUTPUTS = ("spam", "promotion", "llm_voice")
+OUTPUTS = ("spam", "promotion")
 # A network may have one more: the text's hidden states added up, each by its token's probability
 # of promotion, so that what is advertised counts more than the remark before it.
 POOLED = "pooled"
@@ -46,7 +46,6 @@ class WindowScores:
 
     spam: float
     promotion: Sequence[float]
-    llm_voice: float
     pooled: Sequence[float] | None = None
 
 
@@ -188,12 +187,11 @@ def input_arrays(window: Window) -> dict[str, npt.NDArray[np.int64]]:
 
 def _scores_of(request: ov.InferRequest, window: Window, *, pooled: bool) -> WindowScores:
     """Return a finished request's answers, copied: the next window is computed in their place."""
-    spam, promotion, llm_voice = (request.get_tensor(name).data for name in OUTPUTS)
+    spam, promotion = (request.get_tensor(name).data for name in OUTPUTS)
     start = window.n_context
     return WindowScores(
         spam=float(spam[0]),
         promotion=array("f", promotion[0, start : start + len(window.spans)].tolist()),
-        llm_voice=float(llm_voice[0]),
         pooled=_mean(
             request.get_tensor(POOLED).data.reshape(-1), promotion[0, start : len(window.ids)]
         )

@@ -27,17 +27,15 @@ class ModelInput:
 class ModelOutput:
     """A classifier's answer: a calibrated probability and, if it can tell, where the promotion is.
 
-    `promo_spans` are half-open `(start, end)` offsets into `ModelInput.text`. `llm_voice` is the
-    probability that a language model wrote or rewrote the text, None if the classifier can't tell;
-    it says nothing about spam. `embedding` has unit length: comments of one campaign lie close
-    together in it; None if the classifier has none. It says nothing about spam either, and can be
-    compared only with those of the same version. `word_hashes` is what `models.features.hash_words`
-    returns for the text, handed on so that nobody reads it twice; None if the classifier didn't.
+    `promo_spans` are half-open `(start, end)` offsets into `ModelInput.text`. `embedding` has unit
+    length: comments of one campaign lie close together in it; None if the classifier has none. It
+    says nothing about spam, and can be compared only with those of the same version. `word_hashes`
+    is what `models.features.hash_words` returns for the text, handed on so that nobody reads it
+    twice; None if the classifier didn't.
     """
 
     p_spam: float
     promo_spans: tuple[tuple[int, int], ...] = ()
-    llm_voice: float | None = None
     embedding: tuple[float, ...] | None = None
     word_hashes: bytes | None = field(default=None, repr=False)
 

@@ -1,8 +1,8 @@
 """Gives OpenVINO without its telemetry: nothing about a comment's machine leaves the machine.
 
 The package `openvino-telemetry` reports use to its makers unless a file in the home folder says
-no. Where it can't be imported, OpenVINO and NNCF do without; so it is made impossible to import.
-Import OpenVINO from here only, and NNCF only after this.
+no. Where it can't be imported, OpenVINO does without; so it is made impossible to import. Import
+OpenVINO from here only.
 """
 
 from __future__ import annotations

@@ -233,11 +233,13 @@ def write_version(
     weights: Mapping[str, bytes],
     fusion: Fusion,
     documents: Mapping[str, str],
+    unlisted: Mapping[str, bytes] | None = None,
 ) -> Path:
     """Write a new version folder whole or not at all, and return it.
 
     `weights` are the files that the kind reads, `documents` further text files by name, such as
-    the card. Raise `ModelVersionError` if the name is no folder name or is taken: a version never
+    the card. `unlisted` are files that the manifest leaves out: a copy of the version may lack
+    them. Raise `ModelVersionError` if the name is no folder name or is taken: a version never
     changes once it exists.
     """
     folder = check_free(models_dir, version)
@@ -252,7 +254,7 @@ def write_version(
     with tempfile.TemporaryDirectory(dir=models_dir, prefix=_WRITING) as staging:
         whole = Path(staging) / version
         whole.mkdir()
-        for name, content in files.items():
+        for name, content in {**files, **(unlisted or {})}.items():
             (whole / name).write_bytes(content)
         (whole / MANIFEST_FILE).write_bytes(_dump_json(manifest))
         whole.rename(folder)

@@ -45,6 +45,8 @@ EMBEDDING_FILE = "embedding.npz"
 NAMES_FILE = "names.npz"
 # A version may lack it; the network alone then says what to mark.
 MARKS_FILE = "marks.npz"
+# Torch weights of before int8, which a training writes beside the version; serving reads no such.
+TORCH_FILE = "network.safetensors"
 
 # Two or three words after a comma ("thanks!") are too few to be judged alone. 2026-11-21, words of
 # spam marked alike by hand and by `minilm-1`, F1 without and with this: 0.7567 and 0.7570 on the
@@ -64,9 +66,8 @@ class Calibration:
 
     The first five weigh log-odds. A segment is marked as promotion where its log-odds reach
     `marks_from` and lie at most `marks_within` below the highest: by the share `marks_words` they
-    are what its words say, else the mean of its tokens. `voice_slope` and `voice_offset` calibrate
-    the head for LLM voice; a slope of 0 says that it was taught nothing. What a name says counts
-    between `names_from` and `names_to`. Versions older than `promotion`, `names` and `marks_words`
+    are what its words say, else the mean of its tokens. What a name says counts between
+    `names_from` and `names_to`. Versions older than `promotion`, `names` and `marks_words`
     give them no weight, older than the bounds none.
     """
 
@@ -81,8 +82,6 @@ class Calibration:
     # A remark around promotion lies so far below it.
     marks_within: float = 2.5
     marks_words: float = 0.0
-    voice_offset: float
-    voice_slope: float
 
     def __post_init__(self) -> None:
         wrong = [name for name, number in asdict(self).items() if not math.isfinite(number)]
@@ -119,6 +118,9 @@ def read_calibration(content: bytes) -> Calibration:
         if numbers.pop("second", None):
             msg = f"{CALIBRATION_FILE} is of a version that reads twice, which this release can't"
             raise ValueError(msg)
+        # Versions of before had a head for LLM voice, which nothing reads any more.
+        for name in ("voice_offset", "voice_slope"):
+            numbers.pop(name, None)
         return Calibration(**numbers)
     except (TypeError, AttributeError) as error:
         msg = f"{CALIBRATION_FILE} does not hold the numbers of a calibration"
@@ -249,7 +251,6 @@ class TransformerClassifier:
         return ModelOutput(
             p_spam=p_spam,
             promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
-            llm_voice=self._voice(scores),
             embedding=self._embed(scores),
             word_hashes=word_hashes,
         )
@@ -258,12 +259,6 @@ class TransformerClassifier:
         if self._projection is None:
             return None
         return self._projection.embed([s.pooled for s in scores if s.pooled is not None])
-
-    def _voice(self, scores: Sequence[WindowScores]) -> float | None:
-        c = self._calibration
-        if c.voice_slope == 0.0:
-            return None
-        return logistic(c.voice_offset + c.voice_slope * pool([s.llm_voice for s in scores]))
 
     def _mark(
         self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]

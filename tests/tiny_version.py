@@ -23,7 +23,6 @@ from training.data.dataset import DEFAULT_DATA, read_dataset
 from training.data.partition import SEED, partition
 from training.fit.evidence import signal_names
 from training.fit.joining import JoinConfig, fit_linear, fit_marks, fit_names
-from training.network.encoder import PACKAGED_BASE
 from training.network.finetune import FineTuneConfig
 from training.network.finetune_on_decisions import DecisionsTuneConfig
 from training.network.tune import TuneConfig
@@ -42,7 +41,6 @@ TINY = RetrainConfig(
         ),
     ),
     train=TrainConfig(
-        base=PACKAGED_BASE,
         tune=TuneConfig(
             exits=(1, 2), epochs=0.4, fine_tune=FineTuneConfig(max_windows=1, save_every_steps=2)
         ),
@@ -81,18 +79,13 @@ def write_tiny_version(folder: Path, tiny_network: Path, tokeniser_json: str) ->
         linear=1.0,
         names=0.1,
         marks_from=0.0,
-        voice_offset=0.0,
-        voice_slope=0.0,
     )
     card = {
-        "config": {"seed": SEED, "base": PACKAGED_BASE},
+        "config": {"seed": SEED},
         "trained_at": "2026-11-21T00:00:00+00:00",
         "training_seconds": 1,
-        "llm_voice": None,
         "rounding_to_int8": {},
         "data": [],
-        "llm_voice_weight": {"if_free": 0.0, "fired_on_spam": 0, "fired_on_ham": 0},
-        "evidence_table": [],
     }
     write_version(
         folder,

@@ -24,9 +24,9 @@ from models.promotion import PromotionMarker
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.segments import Segment
 from service.scoring.conclude import logistic, logit
-from training.card.card_page import card_markdown
-from training.card.figures import Card, card_json
+from training.card.figures import card_facts, card_json
 from training.card.fingerprint import find_same, fingerprint
+from training.card.page import card_page
 from training.command import exit_code_of
 from training.data.dataset import DEFAULT_DATA, Dataset, read_dataset
 from training.data.split import assign_folds, group_examples
@@ -37,6 +37,7 @@ from training.fit.fuse import (
     fit_fusion,
     fit_platt,
 )
+from training.fit.measured import ALL_EVIDENCE, MeasuredPart
 from training.fit.promotion import (
     CountedText,
     MarkedTokens,
@@ -241,16 +242,22 @@ def _train_version(options: argparse.Namespace) -> int:
     trained = train(dataset, config)
     now = datetime.now(UTC)
     version = options.name or free_name(options.out, f"baseline-{now:%Y%m%d}")
-    card = Card(
+    measured = MeasuredPart(
+        name="out of fold",
+        examples=dataset.examples,
+        ways={ALL_EVIDENCE: trained.p_spam, "model alone": trained.model_p_spam},
+        marked=trained.marked,
+    )
+    card = card_facts(
         version=version,
         trained_at=now,
+        seconds=time.monotonic() - started,
         fingerprint=mark,
         config=asdict(config),
-        dataset=dataset,
+        packages=("numpy", "scikit-learn", "scipy"),
+        files=dataset.files,
         fusion=trained.fusion,
-        model_p_spam=trained.model_p_spam,
-        p_spam=trained.p_spam,
-        marked=trained.marked,
+        parts=[measured],
     )
     folder = write_version(
         options.out,
@@ -258,7 +265,7 @@ def _train_version(options: argparse.Namespace) -> int:
         kind=BaselineClassifier.KIND,
         weights={BaselineClassifier.WEIGHTS_FILE: trained.classifier.to_bytes()},
         fusion=trained.fusion,
-        documents={"card.json": card_json(card), "card.md": card_markdown(card)},
+        documents={"card.json": card_json(card), "card.md": card_page(card)},
     )
     if options.promote:
         promote(options.out, version)

@@ -11,7 +11,6 @@ from service.domain.comment import CommentId
 from service.domain.list_entry import Instruction
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.scoring.holding import hold_back, is_beside
-from service.scoring.model_signals import model_signals
 from service.scoring.policy import decide
 from service.scoring.weighing import NOTHING_LEARNT, LearntHere, weigh_signal
 from service.scoring.weights import Cutoffs, Weights
@@ -57,7 +56,7 @@ def conclude(
     Signals are listed by the size of what they contributed, largest first; those without weight
     follow, by name. What the classifier sees besides spam is listed among them.
     """
-    weighed = [_weigh(one, weights, learnt) for one in (*signals, *model_signals(output))]
+    weighed = [_weigh(one, weights, learnt) for one in signals]
     model_contribution = weights.model * logit(output.p_spam) if output else 0.0
     score, weighed = sum_up(weights.base + model_contribution, weighed, cutoffs)
     p_spam = logistic(score)

@@ -33,7 +33,7 @@ from service.training_runs.run_folders import (
 
 PROGRAM = (sys.executable, "-P", "-m", f"{PREFIX}training.retrain")
 # What the program needs beside what serving needs; asked for without importing any of it.
-_PACKAGES = ("torch", "transformers", "nncf", "safetensors", "sklearn", "scipy")
+_PACKAGES = ("torch", "transformers", "safetensors", "sklearn", "scipy")
 # The lowest there is: whoever judges comments goes first.
 _NICENESS = 19
 _LOOK_EVERY_SECONDS = 1.0

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from training.card.figures import environment
-from training.card.version_card import PACKAGES
 
 _ROOT = Path(__file__).parents[2]
 _OURS = "slopsieve"
+# What a trained network depends on.
+PACKAGES = ("torch", "transformers", "openvino", "tokenizers", "numpy", "scikit-learn")
 
 
 def code_version() -> str:

@@ -18,7 +18,6 @@ from training.data.dataset import Example
 from training.data.partition import AUTHORED
 from training.data.split import group_copies, group_examples
 
-BoolArray = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
 # How much what was said in other places counts where words alone are learnt from.
@@ -51,27 +50,20 @@ class RotationConfig:
     most_of: Mapping[str, int] = field(default_factory=lambda: {"haacked": 1_800})
 
 
-# In the rotation's place of what is never left out.
-ALWAYS_TEACHES = -1
+def is_authored(example: Example) -> bool:
+    """Return True if a comment was written for this project, not found."""
+    return example.source.startswith(AUTHORED)
 
 
-def assign_rotation(
-    examples: Sequence[Example], config: RotationConfig, judged: BoolArray | None = None
-) -> IntArray:
+def assign_rotation(examples: Sequence[Example], config: RotationConfig) -> IntArray:
     """Return the fold of each comment: public sources whole, authored ones by post and campaign.
-
-    Sources, posts and campaigns of which nothing is `judged` get `ALWAYS_TEACHES`; without it all
-    is judged.
 
     Sources go, the largest first, to the fold that is then the most even in spam and ham; none
     counts for more than an epoch draws of it.
     """
-    is_judged = [True] * len(examples) if judged is None else judged.tolist()
-    rotated = {e.source for e, of in zip(examples, is_judged, strict=True) if of}
     counts: dict[str, Counter[bool]] = defaultdict(Counter)
     for example in examples:
-        if example.source in rotated:
-            counts[example.source][example.is_spam] += 1
+        counts[example.source][example.is_spam] += 1
     public = {
         source: Counter({spam: min(n, _most_of(source, config) or n) for spam, n in count.items()})
         for source, count in counts.items()
@@ -88,15 +80,13 @@ def assign_rotation(
         ]
         fold_of[source] = int(np.argmin(costs))
         filled[fold_of[source]].update(count)
-    authored = [i for i, e in enumerate(examples) if e.source.startswith(AUTHORED)]
-    folds = np.array([fold_of.get(e.source, ALWAYS_TEACHES) for e in examples], dtype=np.int64)
+    authored = [i for i, e in enumerate(examples) if is_authored(e)]
+    folds = np.array([fold_of.get(e.source, 0) for e in examples], dtype=np.int64)
     groups = group_examples([examples[i] for i in authored]).tolist() if authored else []
-    left_out = {group for i, group in zip(authored, groups, strict=True) if is_judged[i]}
     first: dict[int, int] = {}
     for position, group in zip(authored, groups, strict=True):
         key = first.setdefault(group, position)
-        if group in left_out:
-            folds[position] = _drawn(examples[key].post_key, config)
+        folds[position] = _drawn(examples[key].post_key, config)
     return folds
 
 
@@ -126,7 +116,7 @@ def teaching_of(examples: Sequence[Example], folds: IntArray, held: int | None) 
 
 def weight_of(example: Example) -> float:
     """Return how much a comment counts beside others."""
-    if example.source.startswith(AUTHORED) and example.language not in (None, "en"):
+    if is_authored(example) and example.language not in (None, "en"):
         return 1.5
     return OTHER_PLACES.get(example.source, 1.0)
 

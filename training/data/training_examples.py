@@ -18,8 +18,6 @@ _LINK = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
 _REMARK_CHARS = 240
 # What is kept of a text into which an advertisement was woven: so many characters on either side.
 _BEFORE_WOVEN, _AFTER_WOVEN = 350, 250
-_MACHINE_KINDS = frozenset({"llm-text", "llm-rewritten-human"})
-_HUMAN_KINDS = frozenset({"human-text"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +33,6 @@ class TrainingExample:
     is_spam: bool | None = None
     promotion: tuple[Segment, ...] = ()
     plain: tuple[Segment, ...] = ()
-    is_llm_voice: bool | None = None
     weight: float = 1.0
     as_before: bool = False
 
@@ -78,15 +75,6 @@ def training_example_of(example: Example, *, weight: float = 1.0) -> TrainingExa
         promotion=promotion,
         plain=plain,
         weight=weight,
-    )
-
-
-def voice_training_example(text: UnlabelledText) -> TrainingExample | None:
-    """Return what a text without label teaches about LLM voice, None if it says nothing."""
-    if text.kind not in _MACHINE_KINDS | _HUMAN_KINDS:
-        return None
-    return TrainingExample(
-        input=ModelInput(text=text.text), is_llm_voice=text.kind in _MACHINE_KINDS, weight=1.0
     )
 
 
@@ -165,8 +153,7 @@ def vary(
     varied = replace(training_example, input=replace(training_example.input, **changes))
     if stock.hosts and rng.random() < variation.swap_hosts:
         varied = _swap_hosts(varied, stock.hosts, rng)
-    # Whose voice a text has is known of the whole alone.
-    if varied.is_llm_voice is None and stock.remarks and rng.random() < variation.glue_remark:
+    if stock.remarks and rng.random() < variation.glue_remark:
         varied = _glue_remark(varied, stock, rng)
     return varied
 

@@ -48,15 +48,6 @@ class FittedWeights:
         return total
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VoiceWeight:
-    """What LLM voice would weigh on the calibration part, and how often it fires there."""
-
-    if_free: float
-    fired_on_spam: int
-    fired_on_ham: int
-
-
 def fit_platt(sums: FloatArray, is_spam: BoolArray) -> tuple[float, float]:
     """Return slope and offset that turn uncalibrated sums into calibrated log-odds."""
     offset, (slope,) = fit_logistic(sums[:, None], is_spam)

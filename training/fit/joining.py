@@ -180,7 +180,6 @@ def _are_authored(examples: Sequence[Example]) -> BoolArray:
 def calibrate(
     read: Read,
     examples: Sequence[Example],
-    voice: tuple[float, float],
     config: JoinConfig,
     *,
     is_real: BoolArray | None = None,
@@ -206,8 +205,6 @@ def calibrate(
         marks_from=0.0,
         marks_within=config.marks_within,
         marks_words=config.marks_words,
-        voice_slope=voice[0],
-        voice_offset=voice[1],
     )
     shows = p_spam_of(read, joined) >= MIN_P_SPAM_TO_MARK
     by_f1 = {

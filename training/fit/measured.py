@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,41 +13,30 @@ from training.data.dataset import Example
 from training.fit.boundaries import FoundBoundaries
 from training.fit.promotion import MarkedTokens
 
-BoolArray = npt.NDArray[np.bool_]
-
-
 FloatArray = npt.NDArray[np.float64]
-
+BoolArray = npt.NDArray[np.bool_]
 
 # Counts and figures on their way into JSON.
 Measured = dict[str, Any]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
-    """Each comment's probability of spam by what was asked; `network` and `linear` uncalibrated."""
-
-    network: FloatArray
-    linear: FloatArray
-    model: FloatArray
-    all_evidence: FloatArray
+# The way of judging that every part has.
+ALL_EVIDENCE = "all_evidence"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredPart:
-    """One part of the data with what the finished version says of it."""
+    """One part of the data with what a version says of it.
+
+    `ways` has each comment's p_spam by each way of judging, `ALL_EVIDENCE` among them.
+    """
 
     name: str
     examples: tuple[Example, ...]
-    scored: Scored
+    ways: Mapping[str, FloatArray]
     marked: MarkedTokens
-    boundaries: FoundBoundaries
+    boundaries: FoundBoundaries | None = None
 
     @property
     def is_spam(self) -> BoolArray:
         """Return the labels, in the order of the scores."""
         return np.array([e.is_spam for e in self.examples], dtype=np.bool_)
-
-
-# The false-positive rates at which recall is told.
-EVIDENCE_RATES = (0.001, 0.005, 0.01)

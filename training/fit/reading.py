@@ -25,11 +25,10 @@ from models.transformer import (
     strongest_promotion,
 )
 from service.scoring.conclude import logistic, logit
-from service.scoring.model_signals import model_signals
 from training.data.dataset import Example
 from training.fit.boundaries import compare_boundaries
 from training.fit.evidence import signal_names
-from training.fit.measured import MeasuredPart, Scored
+from training.fit.measured import ALL_EVIDENCE, MeasuredPart
 from training.fit.promotion import compare_tokens
 
 FloatArray = npt.NDArray[np.float64]
@@ -44,7 +43,6 @@ class Read:
     linear: FloatArray
     # Of the author's name, 0 without one.
     names: FloatArray
-    voice: FloatArray
     # Of the words that promote most (`models.transformer.strongest_promotion`).
     strongest: FloatArray
     windows: Sequence[Sequence[Window]]
@@ -89,7 +87,6 @@ def read_network(
         network=np.array([pool([s.spam for s in some]) for some in of_comment]),
         linear=np.zeros(len(windows)),
         names=np.zeros(len(windows)),
-        voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
         strongest=np.array([strongest_promotion(some) for some in promotion]),
         windows=windows,
         promotion=promotion,
@@ -118,16 +115,6 @@ def labels(examples: Sequence[Example]) -> BoolArray:
 def p_spam_of(read: Read, calibration: Calibration) -> FloatArray:
     """Return what the model alone states, calibrated."""
     return logistic_of(log_odds_of(read, calibration))
-
-
-def voice_strengths(read: Read, calibration: Calibration) -> FloatArray:
-    """Return the strength of LLM voice as serving would state it, 0 where it is silent."""
-    c = calibration
-    if c.voice_slope == 0.0:
-        return np.zeros(len(read.voice))
-    voices = logistic_of(c.voice_offset + c.voice_slope * read.voice)
-    outputs = (ModelOutput(p_spam=0.5, llm_voice=float(v)) for v in voices)
-    return np.array([sum(s.strength for s in model_signals(output)) for output in outputs])
 
 
 def logistic_of(log_odds: FloatArray) -> FloatArray:
@@ -193,12 +180,12 @@ def measure_part(
     return MeasuredPart(
         name=name,
         examples=tuple(examples),
-        scored=Scored(
-            network=logistic_of(read.network),
-            linear=logistic_of(read.linear),
-            model=model_p_spam,
-            all_evidence=p_spam,
-        ),
+        ways={
+            ALL_EVIDENCE: p_spam,
+            "model alone": model_p_spam,
+            "network alone": logistic_of(read.network),
+            "linear member alone": logistic_of(read.linear),
+        },
         marked=compare_tokens(examples, shown),
         boundaries=compare_boundaries(examples, outputs),
     )

@@ -16,10 +16,6 @@ from training.fit.measured import Measured
 from training.network.encoder import Network
 from training.network.export import export_network
 
-# What a rounded network is compared with.
-BEFORE_ROUNDING = "the network before rounding"
-WEIGHTS_ON_GRID = "the same network with its int8 weights computed in float32"
-
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
@@ -35,26 +31,17 @@ def network_reader(network: Network, *, exact: bool = False) -> Engine:
     It computes in bfloat16 where the CPU can, `exact` in float32.
     """
     with tempfile.TemporaryDirectory() as folder:
-        export_network(network, Path(folder), calibrate_on=(), int8=False)
+        export_network(network, Path(folder), short=False)
         return Engine(Path(folder, NETWORK_FILE), exact=exact)
 
 
 def compare_rounding(
-    before: FloatArray,
-    after: FloatArray,
-    is_spam: BoolArray,
-    fusion: Fusion,
-    *,
-    against: str = BEFORE_ROUNDING,
+    before: FloatArray, after: FloatArray, is_spam: BoolArray, fusion: Fusion
 ) -> Measured:
-    """Return what rounding changed: p_spam of the same comments with and without it.
-
-    `against` says, for the card, what it is compared with.
-    """
+    """Return what rounding changed: p_spam of the same comments without and with it."""
     cutoffs = (fusion.ham_cutoff, fusion.spam_cutoff)
     moved = np.abs(np.digitize(before, cutoffs) - np.digitize(after, cutoffs))
     return {
-        "against": against,
         "n": len(before),
         "outcomes_changed": int((moved > 0).sum()),
         "ham_to_spam_or_back": int((moved == 2).sum()),

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from models.registry import Fusion
-from service.scoring.model_signals import LLM_VOICE
 from training.data.dataset import Example
 from training.data.split import assign_folds, group_examples
 from training.fit.evidence import signal_names
 from training.fit.fuse import (
     FittedWeights,
-    VoiceWeight,
     choose_fusion,
     fit_fusion,
 )
@@ -39,7 +37,7 @@ class WeighConfig:
     # Fewer firings say too little about a signal to let it weigh anything.
     min_firings: int = 5
     # As many as of the linear members, so that the weights fitted without a fold are near those
-    # that serve (0017 of models/decisions).
+    # that serve.
     n_folds: int = 10
     # The promises: what may go wrong in the confident verdicts, the rest is unsure.
     max_false_positive_rate: float = 0.001
@@ -133,23 +131,7 @@ def _drawn_folds(evidence: Evidence, config: WeighConfig) -> IntArray:
     return assign_folds(groups, n_folds=n_folds, seed=config.seed)
 
 
-def weigh_voice(evidence: Evidence, voice: FloatArray, config: WeighConfig) -> VoiceWeight:
-    """Return what LLM voice would weigh if it were let; `voice` is its signal's strength.
-
-    It is held at 0 all the same: a machine's voice is no intent, and whoever polishes a sincere
-    comment must not pay for others' spam.
-    """
-    weights = fit_fusion(
-        logit_of(evidence.model_p_spam),
-        np.column_stack([evidence.strengths, voice]),
-        evidence.is_spam,
-        names=(*signal_names(), LLM_VOICE),
-        penalty=config.signal_penalty,
-        min_firings=config.min_firings,
-    )
-    fired = voice > 0
-    return VoiceWeight(
-        if_free=weights.signals[LLM_VOICE],
-        fired_on_spam=int((fired & evidence.is_spam).sum()),
-        fired_on_ham=int((fired & ~evidence.is_spam).sum()),
-    )
+def signals_alone(evidence: Evidence, config: WeighConfig) -> FloatArray:
+    """Return each comment's p_spam by signals without the model, by weights of other folds."""
+    silent = np.full(len(evidence.examples), 0.5)
+    return fit_weights(replace(evidence, model_p_spam=silent), config)[1]

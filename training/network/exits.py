@@ -7,18 +7,13 @@ Each exit has heads of its own; the earlier ones learn, beside the labels, what 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import torch
 from torch import nn
 
-from training.network.encoder import (
-    Heads,
-    Network,
-    Said,
-    keep_layers,
-)
+from training.network.encoder import Heads, Network, Said, keep_layers
 
 
 class ExitNetwork(nn.Module):
@@ -49,9 +44,10 @@ class ExitNetwork(nn.Module):
         states = self.encoder(
             input_ids=ids, token_type_ids=kinds, attention_mask=mask, output_hidden_states=True
         ).hidden_states
+        heads = cast("Iterable[Heads]", self.heads)
         return tuple(
-            heads(states[after], kinds, mask)
-            for after, heads in zip(self.exits, self.heads, strict=True)
+            one.said(states[after], kinds, mask)
+            for after, one in zip(self.exits, heads, strict=True)
         )
 
     def cut(self, after: int) -> Network:

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from models.engine import cpu_has_bfloat16
 from models.tokens import CommentTokeniser, Window
 from training.data.training_examples import (
     TrainingExample,
@@ -22,7 +23,6 @@ from training.data.training_examples import (
 )
 from training.network.encoder import Network, Said
 from training.network.exits import ExitNetwork
-from training.network.short_numbers import short_numbers
 
 # A span's token is taught 1 or 0; this marks those of which nothing is known.
 _UNKNOWN = -1.0
@@ -54,7 +54,6 @@ class FineTuneConfig:
     # A long comment teaches by so many of its windows at most: the first, the last, one between.
     max_windows: int = 3
     promotion_weight: float = 0.5
-    voice_weight: float = 0.25
     variation: Variation = field(default_factory=Variation)
     # So much work at most is lost when a run is cut off: so many steps, and so many seconds.
     save_every_steps: int = 200
@@ -189,7 +188,6 @@ class _Batch:
     promotion: torch.Tensor
     # One a training example; `_UNKNOWN` where nothing is known.
     is_spam: torch.Tensor
-    is_llm_voice: torch.Tensor
     weight: torch.Tensor
     as_before: torch.Tensor
 
@@ -206,15 +204,10 @@ def _collate(
         for place, training_example in enumerate(training_examples)
         for window in _some(tokeniser.windows(training_example.input), config.max_windows, rng)
     ]
-    # In steps, so that a run sees few shapes: for each one torch keeps plans and memory.
-    longest = -(-max(len(window.ids) for _, window in owned) // _PAD_TO) * _PAD_TO
-    ids, kinds, mask = (torch.zeros((len(owned), longest), dtype=torch.long) for _ in range(3))
-    promotion = torch.full((len(owned), longest), _UNKNOWN)
+    ids, kinds, mask = window_tensors([window for _, window in owned])
+    promotion = torch.full(ids.shape, _UNKNOWN)
     for row, (place, window) in enumerate(owned):
-        used, start = len(window.ids), window.n_context
-        ids[row, :used] = torch.tensor(window.ids)
-        kinds[row, start:used] = 1
-        mask[row, :used] = 1
+        start = window.n_context
         promotion[row, start : start + len(window.spans)] = _taught(
             window, training_examples[place]
         )
@@ -225,10 +218,22 @@ def _collate(
         owner=torch.tensor([place for place, _ in owned], device=device),
         promotion=promotion.to(device),
         is_spam=_known([one.is_spam for one in training_examples], device),
-        is_llm_voice=_known([one.is_llm_voice for one in training_examples], device),
         weight=torch.tensor([one.weight for one in training_examples], device=device),
         as_before=torch.tensor([one.as_before for one in training_examples], device=device),
     )
+
+
+def window_tensors(windows: Sequence[Window]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return what a network reads of these windows: ids, kinds and mask, padded to one length."""
+    # In steps, so that a run sees few shapes: for each one torch keeps plans and memory.
+    longest = -(-max(len(window.ids) for window in windows) // _PAD_TO) * _PAD_TO
+    ids, kinds, mask = (torch.zeros((len(windows), longest), dtype=torch.long) for _ in range(3))
+    for row, window in enumerate(windows):
+        used = len(window.ids)
+        ids[row, :used] = torch.tensor(window.ids)
+        kinds[row, window.n_context : used] = 1
+        mask[row, :used] = 1
+    return ids, kinds, mask
 
 
 def _some(windows: Sequence[Window], most: int, rng: random.Random) -> Sequence[Window]:
@@ -251,6 +256,15 @@ def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
     return torch.tensor([_UNKNOWN if v is None else float(v) for v in values], device=device)
 
 
+def short_numbers(device: torch.device) -> torch.autocast:
+    """Return a context in which a network's products are in bfloat16, if that is no detour.
+
+    Without instructions for it a CPU takes sixteen times as long as in float32.
+    """
+    enabled = device.type != "cpu" or cpu_has_bfloat16()
+    return torch.autocast(device.type, torch.bfloat16, enabled=enabled)
+
+
 def _loss(
     network: Network | ExitNetwork, batch: _Batch, config: FineTuneConfig, before: Network | None
 ) -> torch.Tensor:
@@ -258,12 +272,7 @@ def _loss(
         answers = _answers(network, batch)
     count = len(batch.is_spam)
     pooled = [
-        (
-            _pool(spam.float(), batch.owner, count),
-            promotion.float(),
-            _pool(voice.float(), batch.owner, count),
-        )
-        for spam, promotion, voice in answers
+        (_pool(spam.float(), batch.owner, count), promotion.float()) for spam, promotion in answers
     ]
     losses = [_loss_of_labels(said, batch, config) for said in pooled]
     last = pooled[-1]
@@ -292,28 +301,18 @@ def _answers(network: Network | ExitNetwork, batch: _Batch) -> list[Said]:
             torch.cat([functional.pad(one[1], (0, width - one[1].shape[1])) for one in of_exit])[
                 back
             ],
-            torch.cat([one[2] for one in of_exit])[back],
         )
         for of_exit in zip(*said, strict=True)
     ]
 
 
-def _loss_of_labels(
-    said: tuple[torch.Tensor, torch.Tensor, torch.Tensor], batch: _Batch, config: FineTuneConfig
-) -> torch.Tensor:
-    spam, promotion, voice = said
+def _loss_of_labels(said: Said, batch: _Batch, config: FineTuneConfig) -> torch.Tensor:
+    spam, promotion = said
     loss = _one_a_training_example(spam, batch.is_spam, batch.weight, config.label_smoothing)
-    loss = loss + config.voice_weight * _one_a_training_example(
-        voice, batch.is_llm_voice, batch.weight, 0.0
-    )
     return loss + config.promotion_weight * _token_loss(promotion, batch.promotion)
 
 
-def _loss_to_last(
-    said: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-    last: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-    batch: _Batch,
-) -> torch.Tensor:
+def _loss_to_last(said: Said, last: Said, batch: _Batch) -> torch.Tensor:
     """Return how far an earlier exit's answers on spam lie from the last one's."""
     each = functional.binary_cross_entropy_with_logits(
         said[0], torch.sigmoid(last[0].detach()), reduction="none"
@@ -323,29 +322,24 @@ def _loss_to_last(
 
 
 def _loss_as_before(
-    now: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
-    batch: _Batch,
-    config: FineTuneConfig,
-    before: Network,
+    now: Said, batch: _Batch, config: FineTuneConfig, before: Network
 ) -> torch.Tensor:
     """Return how far the answers lie from those of the network before.
 
-    Promotion and voice as relative entropy. Spam by its log-odds (Huber 1964), as the cutoffs lie
+    Promotion as relative entropy. Spam by its log-odds (Huber 1964), as the cutoffs lie
     far out, where relative entropy no longer tells 0.02 from 0.04. It is 0, and so is its gradient,
     where nothing has changed.
     """
-    spam, promotion, voice = now
+    spam, promotion = now
     with torch.no_grad(), short_numbers(batch.ids.device):
         # In the same runs as the network itself: other sums would differ in their last bits.
-        ((was_spam, was_promotion, was_voice),) = _answers(before, batch)
+        ((was_spam, was_promotion),) = _answers(before, batch)
     count, kept = len(batch.is_spam), batch.as_before.float()
     of_token = (batch.mask * batch.kinds).float() * kept[batch.owner].unsqueeze(1)
     moved = functional.huber_loss(
         spam, _pool(was_spam.float(), batch.owner, count), reduction="none", delta=_HUBER
     )
     loss = _MOVED_WEIGHT * (moved * kept).sum() / count
-    of_voice = _divergence(voice, _pool(was_voice.float(), batch.owner, count))
-    loss = loss + config.voice_weight * (of_voice * kept).sum() / count
     of_promotion = (_divergence(promotion, was_promotion.float()) * of_token).sum()
     return loss + config.promotion_weight * of_promotion / of_token.sum().clamp(min=1.0)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
+from torch import nn
 
 from models.tokens import CommentTokeniser
 from training.data.dataset import Example
@@ -16,7 +17,6 @@ from training.data.training_examples import TrainingExample, Variation, training
 from training.network.encoder import Network
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
 from training.network.from_version import Served
-from training.network.quantisation_aware import freeze_vocabulary
 from training.trust.weights import WeighedDecision
 
 # Replayed comments are cut into batches from runs of so many, sorted by length: little padding.
@@ -143,3 +143,10 @@ def use_threads(threads: int) -> None:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(mode=True)
+
+
+def freeze_vocabulary(network: Network) -> None:
+    """Let further training leave the vectors of words as they are."""
+    for module in network.modules():
+        if isinstance(module, nn.Embedding):
+            module.requires_grad_(requires_grad=False)

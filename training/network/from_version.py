@@ -30,8 +30,6 @@ _TYPES = {"i8": np.int8, "f16": np.float16, "f32": np.float32}
 # The largest whole number in int8; the smallest, -128, is not used (symmetric ranges).
 _MOST = 127
 _LAYER = re.compile(r"__module\.encoder\.encoder\.layer\.(\d+)\.")
-# How the name of a node ends that scales activations before they are rounded.
-SMOOTHING = "nncf_smooth_quant"
 # Where each kind of module keeps a parameter: the node behind its name, and that node's input.
 _LINEAR, _BIAS = ("/aten::linear/MatMul", 1), ("/aten::linear/Add", 1)
 _GAIN, _SHIFT = ("/aten::layer_norm/Multiply_1", 1), ("/aten::layer_norm/Add", 1)
@@ -242,9 +240,11 @@ class _Graph:
 
     def _smoothing(self, node: ET.Element | None) -> FloatArray | None:
         """Return what activations are multiplied by before they are rounded, None for nothing."""
+        if node is None or node.get("type") != "FakeQuantize":
+            return None
         while node is not None and node.get("type") == "FakeQuantize":
             node = self._before(node, 0)
-        if node is None or not str(node.get("name")).endswith(SMOOTHING):
+        if node is None or node.get("type") != "Multiply":
             return None
         scale = self._constant(self._before(node, 1))
         if scale is None:

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-from torch import nn
 from transformers import BertConfig, BertModel
 from transformers.utils import logging as hf_logging
 
@@ -161,6 +160,21 @@ def _tokeniser(e5: PackagedE5, kept: Sequence[int]) -> Tokenizer:
     return tokeniser
 
 
+def read_tokeniser(texts: Iterable[str]) -> str:
+    """Return the encoder's `tokenizer.json`, with the pieces that these texts need."""
+    e5 = read_packaged_e5()
+    return tokeniser_json(e5, choose_pieces(e5, texts))
+
+
+def read_base(tokeniser_file: str) -> BertModel:
+    """Return the pretrained encoder with the vocabulary of this tokeniser.
+
+    Raise `ValueError` for another vocabulary than it has.
+    """
+    e5 = read_packaged_e5()
+    return load_encoder(e5, kept_pieces(e5, tokeniser_file))
+
+
 def quieten() -> None:
     """Keep `transformers` from telling what is of no concern here: that a base's head is unused."""
     hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the package has no types
@@ -168,7 +182,7 @@ def quieten() -> None:
 
 
 def empty_encoder(*, vocabulary: int, layers: int = 12) -> BertModel:
-    """Return an encoder of the shape of e5-small and all-MiniLM, its weights drawn at random."""
+    """Return an encoder of the shape of e5-small, its weights drawn at random."""
     quieten()
     config = BertConfig(
         vocab_size=vocabulary,
@@ -193,7 +207,7 @@ def kept_pieces(e5: PackagedE5, tokeniser_file: str) -> list[int]:
         raise ValueError(msg) from error
 
 
-def load_encoder(e5: PackagedE5, kept: Sequence[int]) -> nn.Module:
+def load_encoder(e5: PackagedE5, kept: Sequence[int]) -> BertModel:
     """Return the encoder with the vectors of the pieces that are kept."""
     encoder = empty_encoder(vocabulary=len(kept), layers=e5.layers)
     state = {

@@ -1,22 +1,28 @@
-"""Exports a network to int8 and lets it learn to say so what it said before it was rounded."""
+"""Rounds a network to int8 and lets it learn to say so what it said before it was rounded."""
 
 from __future__ import annotations
 
+import copy
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import torch
 from torch import nn
+from torch.nn import functional
 
-from models.tokens import CommentTokeniser
+from models.tokens import CommentTokeniser, Window
 from models.transformer import NETWORK_FILE, WEIGHTS_FILE
 from training.data.dataset import Example
 from training.data.training_examples import TrainingExample
 from training.network.encoder import Network
 from training.network.export import export_network
-from training.network.finetune import FineTuneConfig, fine_tune
-from training.network.from_version import load_from_version
+from training.network.finetune import FineTuneConfig, fine_tune, window_tensors
+
+# Whole numbers of weights lie within this on either side (symmetric), of inputs from 0 to this.
+_MOST_WEIGHT, _MOST_INPUT = 127, 255
+_LEAST = 1e-6
 
 
 def export_quantisation_aware(
@@ -30,27 +36,124 @@ def export_quantisation_aware(
 ) -> tuple[bytes, bytes]:
     """Return `network.xml` and `network.bin` of a network in int8.
 
-    So many windows of the train part fix the ranges of activations. Then its matrices learn on the
-    grid of int8, from the network before it was rounded and from nothing else (quantisation-aware
-    training, Jacob et al. 2018, with distillation): rounding alone changes a verdict in a hundred.
-    The vocabulary's vectors stay as they were rounded. Raise `ValueError` for a network whose graph
-    cannot be read back.
+    So many windows of the train part fix the ranges of what is multiplied: with ranges taken from
+    each input a comment's score would depend on how it is batched. Then the encoder's matrices
+    learn on the grid of int8, from the network before it was rounded and from nothing else
+    (quantisation-aware training, Jacob et al. 2018, with distillation): rounding alone changes a
+    verdict in a hundred. The vocabulary's vectors stay as they were rounded.
     """
     drawn = np.random.default_rng(seed).permutation(len(train))[:windows].tolist()
+    rounded = round_network(network, [tokeniser.windows(train[i].input)[0] for i in drawn])
+    examples = [TrainingExample(input=e.input, as_before=True) for e in train]
+    fine_tune(rounded, tokeniser, examples, config, seed=seed, before=network)
     with tempfile.TemporaryDirectory() as folder:
-        sample = [tokeniser.windows(train[i].input)[0] for i in drawn]
-        export_network(network, Path(folder), calibrate_on=sample)
-        files = Path(folder, NETWORK_FILE).read_bytes(), Path(folder, WEIGHTS_FILE).read_bytes()
-    rounded, served = load_from_version(*files)
-    freeze_vocabulary(rounded)
-    served.fake_quantise(rounded)
-    training_examples = [TrainingExample(input=e.input, as_before=True) for e in train]
-    fine_tune(rounded, tokeniser, training_examples, config, seed=seed, before=network)
-    return served.write(rounded)
+        export_network(rounded, Path(folder), short=True)
+        return Path(folder, NETWORK_FILE).read_bytes(), Path(folder, WEIGHTS_FILE).read_bytes()
 
 
-def freeze_vocabulary(network: Network) -> None:
-    """Let further training leave the vectors of words as they are."""
-    for module in network.modules():
-        if isinstance(module, nn.Embedding):
-            module.requires_grad_(requires_grad=False)
+def round_network(network: Network, windows: Sequence[Window]) -> Network:
+    """Return a copy that computes the encoder's matrices as int8 will; heads stay as they are.
+
+    The text's mean and maximum come together before the head for spam, whose largest number is far
+    larger than most, and nothing follows that would average the error away: rounding there alone
+    moved the log-odds by 0.38, all other rounding together by 0.03.
+    """
+    rounded = copy.deepcopy(network)
+    ranges = _find_ranges(rounded, windows)
+    for name, module in list(rounded.encoder.named_modules()):
+        if isinstance(module, nn.Linear):
+            _replace(rounded.encoder, name, _RoundedLinear(module, *ranges[name]))
+        elif isinstance(module, nn.Embedding):
+            _replace(rounded.encoder, name, _RoundedEmbedding(module))
+    return rounded
+
+
+def _replace(encoder: nn.Module, name: str, module: nn.Module) -> None:
+    parent, _, child = name.rpartition(".")
+    setattr(encoder.get_submodule(parent), child, module)
+
+
+def _find_ranges(
+    network: Network, windows: Sequence[Window]
+) -> dict[str, tuple[torch.Tensor, torch.Tensor]]:
+    """Return the least and the most of each input of the encoder's matrices, by their names."""
+    found: dict[str, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def observe(name: str, inputs: tuple[torch.Tensor, ...]) -> None:
+        values = inputs[0].reshape(-1, inputs[0].shape[-1])
+        low, high = values.amin(0), values.amax(0)
+        if name in found:
+            low, high = torch.minimum(low, found[name][0]), torch.maximum(high, found[name][1])
+        found[name] = (low, high)
+
+    hooks = [
+        module.register_forward_pre_hook(lambda _, inputs, name=name: observe(name, inputs))
+        for name, module in network.encoder.named_modules()
+        if isinstance(module, nn.Linear)
+    ]
+    network.eval()
+    with torch.no_grad():
+        for window in windows:
+            network(*window_tensors([window]))
+    for hook in hooks:
+        hook.remove()
+    return found
+
+
+class _OnGrid(nn.Module):
+    """A matrix that is rounded to whole numbers of int8, a scale a row."""
+
+    def __init__(self, weight: torch.Tensor, *, learns: bool) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(weight.detach(), requires_grad=learns)
+        self.steps: torch.Tensor
+        self.zeros: torch.Tensor
+        steps = weight.detach().abs().amax(1).clamp(min=_LEAST) / _MOST_WEIGHT
+        self.register_buffer("steps", steps)
+        self.register_buffer("zeros", torch.zeros(len(steps), dtype=torch.int32))
+
+    def rounded(self) -> torch.Tensor:
+        """Return the matrix as int8 keeps it."""
+        return torch.fake_quantize_per_channel_affine(
+            self.weight, self.steps, self.zeros, 0, -_MOST_WEIGHT, _MOST_WEIGHT
+        )
+
+
+class _RoundedLinear(_OnGrid):
+    """A product in int8, whose inputs are rounded within one fixed range.
+
+    Inputs that are far larger than the others would take the range for themselves, so each is
+    divided by a number first and its column multiplied by it (SmoothQuant, Xiao et al. 2023). The
+    gradient passes the rounding as if it were not there (straight-through estimator, Bengio et al.
+    2013): small steps add up until they tip a weight to the next whole number.
+    """
+
+    def __init__(self, linear: nn.Linear, low: torch.Tensor, high: torch.Tensor) -> None:
+        largest = torch.maximum(low.abs(), high.abs()).clamp(min=_LEAST)
+        smooth = (largest / largest.mean()).sqrt()
+        super().__init__(linear.weight * smooth, learns=True)
+        least, most = float((low / smooth).min()), float((high / smooth).max())
+        self.step = max(most - least, _LEAST) / _MOST_INPUT
+        self.zero = min(_MOST_INPUT, max(0, round(-least / self.step)))
+        self.bias = linear.bias
+        self.inverse: torch.Tensor
+        self.register_buffer("inverse", 1.0 / smooth)
+
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the product as int8 gives it."""
+        scaled = (inputs * self.inverse).float()
+        rounded = torch.fake_quantize_per_tensor_affine(
+            scaled, self.step, self.zero, 0, _MOST_INPUT
+        )
+        return functional.linear(rounded, self.rounded(), self.bias)
+
+
+class _RoundedEmbedding(_OnGrid):
+    """Vectors in int8; they learn nothing further."""
+
+    def __init__(self, embedding: nn.Embedding) -> None:
+        super().__init__(embedding.weight, learns=False)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        """Return the vectors as int8 keeps them."""
+        return functional.embedding(ids, self.rounded())

@@ -22,11 +22,11 @@ from training.data.training_examples import (
     TrainingExample,
     cut_woven,
     training_example_of,
-    voice_training_example,
 )
-from training.network.encoder import Network, read_base
+from training.network.encoder import Network
 from training.network.exits import ExitNetwork
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
+from training.network.packaged_e5 import read_base
 
 # Batches are cut from runs of so many, sorted by length.
 _RUN_OF_BATCHES = 20
@@ -41,8 +41,7 @@ class TuneConfig:
     # After how many layers it answers: what serves, and what teaches it.
     exits: tuple[int, int] = (3, 6)
     epochs: float = 1.0
-    # Texts without a label that teach LLM voice, and those into which an advertisement was woven.
-    voice_texts: int = 300
+    # Texts without a label into which an advertisement was woven.
     woven_texts: int = 1_000
     # Words keep their vectors: two thirds of all numbers, of which most comments touch few.
     fine_tune: FineTuneConfig = field(
@@ -83,8 +82,7 @@ def plan_training_examples(
         training_example_of(e, weight=(weights or {}).get(e.comment.id, weight_of(e)))
         for e in (examples[i] for i in used)
     ]
-    more = [*voice_training_examples(texts, config.seed)[: config.voice_texts]]
-    more += _woven_training_examples(texts, config.seed)[: config.woven_texts]
+    more = _woven_training_examples(texts, config.seed)[: config.woven_texts]
     others = range(len(training_examples), len(training_examples) + len(more))
     batches: list[list[int]] = []
     for number, epoch in enumerate(epochs):
@@ -112,15 +110,6 @@ def _cut(
     return batches
 
 
-def voice_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:
-    """Return what texts teach about LLM voice, in an order that the seed fixes."""
-    found = [
-        one for text in texts if text.promo_spans is None and (one := voice_training_example(text))
-    ]
-    random.Random(seed).shuffle(found)  # noqa: S311  # an order is no secret
-    return found
-
-
 def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:
     """Return what texts teach into which one advertisement was woven, cut around it."""
     found = [
@@ -135,10 +124,10 @@ def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list
     return found
 
 
-def new_network(base: str, tokeniser_json: str, config: TuneConfig) -> ExitNetwork:
+def new_network(tokeniser_json: str, config: TuneConfig) -> ExitNetwork:
     """Return a network on a pretrained encoder; the same settings give the same heads."""
     torch.manual_seed(config.seed)
-    return ExitNetwork(read_base(base, tokeniser_json), config.exits)
+    return ExitNetwork(read_base(tokeniser_json), config.exits)
 
 
 def tune(

@@ -7,18 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from models.linear import LinearTable
 from models.registry import Fusion
 from models.tokens import CommentTokeniser
 from models.transformer import Calibration
+from training.card.figures import card_facts, card_json
 from training.card.fingerprint import fingerprint
-from training.card.version_card import VersionCard, card_json, card_markdown
+from training.card.provenance import PACKAGES
 from training.data.dataset import DataFile, Dataset
 from training.data.partition import Partition
 from training.fit.evidence import signal_strengths
-from training.fit.fuse import VoiceWeight
 from training.fit.joining import calibrate
 from training.fit.measured import Measured
 from training.fit.members import Members
@@ -40,7 +39,7 @@ from training.retraining.update import guard_cutoffs
 from training.retraining.weigh import Outcome, weigh_and_measure
 from training.trust.weights import WeighedDecision
 
-CARD_FILE, CARD_PAGE = "card.json", "card.md"
+CARD_FILE = "card.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +61,9 @@ def weigh_candidate(
 ) -> WeighedCandidate:
     """Return calibration, weights and cutoffs, fitted on the calibration part.
 
-    `reads` are the members' answers on the calibration and the test part. The head for LLM voice
-    says nothing, as nobody calibrates it here.
+    `reads` are the members' answers on the calibration and the test part.
     """
-    calibration = calibrate(reads[0], parts.calibration, (0.0, 0.0), config.train.join)
+    calibration = calibrate(reads[0], parts.calibration, config.train.join)
     outcome = weigh_and_measure(parts, reads, calibration, config.train.weigh, tell=tell)
     return WeighedCandidate(linear=linear, calibration=calibration, outcome=outcome)
 
@@ -76,23 +74,12 @@ def update_candidate(
     read_before: Read,
     linear: LinearTable,
     current: Members,
-    card: Mapping[str, Any],
 ) -> WeighedCandidate:
     """Return the current version's calibration and weights, and its cutoffs, which are guarded.
 
     `reads` are the candidate's members' answers on the calibration and the test part,
-    `read_before` the current version's on the calibration part. What the card of the current
-    version tells of its weights stays true and is handed on. Raises `ValueError` where it lacks.
+    `read_before` the current version's on the calibration part.
     """
-    try:
-        voice = VoiceWeight(**card["llm_voice_weight"])
-        evidence = list(card["evidence_table"])
-    except (KeyError, TypeError) as error:
-        msg = (
-            "the current version's card.json does not tell its evidence or LLM voice: "
-            "retrain with --start base"
-        )
-        raise ValueError(msg) from error
     calibration, known = current.calibration, current.known_fusion
     strengths, test_strengths = (signal_strengths(e) for e in (parts.calibration, parts.test))
     before, after = (
@@ -109,9 +96,7 @@ def update_candidate(
     ]
     outcome = Outcome(
         weighed=Weighed(fusion=fusion, out_of_fold=after),
-        voice=voice,
         parts=(measured[0], measured[1]),
-        evidence=evidence,
         test_strengths=test_strengths,
     )
     return WeighedCandidate(linear=linear, calibration=calibration, outcome=outcome)
@@ -125,33 +110,26 @@ def fusion_bytes(fusion: Fusion) -> bytes:
 def write_cards(
     folder: RunFolder,
     found: WeighedCandidate,
-    parts: Partition,
     *,
     rounding: Measured,
     files: Sequence[DataFile],
     config: Mapping[str, object],
-    current_card: Mapping[str, Any],
 ) -> None:
     """Write the candidate's card into the run's folder; its name and its embedding come later."""
-    seconds = folder.seconds()
-    card = VersionCard(
+    facts = card_facts(
         version="candidate",
         trained_at=datetime.now(UTC),
-        seconds=sum(seconds.values()),
+        seconds=sum(folder.seconds().values()),
         fingerprint=fingerprint(files, config),
         config=config,
+        packages=PACKAGES,
         files=files,
-        partition=parts,
         fusion=found.outcome.weighed.fusion,
-        evidence=found.outcome.evidence,
-        calibration=found.calibration,
-        voice=current_card["llm_voice"] if found.calibration.voice_slope else None,
-        voice_weight=found.outcome.voice,
-        rounding=rounding,
         parts=found.outcome.parts,
+        calibration=asdict(found.calibration),
+        rounding_to_int8=rounding,
     )
-    folder.write(CARD_FILE, card_json(card).encode("utf-8"))
-    folder.write(CARD_PAGE, card_markdown(card).encode("utf-8"))
+    folder.write(CARD_FILE, card_json(facts).encode("utf-8"))
 
 
 def fine_tune_from_base(
@@ -174,7 +152,7 @@ def fine_tune_from_base(
         name=Start.BASE,
         weights={str(one.example.comment.id): one.weight for one in decided},
     )
-    network = new_network(train.base, tokeniser_json, train.tune)
+    network = new_network(tokeniser_json, train.tune)
     tune(
         network,
         plan,

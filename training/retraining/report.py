@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from training.card.card_page import table
-from training.card.embedding_page import embedding_lines
+from training.card.figures import card_json
+from training.card.page import card_page, table
 from training.retraining.run_folder import RunFolder
 
 HEADING = "## Retrained from"
@@ -163,9 +162,6 @@ def candidate_documents(
     provenance: Mapping[str, Any],
 ) -> dict[str, str]:
     """Return the candidate's card with its name, its embedding and where it comes from."""
-    card = folder.read_json("card.json")
-    page = (folder.path / "card.md").read_text("utf-8").split("\n")
-    page[0] = f"# {name}"
     facts: dict[str, Any] = {
         "version": name,
         "retrained": {**provenance, "report": report_json(report)},
@@ -173,10 +169,9 @@ def candidate_documents(
     embedding = folder.path / "embedding.json"
     if embedding.exists():
         facts["embedding"] = folder.read_json("embedding.json")
-        page = ["\n".join(page).rstrip(), "", *embedding_lines(facts["embedding"])]
-    page = ["\n".join(page).rstrip(), "", *_retrained_lines(report, provenance)]
-    told = json.dumps(card | facts, ensure_ascii=False, indent=1)
-    return {"card.json": f"{told}\n", "card.md": "\n".join(page) + "\n"}
+    card = folder.read_json("card.json") | facts
+    page = "\n".join([card_page(card), *_retrained_lines(report, provenance)])
+    return {"card.json": card_json(card), "card.md": f"{page}\n"}
 
 
 def _retrained_lines(report: Report, provenance: Mapping[str, Any]) -> list[str]:

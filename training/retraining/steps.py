@@ -30,26 +30,20 @@ from models.transformer import (
 )
 from models.view import view_text
 from training.data.dataset import Example
-from training.fit.embed import embed_network
+from training.fit.embed import fit_embedding
 from training.fit.evidence import signal_strengths
 from training.fit.joining import fit_linear, fit_marks, fit_names
+from training.fit.measured import ALL_EVIDENCE
 from training.fit.members import Members, engine_of, read_members
 from training.fit.reading import (
     Read,
     labels,
     read_inputs,
 )
-from training.fit.rounding import (
-    BEFORE_ROUNDING,
-    WEIGHTS_ON_GRID,
-    compare_rounding,
-    draw_to_compare,
-    network_reader,
-)
-from training.network.encoder import read_tokeniser
+from training.fit.rounding import compare_rounding, draw_to_compare, network_reader
 from training.network.finetune_on_decisions import finetune_on_decisions, repeat_for_linear
 from training.network.from_version import load_from_version
-from training.network.pooling import LAYER
+from training.network.packaged_e5 import read_tokeniser
 from training.retraining.candidate import (
     WeighedCandidate,
     export_from_base,
@@ -129,7 +123,7 @@ class RunSteps(RunInputs):
     def tokeniser_json(self) -> bytes:
         if self.start is Start.BASE:
             texts = (view_text(e.comment.text).text for e in self.parts.train)
-            return read_tokeniser(self.config.train.base, texts).encode("utf-8")
+            return read_tokeniser(texts).encode("utf-8")
         return self.current_files[TOKENISER_FILE]
 
     @property
@@ -155,13 +149,11 @@ class RunSteps(RunInputs):
         write_cards(
             self.folder,
             found,
-            self.parts,
             files=self.files,
             rounding=self._rounding(found),
             config=self.current_card["config"] | {"retrain": asdict(self.config)},
-            current_card=self.current_card,
         )
-        core = found.outcome.parts[0].scored.all_evidence
+        core = found.outcome.parts[0].ways[ALL_EVIDENCE]
         self.folder.write_arrays("core.npz", p_spam=core, strengths=found.outcome.test_strengths)
 
     def _refit(self) -> WeighedCandidate:
@@ -198,7 +190,6 @@ class RunSteps(RunInputs):
             current.read(self.parts.calibration),
             linear,
             current,
-            self.current_card,
         )
 
     def _read_both(
@@ -218,9 +209,9 @@ class RunSteps(RunInputs):
 
     def _rounding(self, found: WeighedCandidate) -> dict[str, Any]:
         """Return what rounding the first network to int8 changes on some of the test part."""
-        against, files = WEIGHTS_ON_GRID, self._files((NETWORK_FILE, WEIGHTS_FILE))
+        files = self._files((NETWORK_FILE, WEIGHTS_FILE))
         if self.start is Start.BASE:
-            against, exits = BEFORE_ROUNDING, self._tuned()[0]
+            exits = self._tuned()[0]
             network = exits.cut(exits.exits[0])
         else:
             network, _ = load_from_version(files[NETWORK_FILE], files[WEIGHTS_FILE])
@@ -229,10 +220,9 @@ class RunSteps(RunInputs):
         exact = replace(self._candidate(), engine=network_reader(network, exact=True))
         return compare_rounding(
             exact.p_spam(examples, signal_strengths(examples)),
-            found.outcome.parts[0].scored.all_evidence[some],
+            found.outcome.parts[0].ways[ALL_EVIDENCE][some],
             labels(examples),
             found.outcome.weighed.fusion,
-            against=against,
         )
 
     def _candidate(self) -> Members:
@@ -251,21 +241,11 @@ class RunSteps(RunInputs):
             return
         if len(self.parts.train) <= EMBEDDING_SIZE:
             return
-        files = self._files((NETWORK_FILE, WEIGHTS_FILE))
         train = self.parts.train
         drawn = draw_to_compare(len(train), self.config.embedding_comments, self.config.seed)
-        made = embed_network(
-            files[NETWORK_FILE],
-            files[WEIGHTS_FILE],
-            self.tokeniser,
-            [train[i] for i in drawn],
-            self.parts,
-            layer=min(LAYER, self.config.train.tune.exits[0] - 1),
-            threads=self.options.threads,
-            advance=self.folder.advance,
-        )
-        self._write({NETWORK_FILE: made.network, EMBEDDING_FILE: projection_bytes(made.projection)})
-        self.folder.write_json("embedding.json", made.facts)
+        made, facts = fit_embedding(self.engine, self.tokeniser, [train[i] for i in drawn])
+        self._write({EMBEDDING_FILE: projection_bytes(made)})
+        self.folder.write_json("embedding.json", facts)
 
     # The comparison.
 

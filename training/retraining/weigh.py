@@ -16,21 +16,13 @@ from models.transformer import Calibration, TransformerClassifier
 from training.data.dataset import Example
 from training.data.partition import AUTHORED, Partition
 from training.fit.evidence import signal_strengths
-from training.fit.evidence_table import measure_ways, ways_of_judging
-from training.fit.fuse import VoiceWeight
-from training.fit.measured import Measured, MeasuredPart
-from training.fit.reading import (
-    Read,
-    measure_part,
-    p_spam_of,
-    voice_strengths,
-)
+from training.fit.measured import MeasuredPart
+from training.fit.reading import Read, measure_part, p_spam_of
 from training.fit.weighing import (
     Evidence,
     WeighConfig,
     Weighed,
     weigh,
-    weigh_voice,
 )
 
 Tell = Callable[[str], None]
@@ -40,12 +32,10 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Fitted weights, both parts measured by them (test first), and the table of evidence."""
+    """Fitted weights, and both parts measured by them (test first)."""
 
     weighed: Weighed
-    voice: VoiceWeight
     parts: tuple[MeasuredPart, MeasuredPart]
-    evidence: list[Measured]
     # What every detector sees in the test part: a column a detector.
     test_strengths: FloatArray
 
@@ -77,16 +67,13 @@ def weigh_and_measure(
     tell(f"fitting weights on {len(held.examples):,} comments")
     weighed = weigh(held, config)
     tell("measuring")
-    ways = ways_of_judging(held, test, weighed, config)
     measured = [
         measure_part(name, e.examples, read, e.strengths, calibration, weighed.fusion)
         for name, e, read in (("test", test, reads[1]), ("calibration", held, reads[0]))
     ]
     return Outcome(
         weighed=weighed,
-        voice=weigh_voice(held, voice_strengths(reads[0], calibration), config),
         parts=(measured[0], measured[1]),
-        evidence=measure_ways(ways, held, test, config),
         test_strengths=test.strengths,
     )
 
@@ -110,7 +97,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def card_of(folder: Path) -> dict[str, Any]:
     """Return the version's card. Raise `ModelVersionError` if it does not tell what is needed."""
     card = json.loads((folder / "card.json").read_bytes())
-    needed = ("config", "trained_at", "training_seconds", "llm_voice", "rounding_to_int8", "data")
+    needed = ("config", "trained_at", "training_seconds", "rounding_to_int8", "data")
     missing = [key for key in needed if key not in card]
     if missing or "seed" not in card["config"]:
         msg = f"{folder}'s card.json does not tell {', '.join(missing) or 'config.seed'}"

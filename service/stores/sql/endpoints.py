@@ -10,8 +10,6 @@ import sqlalchemy as sa
 from service.domain.comment import SiteId
 from service.domain.delivery import Endpoint
 from service.domain.errors import NotFoundError
-from service.ports.audit import AuditEntry
-from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import endpoint_from, endpoint_values
 from service.stores.sql.base.statements import upsert
@@ -24,7 +22,7 @@ class SqlEndpointStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
+    def put(self, endpoint: Endpoint) -> None:
         """See `EndpointStore.put`."""
         values = endpoint_values(endpoint)
 
@@ -37,7 +35,6 @@ class SqlEndpointStore:
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["site_id"], set_=values)
             )
-            insert_entry(connection, act)
 
         write(self._engine, put)
 
@@ -48,15 +45,10 @@ class SqlEndpointStore:
             row = connection.execute(query).one_or_none()
         return endpoint_from(row) if row is not None else None
 
-    def remove(self, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
+    def remove(self, site_id: SiteId) -> None:
         """See `EndpointStore.remove`."""
         statement = sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id)
-
-        def remove(connection: sa.Connection) -> None:
-            connection.execute(statement)
-            insert_entry(connection, act)
-
-        write(self._engine, remove)
+        write(self._engine, lambda connection: connection.execute(statement))
 
     def pause(
         self,

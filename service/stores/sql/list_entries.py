@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -16,10 +16,8 @@ from service.domain.list_entry import (
     EntryPage,
     ListEntry,
 )
-from service.ports.audit import AuditEntry
 from service.stores.cursor import Place
 from service.stores.list_entries import decode_place, encode_place, folded_text
-from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import Values
 from service.stores.sql.base.rows import Row
@@ -40,45 +38,22 @@ class SqlListEntryStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(
-        self,
-        entries: Sequence[ListEntry],
-        *,
-        act: Callable[[ListEntry], AuditEntry] | None = None,
-    ) -> None:
+    def add(self, entries: Sequence[ListEntry]) -> None:
         """See `ListEntryStore.add`."""
+        write(self._engine, lambda connection: _add(connection, entries))
 
-        def add(connection: sa.Connection) -> None:
-            _add(connection, entries)
-            insert_entries(connection, [act(entry) for entry in entries] if act else [])
-
-        write(self._engine, add)
-
-    def remove(
-        self,
-        entry_ids: Sequence[str],
-        *,
-        by: str,
-        at: datetime,
-        act: Callable[[ListEntry], AuditEntry] | None = None,
-    ) -> list[ListEntry]:
+    def remove(self, entry_ids: Sequence[str], *, by: str, at: datetime) -> list[ListEntry]:
         """See `ListEntryStore.remove`."""
         values = {"removed_at": at, "removed_by": by}
-        return self._mark(entry_ids, _c.removed_at.is_(None), values, act)
+        return self._mark(entry_ids, _c.removed_at.is_(None), values)
 
-    def restore(
-        self, entry_ids: Sequence[str], *, act: Callable[[ListEntry], AuditEntry] | None = None
-    ) -> list[ListEntry]:
+    def restore(self, entry_ids: Sequence[str]) -> list[ListEntry]:
         """See `ListEntryStore.restore`."""
         values = {"removed_at": None, "removed_by": None}
-        return self._mark(entry_ids, _c.removed_at.is_not(None), values, act)
+        return self._mark(entry_ids, _c.removed_at.is_not(None), values)
 
     def _mark(
-        self,
-        entry_ids: Sequence[str],
-        if_so: sa.ColumnElement[bool],
-        values: Values,
-        act: Callable[[ListEntry], AuditEntry] | None,
+        self, entry_ids: Sequence[str], if_so: sa.ColumnElement[bool], values: Values
     ) -> list[ListEntry]:
         def mark(connection: sa.Connection) -> list[ListEntry]:
             marked: list[ListEntry] = []
@@ -87,7 +62,6 @@ class SqlListEntryStore:
                 statement = sa.update(list_entries).where(_c.id.in_(some), if_so).values(values)
                 rows = connection.execute(statement.returning(*list_entries.c))
                 marked += [_entry_from(row) for row in rows]
-            insert_entries(connection, [act(entry) for entry in marked] if act else [])
             return marked
 
         return write(self._engine, mark)

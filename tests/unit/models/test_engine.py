@@ -95,7 +95,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 
 def test_another_network_is_refused(tmp_path, tiny_network):
-    renamed = tiny_network.read_text("utf-8").replace('"llm_voice"', '"weather"')
+    renamed = tiny_network.read_text("utf-8").replace('"promotion"', '"weather"')
     (tmp_path / "network.xml").write_text(renamed, "utf-8")
     (tmp_path / "network.bin").write_bytes(tiny_network.with_suffix(".bin").read_bytes())
 

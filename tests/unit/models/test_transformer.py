@@ -34,8 +34,10 @@ from models.transformer import (
     WEIGHTS_FILE,
     Calibration,
     TransformerClassifier,
+    calibration_bytes,
     mark_segments,
     pool,
+    read_calibration,
     strongest_promotion,
 )
 
@@ -54,8 +56,6 @@ def make_calibration(**changes) -> Calibration:
         "network": 1.5,
         "linear": 0.5,
         "marks_from": -100.0,
-        "voice_offset": 0.2,
-        "voice_slope": 1.25,
     }
     return Calibration(**(values | changes))
 
@@ -233,8 +233,7 @@ def test_what_is_remembered_takes_two_kilobytes_a_window_at_most(tokeniser):
             if meanwhile is not None:
                 meanwhile()
             return [
-                WindowScores(spam=1.0, promotion=array("f", [0.5] * len(w.spans)), llm_voice=0.5)
-                for w in windows
+                WindowScores(spam=1.0, promotion=array("f", [0.5] * len(w.spans))) for w in windows
             ]
 
     classifier = TransformerClassifier(ReadyEngine(), tokeniser, LINEAR, make_calibration())
@@ -371,16 +370,12 @@ def test_no_promotion_is_marked_in_what_is_rather_ham(make_classifier):
     assert spam.promo_spans == ((0, len(COMMENTS[1].text)),)
 
 
-def test_a_head_that_was_taught_nothing_says_nothing(make_classifier):
-    answers = make_classifier(voice_slope=0.0).score_batch(COMMENTS)
+def test_a_calibration_of_before_with_llm_voice_is_read_without_it():
+    kept = json.loads(calibration_bytes(make_calibration()))
 
-    assert [answer.llm_voice for answer in answers] == [None] * len(COMMENTS)
+    read = read_calibration(json.dumps(kept | {"voice_offset": 0.2, "voice_slope": 1.25}).encode())
 
-
-def test_llm_voice_is_a_probability(make_classifier):
-    answers = make_classifier().score_batch(COMMENTS)
-
-    assert all(0.0 < answer.llm_voice < 1.0 for answer in answers)
+    assert read == make_calibration()
 
 
 def test_one_window_pools_to_itself():

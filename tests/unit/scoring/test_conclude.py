@@ -78,7 +78,7 @@ _FINITE = st.floats(-50, 50)
     model=_FINITE,
     weights=st.dictionaries(st.sampled_from("abcdefgh"), _FINITE),
     strengths=st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(0.001, 1)), max_size=12),
-    output=st.none() | st.builds(ModelOutput, p_spam=st.floats(0, 1), llm_voice=st.floats(0, 1)),
+    output=st.none() | st.builds(ModelOutput, p_spam=st.floats(0, 1)),
 )
 def test_whatever_the_weights_the_verdict_adds_up(base, model, weights, strengths, output):
     verdict = conclude(

@@ -75,7 +75,7 @@ def test_with_any_history_the_contributions_add_up_to_the_last_digit(history, p_
     verdict = conclude(
         comment.id,
         signals=detect_all(comment, history),
-        output=ModelOutput(p_spam=p_spam, llm_voice=0.999),
+        output=ModelOutput(p_spam=p_spam),
         model_version="test-1",
         weights=Weights(
             base=-0.3,

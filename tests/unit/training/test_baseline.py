@@ -133,10 +133,10 @@ def test_a_card_says_what_the_version_learnt_from_and_what_it_promises(models_di
     assert card["data"][0]["name"] == small_data.name
     assert card["data"][0]["n_spam"] + n_ham == 160
     assert card["config"]["seed"] == BaselineConfig().seed
-    assert 0 < card["prevalence"] < 1
+    assert 0 < card["parts"]["out of fold"]["prevalence"] < 1
     assert card["cutoffs"]["ham_called_spam"]["hits"] <= 0.001 * n_ham
     assert card["cutoffs"]["spam_called_ham"]["interval_95"][1] > 0
-    assert set(card["out_of_fold"]["slices"]) == {
+    assert set(card["parts"]["out of fold"]["slices"]) == {
         "kind",
         "language",
         "hardness",
@@ -146,19 +146,19 @@ def test_a_card_says_what_the_version_learnt_from_and_what_it_promises(models_di
 
 
 def test_every_slice_counts_each_comment_once(models_dir):
-    slices = read_card(models_dir / "one")["out_of_fold"]["slices"]
+    slices = read_card(models_dir / "one")["parts"]["out of fold"]["slices"]
 
     totals = {name: sum(r["n_spam"] + r["n_ham"] for r in rows) for name, rows in slices.items()}
 
     assert set(totals.values()) == {160}
 
 
-def test_the_page_of_a_card_names_the_bound_and_the_weaknesses(models_dir):
+def test_the_page_of_a_card_names_the_bound_and_the_limits(models_dir):
     page = (models_dir / "one" / "card.md").read_text("utf-8")
 
-    assert "exact binomial, 95 %" in page
-    assert "## Known weaknesses" in page
-    assert "Ham called spam (" in page
+    assert "exact binomial, 95%" in page
+    assert "## Limits" in page
+    assert "at these cutoffs" in page
 
 
 def test_what_a_row_may_not_tell_changes_nothing(small_data, tmp_path):

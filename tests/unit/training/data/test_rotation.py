@@ -10,7 +10,6 @@ import pytest
 
 from tests.unit.training.decided import make_example, some_words
 from training.data.rotation import (
-    ALWAYS_TEACHES,
     RotationConfig,
     assign_rotation,
     draw_epochs,
@@ -171,28 +170,3 @@ def test_words_are_learnt_less_from_other_places(source, language, share):
     one = make_example(is_spam=True, source=source, language=language)
 
     assert weight_for_words_of(one) == pytest.approx(share * weight_of(one))
-
-
-def test_what_is_not_judged_is_never_left_out_unless_it_belongs_to_what_is():
-    judged, known = comments("new", 6, 6), comments("known", 6, 6)
-    posts = [
-        [
-            make_example(is_spam=n % 2 == 0, source="authored-t1", post_key=f"post-{p}")
-            for n in range(4)
-        ]
-        for p in range(12)
-    ]
-    kept_back, taught = [post[0] for post in posts[:6]], [e for post in posts[:6] for e in post[1:]]
-    elsewhere = [e for post in posts[6:] for e in post]
-    examples = [*judged, *known, *kept_back, *taught, *elsewhere]
-    is_judged = np.isin(np.arange(len(examples)), [*range(12), *range(24, 30)])
-
-    folds = assign_rotation(examples, CONFIG, is_judged)
-
-    of_judged, of_known, of_kept, of_taught, of_others = np.split(folds, [12, 24, 30, 48])
-    assert len(set(of_judged)) == 1
-    assert set(of_known) == set(of_others) == {ALWAYS_TEACHES}
-    assert of_taught.tolist() == [fold for fold in of_kept for _ in range(3)]
-    assert ALWAYS_TEACHES not in of_kept
-    for held in range(CONFIG.n_folds):
-        assert set(range(12, 24)) <= set(teaching_of(examples, folds, held))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.factories import make_comment
-from training.data.dataset import Example, UnlabelledText
+from training.data.dataset import Example
 from training.data.training_examples import (
     Stock,
     TrainingExample,
@@ -19,7 +19,6 @@ from training.data.training_examples import (
     glued_copies,
     training_example_of,
     vary,
-    voice_training_example,
 )
 
 HOSTS = ["a.example", "a-much-longer-host.shop.example", "b.example"]
@@ -87,32 +86,6 @@ def test_unmarked_spam_without_a_link_teaches_nothing_of_where_promotion_is():
     training_example = training_example_of(make_example("Call me for loans", is_spam=True))
 
     assert (training_example.promotion, training_example.plain) == ((), ())
-
-
-def test_a_label_teaches_nothing_about_who_wrote_it():
-    assert training_example_of(make_example("thanks", is_spam=False)).is_llm_voice is None
-
-
-@pytest.mark.parametrize(
-    ("kind", "taught"),
-    [("llm-text", True), ("llm-rewritten-human", True), ("human-text", False)],
-)
-def test_a_text_without_label_teaches_who_wrote_it_and_nothing_about_spam(kind, taught):
-    training_example = voice_training_example(
-        UnlabelledText(id="1", source="s", text="Some text.", kind=kind)
-    )
-
-    assert training_example is not None
-    assert training_example.is_llm_voice is taught
-    assert training_example.is_spam is None
-    assert (training_example.promotion, training_example.plain) == ((), ())
-
-
-@pytest.mark.parametrize("kind", ["mixed-boundary", "verse", None])
-def test_a_text_of_unclear_origin_teaches_nothing(kind):
-    assert (
-        voice_training_example(UnlabelledText(id="1", source="s", text="Text", kind=kind)) is None
-    )
 
 
 def test_hosts_are_collected_once_in_lower_case_without_what_a_sentence_puts_behind():
@@ -207,7 +180,7 @@ def test_varying_changes_nothing_that_is_taught():
 
     varied = vary(training_example, ALWAYS, STOCK, random.Random(1))
 
-    assert (varied.is_spam, varied.is_llm_voice, varied.weight) == (True, None, 1.0)
+    assert (varied.is_spam, varied.weight) == (True, 1.0)
 
 
 def test_fields_of_the_context_are_dropped_and_the_text_is_kept():
@@ -237,9 +210,6 @@ def test_remarks_are_pieces_of_ham_those_with_a_link_apart():
             "Thanks. It works! See https://docs.example/x for more.", is_spam=False
         ),
         make_training_example("Buy watches! https://shop.example"),
-        voice_training_example(
-            UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text")
-        ),
     ]
 
     stock = collect_stock(training_examples)
@@ -283,17 +253,6 @@ def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is
         "See https://docs.example. Nice. Buy watches!",
         "Nice. Buy watches! See https://docs.example.",
     }
-
-
-def test_nothing_is_glued_to_what_teaches_a_voice():
-    training_example = voice_training_example(
-        UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text")
-    )
-
-    assert (
-        vary(training_example, ONLY_REMARKS, Stock(remarks=["Hm."]), random.Random(1))
-        == training_example
-    )
 
 
 def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label():

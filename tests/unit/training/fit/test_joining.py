@@ -41,7 +41,6 @@ def make_read() -> Read:
         network=rng.normal(side, 1.0),
         linear=rng.normal(side, 2.0),
         names=np.zeros(n),
-        voice=np.zeros(n),
         strongest=np.full(n, -7.0),
         windows=[()] * n,
         promotion=[()] * n,
@@ -52,7 +51,7 @@ def make_read() -> Read:
 def test_who_is_right_more_often_weighs_more_and_both_together_err_less():
     read = make_read()
 
-    joined = calibrate(read, EXAMPLES, (0.0, 0.0), CONFIG)
+    joined = calibrate(read, EXAMPLES, CONFIG)
 
     def mean_loss(calibration):
         side = np.where(IS_SPAM, -1, 1)
@@ -68,7 +67,7 @@ def test_names_count_within_their_bounds_when_members_are_joined():
     beyond = replace(read, names=np.where(IS_SPAM, 9.0, -9.0))
     config = replace(CONFIG, name_bounds=(-0.5, 1.5))
 
-    joined, joined_beyond = (calibrate(r, EXAMPLES, (0.0, 0.0), config) for r in (read, beyond))
+    joined, joined_beyond = (calibrate(r, EXAMPLES, config) for r in (read, beyond))
 
     assert joined_beyond == joined
     assert (joined.names_from, joined.names_to) == (-0.5, 1.5)
@@ -159,8 +158,8 @@ def test_the_probability_is_of_the_comments_that_are_real():
     # Of the others the linear member says the opposite of the truth.
     misled = replace(read, linear=np.where(odd, read.linear, -read.linear))
 
-    of_all = calibrate(misled, EXAMPLES, (0.0, 0.0), CONFIG)
-    of_real = calibrate(misled, EXAMPLES, (0.0, 0.0), CONFIG, is_real=odd)
+    of_all = calibrate(misled, EXAMPLES, CONFIG)
+    of_real = calibrate(misled, EXAMPLES, CONFIG, is_real=odd)
 
     assert of_real.linear > 0.2
     assert abs(of_all.linear) < of_real.linear / 2

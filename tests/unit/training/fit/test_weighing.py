@@ -9,17 +9,15 @@ import numpy as np
 import pytest
 
 from tests.factories import make_comment
-from training.card.evidence_page import evidence_page
 from training.data.dataset import Example
 from training.fit.evidence import signal_names, signal_strengths
-from training.fit.evidence_table import measure_ways, signals_alone, ways_of_judging
 from training.fit.fuse import promised_cutoffs
 from training.fit.weighing import (
     Evidence,
     WeighConfig,
     fit_weights,
+    signals_alone,
     weigh,
-    weigh_voice,
 )
 
 CONFIG = WeighConfig()
@@ -123,55 +121,6 @@ def test_a_fold_that_is_given_has_no_say_in_its_own_scores():
     assert not np.array_equal(before[~first], after[~first])
 
 
-def test_all_evidence_is_set_beside_its_parts_for_the_whole_and_for_each_source(weighed):
-    calibration, outcome = weighed
-    test = evidence(2)
-
-    ways = ways_of_judging(calibration, test, outcome, CONFIG)
-    rows = measure_ways(ways, calibration, test, CONFIG)
-
-    assert {(r["source"], r["way"]) for r in rows} == {
-        (source, way)
-        for source in ("all", "blog0", "blog1", "blog2")
-        for way in ("all evidence", "model alone", "signals alone")
-    }
-    auc = {r["way"]: r["roc_auc"] for r in rows if r["source"] == "all"}
-    assert auc["all evidence"] > max(auc["model alone"], auc["signals alone"]) > 0.5
-    # Blog 0 holds nothing but spam: a share has a figure there, a curve has none.
-    (blog,) = (r for r in rows if r["source"] == "blog0" and r["way"] == "model alone")
-    assert blog["roc_auc"] is None
-    assert blog["unsure"]["count"] == 100
-
-
-def test_blogs_stand_alone_where_authored_comments_are_measured_beside_them(weighed):
-    calibration, outcome = weighed
-    test = evidence(2)
-    mixed = replace(
-        test,
-        examples=[
-            replace(e, source="authored-t1") if e.source == "blog0" else e for e in test.examples
-        ],
-    )
-    ways = ways_of_judging(calibration, mixed, outcome, CONFIG)
-
-    rows = measure_ways(ways, calibration, mixed, CONFIG)
-
-    counts = {r["source"]: r["n_spam"] + r["n_ham"] for r in rows}
-    assert counts == {"all": 300, "blogs alone": 200, "authored": 100, "blog1": 100, "blog2": 100}
-
-
-def test_the_table_has_a_line_a_row_and_no_figure_where_there_is_none(weighed):
-    calibration, outcome = weighed
-    test = evidence(2)
-    ways = ways_of_judging(calibration, test, outcome, CONFIG)
-
-    page = evidence_page(measure_ways(ways, calibration, test, CONFIG))
-
-    lines = page.splitlines()
-    assert len(lines) == 2 + 4 * 3
-    assert "—" in next(line for line in lines if line.startswith("| blog0 "))
-
-
 def test_signals_alone_are_weighed_as_if_there_were_no_model():
     calibration = evidence(1)
     deaf = replace(calibration, model_p_spam=np.full(300, 0.5))
@@ -180,14 +129,3 @@ def test_signals_alone_are_weighed_as_if_there_were_no_model():
 
     assert np.array_equal(alone, signals_alone(deaf, CONFIG))
     assert alone[calibration.is_spam].mean() > alone[~calibration.is_spam].mean()
-
-
-def test_llm_voice_is_measured_but_not_let():
-    calibration = evidence(4)
-    voice = np.where(calibration.is_spam, 0.999, 0.0)
-
-    found = weigh_voice(calibration, voice, CONFIG)
-
-    assert found.if_free > 0.5
-    assert (found.fired_on_spam, found.fired_on_ham) == (100, 0)
-    assert "llm_voice" not in signal_names()

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 import torch
 
 from models.inputs import ModelInput
+from tests.encoders import small_network
 from training.data.training_examples import TrainingExample, Variation
-from training.network.encoder import PACKAGED_BASE, Network, load_network
+from training.network.encoder import Network
 from training.network.finetune import FineTuneConfig, fine_tune
 
 SEED = 11
@@ -50,11 +52,6 @@ def make_config(**changes) -> FineTuneConfig:
     return FineTuneConfig(**(values | changes))
 
 
-def make_network() -> Network:
-    torch.manual_seed(SEED)
-    return load_network(PACKAGED_BASE, layers=(0,))
-
-
 def tune(network, tokeniser, **changes) -> Network:
     values = {"training_examples": make_training_examples(), "config": make_config(), "seed": SEED}
     given = values | changes
@@ -74,7 +71,7 @@ def digest(network: Network) -> str:
 @pytest.fixture(scope="module")
 def whole_run(tokeniser) -> str:
     """Return the digest of the network that a run without a break ends with."""
-    return digest(tune(make_network(), tokeniser))
+    return digest(tune(small_network(), tokeniser))
 
 
 class CutOffError(Exception):
@@ -85,7 +82,7 @@ def test_the_loss_falls(tokeniser):
     losses: list[float] = []
 
     tune(
-        make_network(),
+        small_network(),
         tokeniser,
         config=make_config(epochs=6.0),
         tell=lambda progress: losses.append(progress.loss),
@@ -98,18 +95,18 @@ def test_the_loss_falls(tokeniser):
 def test_progress_counts_to_the_end(tokeniser):
     told = []
 
-    tune(make_network(), tokeniser, tell=told.append)
+    tune(small_network(), tokeniser, tell=told.append)
 
     assert [(p.step, p.steps) for p in told] == [(step, 8) for step in range(1, 9)]
     assert told[-1].seconds_left == 0.0
 
 
 def test_the_same_seed_gives_the_same_weights(tokeniser, whole_run):
-    assert digest(tune(make_network(), tokeniser)) == whole_run
+    assert digest(tune(small_network(), tokeniser)) == whole_run
 
 
 def test_another_seed_gives_other_weights(tokeniser, whole_run):
-    assert digest(tune(make_network(), tokeniser, seed=SEED + 1)) != whole_run
+    assert digest(tune(small_network(), tokeniser, seed=SEED + 1)) != whole_run
 
 
 @pytest.mark.parametrize("cut_at", [3, 5])
@@ -122,8 +119,8 @@ def test_a_run_that_was_cut_off_ends_with_the_same_weights(tokeniser, tmp_path, 
             raise CutOffError
 
     with pytest.raises(CutOffError):
-        tune(make_network(), tokeniser, checkpoint=checkpoint, tell=cut_off)
-    resumed = tune(make_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
+        tune(small_network(), tokeniser, checkpoint=checkpoint, tell=cut_off)
+    resumed = tune(small_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
 
     assert told[0].step == cut_at
     assert digest(resumed) == whole_run
@@ -133,8 +130,8 @@ def test_a_finished_run_is_not_run_again(tokeniser, tmp_path):
     told = []
     checkpoint = tmp_path / "run.pt"
 
-    first = tune(make_network(), tokeniser, checkpoint=checkpoint)
-    again = tune(make_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
+    first = tune(small_network(), tokeniser, checkpoint=checkpoint)
+    again = tune(small_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
 
     assert told == []
     assert digest(again) == digest(first)
@@ -142,46 +139,36 @@ def test_a_finished_run_is_not_run_again(tokeniser, tmp_path):
 
 def test_where_nothing_is_known_nothing_is_learnt(tokeniser):
     unknown = [TrainingExample(input=ModelInput(text=f"No. {n}")) for n in range(8)]
-    untaught = make_network()
+    untaught = small_network()
 
     # Weights decay whatever is taught, so that is left out.
     taught = tune(
-        make_network(), tokeniser, training_examples=unknown, config=make_config(weight_decay=0.0)
+        small_network(), tokeniser, training_examples=unknown, config=make_config(weight_decay=0.0)
     )
 
     assert digest(taught) == digest(untaught)
 
 
 def test_a_head_learns_only_from_what_is_known_to_it(tokeniser):
-    untaught = make_network()
+    untaught = small_network()
+    unmarked = [replace(one, promotion=(), plain=()) for one in make_training_examples()]
 
-    taught = tune(make_network(), tokeniser, config=make_config(weight_decay=0.0))
+    config = make_config(weight_decay=0.0, variation=Variation(glue_remark=0.0))
+    taught = tune(small_network(), tokeniser, training_examples=unmarked, config=config)
 
-    assert torch.equal(taught.llm_voice.weight, untaught.llm_voice.weight)
     assert not torch.equal(taught.spam.weight, untaught.spam.weight)
-    assert not torch.equal(taught.promotion.weight, untaught.promotion.weight)
+    assert torch.equal(taught.promotion.weight, untaught.promotion.weight)
 
 
 def test_a_comment_of_many_windows_is_learnt_from(tokeniser):
     long = TrainingExample(input=ModelInput(text="([" * 2_000), is_spam=True)
-    untaught = make_network()
+    untaught = small_network()
 
     taught = tune(
-        make_network(),
+        small_network(),
         tokeniser,
         training_examples=[long, *make_training_examples()[:3]],
         config=make_config(epochs=1.0, variation=Variation(swap_hosts=0.0)),
     )
 
     assert digest(taught) != digest(untaught)
-
-
-@pytest.mark.parametrize("layers", [(), (6,), (-1, 0)])
-def test_layers_that_the_base_lacks_are_refused(layers):
-    with pytest.raises(ValueError, match="layers must be some of 0 to 5"):
-        load_network(PACKAGED_BASE, layers=layers)
-
-
-def test_a_base_that_is_not_at_hand_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="cannot be loaded"):
-        load_network(str(tmp_path / "nowhere"), tokeniser_file="{}")

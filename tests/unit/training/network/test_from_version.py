@@ -27,13 +27,13 @@ def shipped_files() -> tuple[bytes, bytes]:
 
 
 def ask(network, windows) -> np.ndarray:
-    """Return what a torch network says of windows: spam and LLM voice, in log-odds."""
+    """Return a torch network's log-odds of windows: of spam, and of their first word."""
     answers = []
     for window in windows:
         arrays = (torch.from_numpy(a) for a in input_arrays(window).values())
         with torch.no_grad():
-            spam, _, voice = network(*arrays)
-        answers.append([float(spam[0]), float(voice[0])])
+            spam, promotion, _ = network(*arrays)
+        answers.append([float(spam[0]), float(promotion[0, window.n_context])])
     return np.array(answers)
 
 
@@ -46,8 +46,8 @@ def ask_without_rounded_activations(path, windows) -> np.ndarray:
             for target in list(node.output(0).get_target_inputs()):
                 target.replace_source_output(node.input_value(0))
     compiled = core.compile_model(model, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
-    said = [compiled(input_arrays(window)) for window in windows]
-    return np.array([[float(one["spam"][0]), float(one["llm_voice"][0])] for one in said])
+    said = [(compiled(input_arrays(window)), window.n_context) for window in windows]
+    return np.array([[float(o["spam"][0]), float(o["promotion"][0, at])] for o, at in said])
 
 
 def test_the_shipped_network_says_in_torch_what_its_graph_says(shipped_files, tokeniser):

@@ -11,19 +11,13 @@ from tests.unit.training.decided import make_example
 from training.data.dataset import UnlabelledText
 from training.data.rotation import RotationConfig
 from training.network.finetune import FineTuneConfig
-from training.network.tune import TuneConfig, plan_training_examples, voice_training_examples
+from training.network.tune import TuneConfig, plan_training_examples
 
 ROTATION = RotationConfig(most_of_source=12)
-CONFIG = TuneConfig(
-    voice_texts=2, woven_texts=1, epochs=1.0, fine_tune=FineTuneConfig(batch_size=4)
-)
+CONFIG = TuneConfig(woven_texts=1, epochs=1.0, fine_tune=FineTuneConfig(batch_size=4))
 EXAMPLES = [make_example(is_spam=n % 2 == 0, source="blog") for n in range(40)]
 ADVERT = "Buy watches at https://watches.example now."
 WOVEN = "The valve was stuck. " * 40
-
-
-def voice(number: int, kind: str) -> UnlabelledText:
-    return UnlabelledText(id=f"v{number}", source="raid", text=f"A text, no. {number}", kind=kind)
 
 
 def woven(at: int, text: str = WOVEN) -> UnlabelledText:
@@ -35,11 +29,7 @@ def woven(at: int, text: str = WOVEN) -> UnlabelledText:
     )
 
 
-TEXTS = [
-    *(voice(n, ("llm-text", "human-text")[n % 2]) for n in range(6)),
-    voice(6, "llm-rewritten-human"),
-    woven(420),
-]
+TEXTS = [UnlabelledText(id="v1", source="raid", text="A text"), woven(420)]
 
 
 def plan(config=CONFIG, *, name="0", texts=TEXTS, **more):
@@ -56,10 +46,10 @@ def test_every_training_example_comes_once_in_an_epoch_in_batches_of_the_size_as
 
     counts = Counter(i for batch in found.batches for i in batch)
 
-    # At most twelve of a label, two texts that teach voice, one woven.
-    assert len(found.training_examples) == 12 + 12 + 2 + 1
-    assert counts == dict.fromkeys(range(27), 1)
-    assert sorted(map(len, found.batches)) == [3, 4, 4, 4, 4, 4, 4]
+    # At most twelve of a label, one woven text.
+    assert len(found.training_examples) == 12 + 12 + 1
+    assert counts == dict.fromkeys(range(25), 1)
+    assert sorted(map(len, found.batches)) == [1, 4, 4, 4, 4, 4, 4]
 
 
 def test_only_what_teaches_is_learnt_from():
@@ -87,15 +77,6 @@ def test_what_a_decision_weighs_stands_for_what_its_source_does():
     assert [one.weight for one in of_it] in ([0.25], [])
 
 
-def test_voice_is_taught_by_texts_whose_writer_is_known_and_into_which_nothing_was_woven():
-    training_examples = voice_training_examples(TEXTS, 1)
-
-    assert len(training_examples) == 7
-    assert {one.is_spam for one in training_examples} == {None}
-    assert {one.is_llm_voice for one in training_examples} == {True, False}
-    assert voice_training_examples(TEXTS, 1) == training_examples
-
-
 @pytest.mark.parametrize("at", [0, 420, len(WOVEN)])
 def test_what_was_woven_in_is_taught_as_promotion_and_what_is_around_it_as_plain(at):
     training_example = plan(texts=[woven(at)]).training_examples[-1]
@@ -106,4 +87,3 @@ def test_what_was_woven_in_is_taught_as_promotion_and_what_is_around_it_as_plain
     assert len(text) <= 350 + len(ADVERT) + 250
     assert training_example.plain == ((0, start), (end, len(text)))
     assert training_example.is_spam is None
-    assert training_example.is_llm_voice is None

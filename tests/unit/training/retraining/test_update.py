@@ -14,12 +14,9 @@ from models.transformer import Calibration
 from tests.unit.training.decided import make_example
 from training.data.partition import Partition
 from training.fit.reading import Read
-from training.retraining.candidate import update_candidate
 from training.retraining.update import UpdateConfig, correct_linear, guard_cutoffs
 
-CALIBRATION = Calibration(
-    offset=0.0, network=1.0, linear=1.0, marks_from=0.0, voice_slope=0.0, voice_offset=0.0
-)
+CALIBRATION = Calibration(offset=0.0, network=1.0, linear=1.0, marks_from=0.0)
 NOTHING = LinearTable(ids=np.zeros(0, dtype=np.int64), coefficients=np.zeros(0), intercept=0.5)
 SPAM = [f"the glimmerwax polish number {n} changed our whole kitchen" for n in range(8)]
 HAM = [f"my radiator number {n} still knocks after bleeding it" for n in range(8)]
@@ -34,7 +31,6 @@ def _read(n, network=0.0):
         network=np.full(n, network),
         linear=np.full(n, 0.5),
         names=np.zeros(n),
-        voice=np.zeros(n),
         strongest=np.zeros(n),
         windows=[()] * n,
         promotion=[()] * n,
@@ -174,8 +170,3 @@ def test_cutoffs_never_move_together():
     guarded = guard_cutoffs(_fusion(), IS_SPAM, before, after)
 
     assert (guarded.ham_cutoff, guarded.spam_cutoff) == pytest.approx((0.1, 0.9))
-
-
-def test_a_card_that_does_not_tell_what_is_handed_on_is_refused():
-    with pytest.raises(ValueError, match="retrain with --start base"):
-        update_candidate(PARTS, None, None, None, None, {"llm_voice_weight": {}})

@@ -1,0 +1,30 @@
+"""Encoders of few layers whose weights are drawn, not learnt: nothing large is read for a test."""
+
+from __future__ import annotations
+
+import torch
+from transformers import BertModel
+
+from training.network.encoder import Network
+from training.network.packaged_e5 import empty_encoder
+
+# As many as the tokeniser of the shipped version has.
+VOCABULARY = 30_522
+
+
+def small_encoder(*, layers: int) -> BertModel:
+    """Return an encoder, the same every time."""
+    torch.manual_seed(7)
+    encoder = empty_encoder(vocabulary=VOCABULARY, layers=layers)
+    with torch.no_grad():
+        # Drawn as well: products by 1 and sums with 0 would not be exported.
+        for parameter in encoder.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(0.05 * torch.randn_like(parameter))
+    return encoder
+
+
+def small_network(*, layers: int = 1) -> Network:
+    """Return a network on such an encoder."""
+    encoder = small_encoder(layers=layers)
+    return Network(encoder, hidden=encoder.config.hidden_size)

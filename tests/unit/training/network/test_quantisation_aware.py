@@ -1,0 +1,84 @@
+"""A network in int8 says nearly what it said before, and its graph holds whole numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from models.engine import Engine
+from models.quiet_openvino import ov
+from models.transformer import NETWORK_FILE, WEIGHTS_FILE
+from tests.encoders import small_network
+from tests.unit.training.read_comments import COMMENTS
+from training.data.dataset import DEFAULT_DATA, read_dataset
+from training.network.export import export_network
+from training.network.finetune import FineTuneConfig
+from training.network.quantisation_aware import export_quantisation_aware, round_network
+
+
+@pytest.fixture(scope="module")
+def windows(tokeniser):
+    return [tokeniser.windows(one)[0] for one in COMMENTS]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory, windows):
+    """Return the folders of a network as it was drawn, and rounded to int8."""
+    network = small_network(layers=2)
+    folders = {name: tmp_path_factory.mktemp(name) for name in ("float", "int8")}
+    export_network(network, folders["float"], short=False)
+    export_network(round_network(network, windows), folders["int8"], short=True)
+    return folders
+
+
+def said(folder, windows) -> np.ndarray:
+    scores = Engine(folder / NETWORK_FILE, exact=True).read(windows)
+    return np.concatenate([[one.spam, *one.promotion] for one in scores])
+
+
+def test_rounding_changes_little(served, windows):
+    before, after = said(served["float"], windows), said(served["int8"], windows)
+
+    assert np.abs(after - before).max() < 0.05
+    assert not np.array_equal(before, after)
+
+
+def test_the_encoder_is_stored_in_int8_and_the_heads_are_not(served):
+    model = ov.Core().read_model(served["int8"] / NETWORK_FILE)
+    kinds = {
+        name: op.input_value(1).get_node().get_type_name()
+        for op in model.get_ordered_ops()
+        if op.get_type_name() == "MatMul" and "aten::linear" in (name := op.get_friendly_name())
+    }
+
+    of_encoder = {kind for name, kind in kinds.items() if ".encoder." in name}
+    # Whole numbers are widened and multiplied by their scale.
+    assert of_encoder == {"Multiply"}
+    assert len(kinds) == 2 * 6 + 2
+    size = (served["int8"] / WEIGHTS_FILE).stat().st_size
+    assert size < 0.3 * (served["float"] / WEIGHTS_FILE).stat().st_size
+
+
+def test_the_gradient_passes_the_rounding_and_words_learn_nothing(windows, tokeniser):
+    network = round_network(small_network(), windows)
+    ids = torch.tensor([windows[0].ids])
+
+    network.answers(ids, torch.ones_like(ids), torch.ones_like(ids))[0][0].sum().backward()
+
+    query = network.encoder.encoder.layer[0].attention.self.query
+    assert float(query.weight.grad.abs().sum()) > 0.0
+    assert not network.encoder.embeddings.word_embeddings.weight.requires_grad
+
+
+def test_a_network_learns_on_the_grid_to_say_what_it_said(served, tokeniser, windows, tmp_path):
+    examples = read_dataset([DEFAULT_DATA / "authored-t1.jsonl"]).examples[:24]
+    config = FineTuneConfig(epochs=2.0, batch_size=8, learning_rate=1e-5, dropout=False)
+
+    graph, weights = export_quantisation_aware(
+        small_network(layers=2), examples, tokeniser, config, windows=12, seed=1
+    )
+
+    (tmp_path / NETWORK_FILE).write_bytes(graph)
+    (tmp_path / WEIGHTS_FILE).write_bytes(weights)
+    assert np.abs(said(tmp_path, windows) - said(served["float"], windows)).max() < 0.1
