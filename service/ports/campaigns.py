@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -12,6 +12,7 @@ from service.campaigns.traits import Traits
 from service.domain.campaign import Campaign, CampaignPage, PeoplesRulings, WaitingCampaign
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
+from service.ports.audit import AuditEntry
 
 
 class Lease(StrEnum):
@@ -87,14 +88,27 @@ class CampaignStore(Protocol):
         calls at once one places it.
         """
 
-    def leave(self, campaign_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
+    def leave(
+        self,
+        campaign_id: str,
+        ids: Sequence[CommentId],
+        *,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> list[CommentId]:
         """Take those members out of their campaign, for good; return who was taken out now.
 
-        No later comment joins the campaign because of them.
+        No later comment joins the campaign because of them. If there were any, `act` returns the
+        log's entry of so many, kept in the same transaction.
         """
 
-    def rejoin(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
-        """Undo what `leave` did to these sites' comments; return whose."""
+    def rejoin(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> list[CommentId]:
+        """Undo what `leave` did to these sites' comments, logged as it is there; return whose."""
 
     def page(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -17,19 +17,23 @@ from service.domain.delivery import (
     Troubles,
 )
 from service.domain.inbound import InboundHook
+from service.ports.audit import AuditEntry
 
 
 class EndpointStore(Protocol):
     """Keeps where sites want to be told."""
 
-    def put(self, endpoint: Endpoint) -> None:
-        """Keep a site's endpoint in place of an earlier one. Raise `NotFoundError`."""
+    def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
+        """Keep a site's endpoint in place of an earlier one, and the log's entry.
+
+        Raise `NotFoundError`.
+        """
 
     def get(self, site_id: SiteId) -> Endpoint | None:
         """Return a site's endpoint, None if it wants none."""
 
-    def remove(self, site_id: SiteId) -> None:
-        """Forget a site's endpoint; harmless if there is none."""
+    def remove(self, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
+        """Forget a site's endpoint, and keep the log's entry; harmless if there is none."""
 
     def pause(
         self,
@@ -110,8 +114,17 @@ class DeliveryStore(Protocol):
     def release(self, delivery_id: str, *, until: datetime) -> None:
         """Give a leased delivery back untried, to be due at `until`; harmless for any other."""
 
-    def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
-        """Let given-up deliveries be tried again from the start; return how many there were."""
+    def replay(
+        self,
+        delivery_ids: Sequence[str],
+        *,
+        at: datetime,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> int:
+        """Let given-up deliveries be tried again from the start; return how many there were.
+
+        If there were any, `act` returns the log's entry of so many.
+        """
 
     def get(self, delivery_id: str) -> Delivery:
         """Return a delivery. Raise `NotFoundError` for an unknown one."""
@@ -166,8 +179,11 @@ class SiteNotifier(Protocol):
 class InboundStore(Protocol):
     """Keeps inbound hooks and remembers which of their deliveries were seen."""
 
-    def add(self, hook: InboundHook) -> None:
-        """Keep a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for its id."""
+    def add(self, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
+        """Keep a hook and the log's entry.
+
+        Raise `NotFoundError` for an unknown site, `ConflictError` for its id.
+        """
 
     def get(self, hook_id: str) -> InboundHook | None:
         """Return a hook, revoked or not."""
@@ -175,8 +191,8 @@ class InboundStore(Protocol):
     def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
         """Return hooks, oldest first."""
 
-    def revoke(self, hook_id: str, *, at: datetime) -> InboundHook:
-        """End a hook at once. Raise `NotFoundError`."""
+    def revoke(self, hook_id: str, *, at: datetime, act: AuditEntry | None = None) -> InboundHook:
+        """End a hook at once, and keep the log's entry. Raise `NotFoundError`."""
 
     def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
         """Remember a delivery; return False if it was seen since `forget`. Forgets older ones.

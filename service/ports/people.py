@@ -16,14 +16,23 @@ from service.ports.audit import AuditEntry
 class UserStore(Protocol):
     """Keeps moderators' accounts."""
 
-    def add(self, user: User) -> None:
-        """Keep an account. Raise `ConflictError` if its name is taken."""
+    def add(self, user: User, *, act: AuditEntry | None = None) -> None:
+        """Keep an account and the log's entry. Raise `ConflictError` if its name is taken."""
 
     def replace(self, user: User) -> None:
         """Replace the account with this id. Raise `NotFoundError` for an unknown one."""
 
-    def change(self, user_id: str, how: Callable[[User, Sequence[User]], User]) -> User:
+    def change(
+        self,
+        user_id: str,
+        how: Callable[[User, Sequence[User]], User],
+        *,
+        end_sessions_at: datetime | None = None,
+        act: AuditEntry | None = None,
+    ) -> User:
         """Replace an account by what `how` makes of it in view of all accounts, and return that.
+
+        With `end_sessions_at` all its sessions end in the same transaction, which keeps `act`, too.
 
         No other change of any account happens in between, so what `how` saw is still so when its
         answer is kept. It may be called more than once; what it raises is raised, and nothing is
@@ -55,8 +64,18 @@ class SessionStore(Protocol):
     def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
         """End one session of this account; return whether that was still to be done."""
 
-    def end_all(self, user_id: str, *, at: datetime, except_session: str | None = None) -> int:
-        """End every session of an account, all but one if it is named; return how many."""
+    def end_all(
+        self,
+        user_id: str,
+        *,
+        at: datetime,
+        except_session: str | None = None,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> int:
+        """End every session of an account, all but one if it is named; return how many.
+
+        If there were any, `act` returns the log's entry of so many.
+        """
 
     def open_of(self, user_id: str) -> list[UserSession]:
         """Return an account's sessions that were not ended, the one used last first."""
@@ -71,10 +90,17 @@ class SessionStore(Protocol):
 class SecondFactorStore(Protocol):
     """Keeps second factors, at most one an account, and what stands in for a lost one."""
 
-    def put(self, factor: SecondFactor, *, recovery_digests: Collection[str]) -> None:
+    def put(
+        self,
+        factor: SecondFactor,
+        *,
+        recovery_digests: Collection[str],
+        act: AuditEntry | None = None,
+    ) -> None:
         """Keep an account's second factor and its recovery codes in place of earlier ones.
 
-        Raise `NotFoundError` for an unknown account.
+        The log's entry is kept in the same transaction. Raise `NotFoundError` for an unknown
+        account.
         """
 
     def get(self, user_id: str) -> SecondFactor | None:
@@ -89,17 +115,23 @@ class SecondFactorStore(Protocol):
         Of several calls at once with one step, one returns True.
         """
 
-    def use_recovery(self, user_id: str, digest: str) -> bool:
+    def use_recovery(
+        self, user_id: str, digest: str, *, act: Callable[[int], AuditEntry] | None = None
+    ) -> bool:
         """Strike a recovery code off; False if there is none such.
 
-        Of several calls at once with one code, one returns True.
+        Of several calls at once with one code, one returns True. `act` returns the log's entry for
+        so many codes left.
         """
 
     def count_recovery(self, user_id: str) -> int:
         """Return how many recovery codes are left."""
 
-    def remove(self, user_id: str) -> bool:
-        """Forget an account's second factor and its codes; return whether there was one."""
+    def remove(self, user_id: str, *, act: AuditEntry | None = None) -> bool:
+        """Forget an account's second factor and its codes; return whether there was one.
+
+        If so, the log's entry is kept in the same transaction.
+        """
 
 
 class PersonalDataStore(Protocol):

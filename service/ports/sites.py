@@ -15,8 +15,13 @@ from service.ports.audit import AuditEntry
 class SiteStore(Protocol):
     """Keeps sites and the hashes of their keys."""
 
-    def add(self, site: Site) -> None:
-        """Keep a site. Raise `ConflictError` if its name is taken."""
+    def add(
+        self, site: Site, *, key: SiteKey | None = None, acts: Sequence[AuditEntry] = ()
+    ) -> None:
+        """Keep a site, its first key and the log's entries, all or nothing.
+
+        Raise `ConflictError` if its name is taken.
+        """
 
     def change_settings(
         self,
@@ -39,8 +44,17 @@ class SiteStore(Protocol):
     def all(self) -> list[Site]:
         """Return all sites, by name."""
 
-    def add_key(self, key: SiteKey) -> None:
-        """Keep a key's hash. Raise `NotFoundError` for an unknown site."""
+    def add_key(
+        self,
+        key: SiteKey,
+        *,
+        expiring: Mapping[str, datetime] | None = None,
+        acts: Sequence[AuditEntry] = (),
+    ) -> None:
+        """Keep a key's hash, let other keys, by id, expire, and keep the log's entries.
+
+        All or nothing. Raise `NotFoundError` for an unknown site.
+        """
 
     def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
         """Return the key with this hash, valid or not, and its site; None if there is none."""
@@ -49,27 +63,50 @@ class SiteStore(Protocol):
         """Return a site's keys, oldest first, the revoked ones too."""
 
     def end_key(
-        self, key_id: str, *, expires_at: datetime | None = None, revoked_at: datetime | None = None
+        self,
+        key_id: str,
+        *,
+        expires_at: datetime | None = None,
+        revoked_at: datetime | None = None,
+        act: AuditEntry | None = None,
     ) -> SiteKey:
-        """Set a key's end and return it. Raise `NotFoundError` for an unknown key."""
+        """Set a key's end, with its entry in the log, and return it.
+
+        Raise `NotFoundError` for an unknown key.
+        """
 
 
 class ListEntryStore(Protocol):
     """Keeps what moderators allow and block."""
 
-    def add(self, entries: Sequence[ListEntry]) -> None:
+    def add(
+        self,
+        entries: Sequence[ListEntry],
+        *,
+        act: Callable[[ListEntry], AuditEntry] | None = None,
+    ) -> None:
         """Keep entries, all or none. Raise `NotFoundError` for an unknown site.
 
-        Raise `ConflictError` for an id that is taken.
+        What `act` returns of each goes into the log in the same transaction; so it does of those
+        that `remove` and `restore` return. Raise `ConflictError` for an id that is taken.
         """
 
-    def remove(self, entry_ids: Sequence[str], *, by: str, at: datetime) -> list[ListEntry]:
+    def remove(
+        self,
+        entry_ids: Sequence[str],
+        *,
+        by: str,
+        at: datetime,
+        act: Callable[[ListEntry], AuditEntry] | None = None,
+    ) -> list[ListEntry]:
         """Mark entries as removed and return those that were not before; unknown ones are left out.
 
         They stay, so that verdicts that followed them can be understood.
         """
 
-    def restore(self, entry_ids: Sequence[str]) -> list[ListEntry]:
+    def restore(
+        self, entry_ids: Sequence[str], *, act: Callable[[ListEntry], AuditEntry] | None = None
+    ) -> list[ListEntry]:
         """Take removals back and return the entries that were removed."""
 
     def forget(self, keys: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ from service.domain.retraining import (
     RetrainingReport,
     TrainingProgress,
 )
+from service.ports.audit import AuditEntry
 from service.ports.campaigns import Lease
 
 
@@ -30,8 +31,11 @@ class RetrainingStore(Protocol):
     def end_lease(self, holder: str) -> None:
         """Let others retrain at once; nothing happens if it is not this holder's turn."""
 
-    def put(self, retraining: Retraining) -> None:
-        """Keep a retraining as it is now, a new one too; what was answered to it stays."""
+    def put(self, retraining: Retraining, *, act: AuditEntry | None = None) -> None:
+        """Keep a retraining as it is now, a new one too, and the log's entry.
+
+        What was answered to it stays.
+        """
 
     def get(self, retraining_id: str) -> Retraining:
         """Return one. Raise `NotFoundError`."""
@@ -39,8 +43,16 @@ class RetrainingStore(Protocol):
     def recent(self, *, limit: int) -> list[Retraining]:
         """Return the newest by when they were asked for, the newest first."""
 
-    def answer(self, retraining_id: str, answer: Answer, *, by: str, at: datetime) -> Retraining:
-        """Note what was made of a candidate, and return the retraining.
+    def answer(
+        self,
+        retraining_id: str,
+        answer: Answer,
+        *,
+        by: str,
+        at: datetime,
+        act: AuditEntry | None = None,
+    ) -> Retraining:
+        """Note what was made of a candidate, with its entry in the log; return the retraining.
 
         Of several calls at once one is kept. Raise `ConflictError` if it was answered before,
         `NotFoundError` if it is unknown.

@@ -10,15 +10,22 @@ from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ConflictError, NotFoundError
+from service.domain.inbound import InboundHook, Platform
 from service.domain.report import Label, Report
+from service.domain.retraining import Answer, Retraining
+from service.domain.sign_in import SecondFactor, UserSession
+from service.domain.site import SiteKey
+from service.domain.user import User
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
 from service.stores.sql import sql_stores
 from tests.contract.conftest import SITES
+from tests.contract.test_list_entry_store import make_entry
 from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.fakes import make_site
 
 
 def keep(stores, outcome: Outcome | None = None) -> CommentId:
@@ -228,6 +235,75 @@ def test_a_withdrawal_is_logged_once_and_an_erasure_with_its_number(stores):
 
     log = [(act.act, act.detail) for act in stores.audit_log.recent()][::-1]
     assert log == [("withdraw", ""), ("erase", "1"), ("erase", "0")]
+
+
+def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
+    ada = User(id="u1", name="Ada", password_hash="$x", created_at=NOW)
+    session = UserSession(id="ses_1", user_id="u1", created_at=NOW, last_seen_at=NOW)
+    factor = SecondFactor(user_id="u1", seed="s", since=NOW, last_step=0)
+    keys = [
+        SiteKey(id=name, site_id=SITE, hint="slop_", secret_sha256=name, created_at=NOW)
+        for name in ("k1", "k2")
+    ]
+    blocked = make_entry(site_id=SITE, comment_id=None)
+
+    def act(one) -> AuditEntry:
+        return entry("count", detail=str(one)) if isinstance(one, int) else entry("list", one.id)
+
+    stores.users.add(ada, act=entry("add"))
+    for _ in range(2):
+        stores.sessions.add(session)
+        stores.users.change("u1", lambda now, _: now, end_sessions_at=NOW, act=entry("change"))
+        assert stores.sessions.end_all("u1", at=NOW, act=act) == 0
+        session = replace(session, id="ses_2")
+    stores.second_factors.put(factor, recovery_digests=["a"], act=entry("put"))
+    for _ in range(2):
+        stores.second_factors.use_recovery("u1", "a", act=act)
+    for _ in range(2):
+        stores.second_factors.remove("u1", act=entry("remove"))
+    stores.sites.add(make_site(id="site-3", name="Three"), key=keys[0], acts=[entry("site")])
+    stores.sites.add_key(keys[1], expiring={"k1": NOW}, acts=[entry("key")])
+    stores.sites.end_key("k2", revoked_at=NOW, act=entry("end"))
+    stores.list_entries.add([blocked], act=act)
+    for _ in range(2):
+        stores.list_entries.remove([blocked.id], by="ada", at=NOW, act=act)
+    for _ in range(2):
+        stores.list_entries.restore([blocked.id], act=act)
+
+    assert [one.act for one in stores.audit_log.recent()][::-1] == [
+        *("add", "change", "change", "put", "count", "remove", "site", "key", "end"),
+        *("list", "list", "list"),
+    ]
+    assert [key.expires_at for key in stores.sites.list_keys(SITE)] == [NOW, None]
+
+
+def test_callbacks_hooks_and_campaigns_are_logged_with_what_changes(stores):
+    kept = keep(stores)
+    endpoint = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
+    hook = InboundHook(
+        id="hook_1", site_id=SITE, platform=Platform.STANDARD, secret="x", created_at=NOW
+    )
+    retraining = Retraining(id="rtr_1", asked_by="ada", asked_at=NOW)
+
+    stores.endpoints.put(endpoint, act=entry("put"))
+    stores.endpoints.remove(SITE, act=entry("remove"))
+    stores.inbound.add(hook, act=entry("add"))
+    stores.inbound.revoke("hook_1", at=NOW, act=entry("revoke"))
+    stores.retrainings.put(retraining, act=entry("ask"))
+    stores.retrainings.answer("rtr_1", Answer.REFUSED, by="ada", at=NOW, act=entry("refuse"))
+    with pytest.raises(ConflictError):
+        stores.retrainings.answer("rtr_1", Answer.PROMOTED, by="ada", at=NOW, act=entry("late"))
+
+    def none(count: int) -> AuditEntry:
+        return entry("none", detail=f"{count}")
+
+    stores.deliveries.replay(["no"], at=NOW, act=none)
+    stores.campaigns.leave("camp_1", [kept], act=none)
+    stores.campaigns.rejoin("camp_1", site_ids=None, act=none)
+
+    assert [one.act for one in stores.audit_log.recent()][::-1] == [
+        *("put", "remove", "add", "revoke", "ask", "refuse"),
+    ]
 
 
 def test_an_erased_sender_is_logged_with_the_erasing(stores):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.user import Preferences, Role, User, is_above
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.ports.services import AccountsPorts, CommonPorts
 
 
@@ -81,12 +81,11 @@ def set_access(
         _keep_an_owner(changed, everybody)
         return changed
 
-    changed = accounts.users.change(user_id, change)
     where = "all sites" if named is None else ", ".join(named)
-    record_act(
+    act = make_act(
         common, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
     )
-    return changed
+    return accounts.users.change(user_id, change, act=act)
 
 
 def end_user(
@@ -109,10 +108,8 @@ def end_user(
         _keep_an_owner(changed, everybody)
         return changed
 
-    ended = accounts.users.change(user_id, change)
-    accounts.sessions.end_all(user_id, at=at)
-    record_act(common, actor=actor, act="end user", subject=user_id)
-    return ended
+    act = make_act(common, actor=actor, act="end user", subject=user_id)
+    return accounts.users.change(user_id, change, end_sessions_at=at, act=act)
 
 
 def restore_user(
@@ -136,9 +133,8 @@ def restore_user(
             raise ConflictError("this account has not ended")
         return replace(user, ended_at=None, password_hash=password_hash, must_change_password=True)
 
-    restored = accounts.users.change(user_id, change)
-    record_act(common, actor=actor, act="restore user", subject=user_id)
-    return restored, password
+    act = make_act(common, actor=actor, act="restore user", subject=user_id)
+    return accounts.users.change(user_id, change, act=act), password
 
 
 def set_preferences(user: User, preferences: Preferences, accounts: AccountsPorts) -> User:

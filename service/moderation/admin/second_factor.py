@@ -18,7 +18,8 @@ from service.domain.errors import InvalidInputError, NotAuthenticatedError, Prob
 from service.domain.sign_in import SecondFactor
 from service.domain.user import Role, User
 from service.moderation.admin.accounts import refuse_above
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
+from service.ports.audit import AuditEntry
 from service.ports.services import AccountsPorts, CommonPorts
 
 STEP_SECONDS = 30
@@ -69,9 +70,8 @@ def turn_on_second_factor(
         )
         raise InvalidInputError([problem])
     factor = SecondFactor(user_id=user.id, seed=seed, since=common.clock(), last_step=step)
-    codes = _put(factor, accounts, common)
-    record_act(common, actor=user.name, act="turn on second factor", subject=user.id)
-    return codes
+    act = make_act(common, actor=user.name, act="turn on second factor", subject=user.id)
+    return _put(factor, act, accounts, common)
 
 
 def renew_recovery_codes(
@@ -84,9 +84,8 @@ def renew_recovery_codes(
     factor = accounts.second_factors.get(user.id)
     if factor is None:
         raise NotAuthenticatedError("this account has no second factor")
-    codes = _put(factor, accounts, common)
-    record_act(common, actor=user.name, act="renew recovery codes", subject=user.id)
-    return codes
+    act = make_act(common, actor=user.name, act="renew recovery codes", subject=user.id)
+    return _put(factor, act, accounts, common)
 
 
 def check_second_factor(
@@ -103,12 +102,17 @@ def check_second_factor(
         if step is not None and accounts.second_factors.use_step(user.id, step):
             return
         digest = _digest(code, user.id, accounts)
-        if step is None and accounts.second_factors.use_recovery(user.id, digest):
-            left = accounts.second_factors.count_recovery(user.id)
-            detail = f"{left} left"
-            record_act(
-                common, actor=user.name, act="use recovery code", subject=user.id, detail=detail
+
+        def act(left: int) -> AuditEntry:
+            return make_act(
+                common,
+                actor=user.name,
+                act="use recovery code",
+                subject=user.id,
+                detail=f"{left} left",
             )
+
+        if step is None and accounts.second_factors.use_recovery(user.id, digest, act=act):
             return
     raise NotAuthenticatedError("the code does not fit")
 
@@ -126,16 +130,16 @@ def turn_off_second_factor(
     Raises `AboveOwnRoleError` for an account above the actor's.
     """
     refuse_above(user.role, actor_role)
-    removed = accounts.second_factors.remove(user.id)
-    if removed:
-        record_act(common, actor=actor, act="turn off second factor", subject=user.id)
-    return removed
+    act = make_act(common, actor=actor, act="turn off second factor", subject=user.id)
+    return accounts.second_factors.remove(user.id, act=act)
 
 
-def _put(factor: SecondFactor, accounts: AccountsPorts, common: CommonPorts) -> tuple[str, ...]:
+def _put(
+    factor: SecondFactor, act: AuditEntry, accounts: AccountsPorts, common: CommonPorts
+) -> tuple[str, ...]:
     codes = tuple(_new_recovery_code(common) for _ in range(_RECOVERY_CODES))
     digests = [_digest(code, factor.user_id, accounts) for code in codes]
-    accounts.second_factors.put(factor, recovery_digests=digests)
+    accounts.second_factors.put(factor, recovery_digests=digests, act=act)
     return codes
 
 

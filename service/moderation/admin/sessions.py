@@ -10,7 +10,8 @@ from datetime import timedelta
 from service.domain.errors import StoreUnavailableError
 from service.domain.sign_in import IDLE_LIFETIME, LONGEST_LIFETIME, UserSession
 from service.domain.user import User
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
+from service.ports.audit import AuditEntry
 from service.ports.services import AccountsPorts, CommonPorts
 
 log = logging.getLogger(__name__)
@@ -108,16 +109,13 @@ def end_other_sessions(
     session_id: str, user: User, accounts: AccountsPorts, common: CommonPorts
 ) -> int:
     """End all sessions of the account but this one; return how many."""
-    ended = accounts.sessions.end_all(user.id, at=common.clock(), except_session=session_id)
-    if ended:
-        record_act(
-            common,
-            actor=user.name,
-            act="end other sessions",
-            subject=user.id,
-            detail=str(ended),
+
+    def act(ended: int) -> AuditEntry:
+        return make_act(
+            common, actor=user.name, act="end other sessions", subject=user.id, detail=str(ended)
         )
-    return ended
+
+    return accounts.sessions.end_all(user.id, at=common.clock(), except_session=session_id, act=act)
 
 
 def prune_sessions(accounts: AccountsPorts, common: CommonPorts) -> int:

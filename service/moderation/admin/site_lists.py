@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -19,8 +19,9 @@ from service.domain.list_entry import (
     ListEntry,
 )
 from service.domain.verdict import Outcome
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.moderation.admin.entry_values import Recognised, recognise
+from service.ports.audit import AuditEntry
 from service.ports.services import CommonPorts, ReputationPorts, ReviewPorts, Services
 from service.signals.entry_book import EntryBook
 
@@ -108,8 +109,8 @@ def remove_entry(
 
     Raises `NotFoundError` for an unknown one.
     """
-    for entry in reputation.list_entries.remove([entry_id], by=by, at=common.clock()):
-        _log(entry, "remove entry", common, by=by)
+    act = _acts("remove entry", common, by=by)
+    reputation.list_entries.remove([entry_id], by=by, at=common.clock(), act=act)
     return reputation.list_entries.get(entry_id)
 
 
@@ -117,8 +118,7 @@ def restore_entry(
     entry_id: str, reputation: ReputationPorts, common: CommonPorts, *, by: str
 ) -> ListEntry:
     """Take a removal back and return the entry. Raises `NotFoundError` for an unknown one."""
-    for entry in reputation.list_entries.restore([entry_id]):
-        _log(entry, "restore entry", common, by=by)
+    reputation.list_entries.restore([entry_id], act=_acts("restore entry", common, by=by))
     return reputation.list_entries.get(entry_id)
 
 
@@ -132,10 +132,8 @@ def list_entries(
 def keep_entries(
     entries: Sequence[ListEntry], reputation: ReputationPorts, common: CommonPorts, *, by: str
 ) -> None:
-    """Keep entries that were checked, and write so into the log."""
-    reputation.list_entries.add(entries)
-    for entry in entries:
-        _log(entry, f"add {entry.effect} entry", common, by=by)
+    """Keep entries that were checked, with their entries in the log; all or none."""
+    reputation.list_entries.add(entries, act=_acts("add {effect} entry", common, by=by))
 
 
 def make_entry(
@@ -283,7 +281,18 @@ def _stands_against(case: Case, effect: Effect) -> bool:
     return case.verdict.outcome is (Outcome.SPAM if effect is Effect.ALLOW else Outcome.HAM)
 
 
-def _log(entry: ListEntry, act: str, common: CommonPorts, *, by: str) -> None:
-    # Without the label: a phrase may be a comment's own words.
-    where = entry.site_id or "all sites"
-    record_act(common, actor=by, act=act, subject=entry.id, detail=f"{entry.kind} at {where}")
+def _acts(act: str, common: CommonPorts, *, by: str) -> Callable[[ListEntry], AuditEntry]:
+    """Return what makes an entry's entry in the log; `{effect}` in `act` is the entry's own."""
+
+    def make(entry: ListEntry) -> AuditEntry:
+        # Without the label: a phrase may be a comment's own words.
+        where = entry.site_id or "all sites"
+        return make_act(
+            common,
+            actor=by,
+            act=act.format(effect=entry.effect),
+            subject=entry.id,
+            detail=f"{entry.kind} at {where}",
+        )
+
+    return make

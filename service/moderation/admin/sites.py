@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from service.domain.comment import CommentId, SiteId
@@ -19,7 +19,7 @@ from service.domain.errors import (
     Problem,
 )
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.ports.audit import AuditEntry
 from service.ports.services import CommonPorts, IntakePorts, ReputationPorts
 
@@ -68,9 +68,13 @@ def add_site(
         created_at=common.clock(),
         settings=settings or SiteSettings(),
     )
-    common.sites.add(site)
-    record_act(common, actor=actor, act="add site", subject=site.id)
-    return site, issue_key(site.id, common, actor=actor)
+    issued = _new_key(site.id, common)
+    acts = (
+        make_act(common, actor=actor, act="add site", subject=site.id),
+        make_act(common, actor=actor, act="issue key", subject=issued.key.id),
+    )
+    common.sites.add(site, key=issued.key, acts=acts)
+    return site, issued
 
 
 def issue_key(site_id: SiteId, common: CommonPorts, *, actor: str) -> IssuedKey:
@@ -78,10 +82,31 @@ def issue_key(site_id: SiteId, common: CommonPorts, *, actor: str) -> IssuedKey:
 
     Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
     """
+    return _issue_key(site_id, common, actor=actor)
+
+
+def _issue_key(
+    site_id: SiteId,
+    common: CommonPorts,
+    *,
+    actor: str,
+    expiring: Mapping[str, datetime] | None = None,
+) -> IssuedKey:
+    """Issue a key and let others expire, all or nothing."""
     valid = sum(key.is_valid(common.clock()) for key in common.sites.list_keys(site_id))
     if valid >= _MAX_VALID_KEYS:
         msg = f"this site has {valid} valid keys; revoke those that are no longer used"
         raise ConflictError(msg)
+    issued = _new_key(site_id, common)
+    acts = [
+        make_act(common, actor=actor, act="issue key", subject=issued.key.id),
+        *(make_act(common, actor=actor, act="expire key", subject=one) for one in expiring or ()),
+    ]
+    common.sites.add_key(issued.key, expiring=expiring, acts=acts)
+    return issued
+
+
+def _new_key(site_id: SiteId, common: CommonPorts) -> IssuedKey:
     secret = _KEY_PREFIX + common.new_secret()
     key = SiteKey(
         id=common.new_id("key"),
@@ -90,8 +115,6 @@ def issue_key(site_id: SiteId, common: CommonPorts, *, actor: str) -> IssuedKey:
         secret_sha256=_hash(secret),
         created_at=common.clock(),
     )
-    common.sites.add_key(key)
-    record_act(common, actor=actor, act="issue key", subject=key.id)
     return IssuedKey(key=key, secret=secret)
 
 
@@ -125,8 +148,8 @@ def _issue_akismet_key(
         secret_sha256=_akismet_hash(secret, reputation),
         created_at=common.clock(),
     )
-    common.sites.add_key(key)
-    record_act(common, actor=actor, act="issue Akismet key", subject=key.id)
+    act = make_act(common, actor=actor, act="issue Akismet key", subject=key.id)
+    common.sites.add_key(key, acts=[act])
     return IssuedKey(key=key, secret=secret)
 
 
@@ -144,13 +167,12 @@ def rotate_keys(
     Akismet keys are left alone: other programs hold them.
     """
     now = common.clock()
-    issued = issue_key(site_id, common, actor=actor)
-    for key in common.sites.list_keys(site_id):
-        if key.id != issued.key.id and key.is_valid(now) and not key.is_akismet:
-            end = min(key.expires_at or now + overlap, now + overlap)
-            common.sites.end_key(key.id, expires_at=end)
-            record_act(common, actor=actor, act="expire key", subject=key.id)
-    return issued
+    expiring = {
+        key.id: min(key.expires_at or now + overlap, now + overlap)
+        for key in common.sites.list_keys(site_id)
+        if key.is_valid(now) and not key.is_akismet
+    }
+    return _issue_key(site_id, common, actor=actor, expiring=expiring)
 
 
 def revoke_key(
@@ -163,9 +185,8 @@ def revoke_key(
     """
     if site_id is not None:
         _refuse_lockout(key_id, site_id, common)
-    key = common.sites.end_key(key_id, revoked_at=common.clock())
-    record_act(common, actor=actor, act="revoke key", subject=key_id)
-    return key
+    act = make_act(common, actor=actor, act="revoke key", subject=key_id)
+    return common.sites.end_key(key_id, revoked_at=act.at, act=act)
 
 
 def change_site_settings(

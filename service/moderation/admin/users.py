@@ -15,7 +15,8 @@ from service.domain.errors import (
 )
 from service.domain.user import Role, User
 from service.moderation.admin.accounts import refuse_above, refuse_access
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
+from service.ports.audit import AuditEntry
 from service.ports.services import AccountsPorts, CommonPorts
 
 MIN_PASSWORD_CHARS = 12
@@ -58,8 +59,10 @@ def add_user(
         role=role,
         site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
     )
-    accounts.users.add(user)
-    record_act(common, actor=actor, act="add user", subject=user.id, detail=role.value)
+    accounts.users.add(
+        user,
+        act=make_act(common, actor=actor, act="add user", subject=user.id, detail=role.value),
+    )
     return user, password
 
 
@@ -108,8 +111,8 @@ def reset_password(
     user = find_user(name, accounts)
     refuse_above(user.role, actor_role)
     password = common.new_secret()
-    _set_password(user, password, accounts, common, must_change=True)
-    record_act(common, actor=actor, act="reset password", subject=user.id)
+    act = make_act(common, actor=actor, act="reset password", subject=user.id)
+    _set_password(user, password, accounts, act, must_change=True)
     return password
 
 
@@ -159,19 +162,18 @@ def change_password(
         )
     if problems:
         raise InvalidInputError(problems)
-    changed = _set_password(user, new, accounts, common, must_change=False)
-    record_act(common, actor=user.name, act="change password", subject=user.id)
-    return changed
+    act = make_act(common, actor=user.name, act="change password", subject=user.id)
+    return _set_password(user, new, accounts, act, must_change=False)
 
 
 def _set_password(
-    user: User, password: str, accounts: AccountsPorts, common: CommonPorts, *, must_change: bool
+    user: User, password: str, accounts: AccountsPorts, act: AuditEntry, *, must_change: bool
 ) -> User:
-    """Set a password, and end the sessions that the old one began."""
+    """Set a password and end the sessions that the old one began, in one transaction with `act`."""
     password_hash = accounts.passwords.hash(password)
-    changed = accounts.users.change(
+    return accounts.users.change(
         user.id,
         lambda now, _: replace(now, password_hash=password_hash, must_change_password=must_change),
+        end_sessions_at=act.at,
+        act=act,
     )
-    accounts.sessions.end_all(user.id, at=common.clock())
-    return changed

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from service.domain.errors import ConflictError
 from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.moderation.learning.retrain import (
     SCHEDULE,
     Export,
@@ -44,8 +44,8 @@ def ask_retraining(
             msg = f"retraining {one.id} is under way"
             raise ConflictError(msg)
     asked = Retraining(id=common.new_id("rtr"), asked_by=by, asked_at=now, options=options)
-    learning.retrainings.put(asked)
-    record_act(common, actor=by, act="ask for retraining", subject=asked.id)
+    act = make_act(common, actor=by, act="ask for retraining", subject=asked.id)
+    learning.retrainings.put(asked, act=act)
     learning.trainer_queue.wake()
     return asked
 

@@ -28,7 +28,7 @@ from service.domain.retraining import (
     RetrainingState,
     TrainingProgress,
 )
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act, record_act
 from service.moderation.learning.versions import promote_version
 from service.ports.campaigns import Lease
 from service.ports.services import CommonPorts, LearningPorts
@@ -300,28 +300,27 @@ def refuse_retrained(
     retraining: Retraining, learning: LearningPorts, common: CommonPorts, *, by: str
 ) -> Retraining:
     """Note that a candidate is not to serve. Raise `ConflictError` if it was answered before."""
-    refused = learning.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=common.clock())
-    record_act(
+    act = make_act(
         common,
         actor=by,
         act="refuse model version",
         subject=retraining.version or retraining.id,
         detail=f"retraining {retraining.id}",
     )
-    return refused
+    return learning.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=act.at, act=act)
 
 
 def _put_end(ended: Retraining, learning: LearningPorts, common: CommonPorts) -> Retraining:
     ended = replace(ended, ended_at=common.clock(), seen_at=common.clock(), seconds_left=None)
-    learning.retrainings.put(ended)
     said = ended.recommendation.value if ended.recommendation else ended.state.value
-    record_act(
+    act = make_act(
         common,
         actor=ended.asked_by,
         act="end retraining",
         subject=ended.id,
         detail=f"{said}: {ended.version}" if ended.version else said,
     )
+    learning.retrainings.put(ended, act=act)
     log.info("retraining ended", extra={"retraining_id": ended.id, "state": said})
     return ended
 

@@ -13,7 +13,7 @@ from service.domain.reminder import (
     is_mail_address,
 )
 from service.domain.user import User
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.ports.services import AccountsPorts, CommonPorts, RemindingPorts
 
 # Nobody can have somebody else's letter box filled.
@@ -33,12 +33,11 @@ def set_mail(user: User, address: str, accounts: AccountsPorts, common: CommonPo
             remedy="write it as name@example.org, in ASCII letters",
         )
         raise InvalidInputError([problem])
-    changed = accounts.users.change(
+    return accounts.users.change(
         user.id,
         lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
+        act=make_act(common, actor=user.name, act="set mail address", subject=user.id),
     )
-    record_act(common, actor=user.name, act="set mail address", subject=user.id)
-    return changed
 
 
 def ask_for_test(

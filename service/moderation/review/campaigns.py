@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.campaign import is_low
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.moderation.review.bulk_decisions import PORTION, decide_together
+from service.ports.audit import AuditEntry
 from service.ports.services import ClustersPorts, CommonPorts, Services
 
 # Decided within one request, at some 1,000 a second; whoever has more waiting presses twice.
@@ -85,10 +86,8 @@ def put_back(
     site_ids: tuple[SiteId, ...] | None,
 ) -> int:
     """Let comments that were taken out of a campaign be its members again; return how many."""
-    back = clusters.campaigns.rejoin(campaign_id, site_ids=site_ids)
-    if back:
-        _log(common, by=by, act="put back into campaign", subject=campaign_id, count=len(back))
-    return len(back)
+    act = _acts("put back into campaign", campaign_id, common, by=by)
+    return len(clusters.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
 
 
 def _take_out(
@@ -104,12 +103,16 @@ def _take_out(
         for case in services.review.cases.find(ids)
         if site_ids is None or case.comment.site_id in site_ids
     ]
-    left = services.clusters.campaigns.leave(campaign_id, theirs)
-    if left:
-        _log(
-            services.common, by=by, act="take out of campaign", subject=campaign_id, count=len(left)
-        )
+    act = _acts("take out of campaign", campaign_id, services.common, by=by)
+    services.clusters.campaigns.leave(campaign_id, theirs, act=act)
 
 
-def _log(common: CommonPorts, *, by: str, act: str, subject: str, count: int) -> None:
-    record_act(common, actor=by, act=act, subject=subject, detail=f"{count} comments")
+def _acts(
+    act: str, campaign_id: str, common: CommonPorts, *, by: str
+) -> Callable[[int], AuditEntry]:
+    """Return what makes the log's entry of an act on so many comments."""
+
+    def make(count: int) -> AuditEntry:
+        return make_act(common, actor=by, act=act, subject=campaign_id, detail=f"{count} comments")
+
+    return make

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpoint, EventKind
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.moderation.telling.announce import wake_deliverers
+from service.ports.audit import AuditEntry
 from service.ports.services import CommonPorts, TellingPorts
 
 # During a rotation messages carry a signature by each secret; two are enough to change one.
@@ -55,8 +56,8 @@ def set_callback(
         site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
     )
     _refuse(endpoint, telling)
-    telling.endpoints.put(endpoint)
-    record_act(common, actor=actor, act="set callback", subject=site_id)
+    act = make_act(common, actor=actor, act="set callback", subject=site_id)
+    telling.endpoints.put(endpoint, act=act)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
@@ -85,8 +86,8 @@ def set_applier(
         form=form,
     )
     _refuse(endpoint, telling, _token_problems(token))
-    telling.endpoints.put(endpoint)
-    record_act(common, actor=actor, act="set applier", subject=site_id, detail=form.value)
+    act = make_act(common, actor=actor, act="set applier", subject=site_id, detail=form.value)
+    telling.endpoints.put(endpoint, act=act)
     wake_deliverers(telling)
     return endpoint
 
@@ -113,8 +114,8 @@ def set_build_hook(
         form=DeliveryForm.BUILD_HOOK,
     )
     _refuse(endpoint, telling, [] if token is None else _token_problems(token))
-    telling.endpoints.put(endpoint)
-    record_act(common, actor=actor, act="set build hook", subject=site_id)
+    act = make_act(common, actor=actor, act="set build hook", subject=site_id)
+    telling.endpoints.put(endpoint, act=act)
     wake_deliverers(telling)
     return endpoint
 
@@ -132,8 +133,8 @@ def resume_applier(
             "this site's decisions are applied at no platform, and it has no build hook"
         )
     endpoint = replace(old, refused_at=None, rests_until=None)
-    telling.endpoints.put(endpoint)
-    record_act(common, actor=actor, act="resume applier", subject=site_id)
+    act = make_act(common, actor=actor, act="resume applier", subject=site_id)
+    telling.endpoints.put(endpoint, act=act)
     wake_deliverers(telling)
     return endpoint
 
@@ -160,8 +161,8 @@ def change_callback(
         events=old.events if events is None else tuple(dict.fromkeys(events)),
     )
     _refuse(endpoint, telling)
-    telling.endpoints.put(endpoint)
-    record_act(common, actor=actor, act="change callback", subject=site_id)
+    act = make_act(common, actor=actor, act="change callback", subject=site_id)
+    telling.endpoints.put(endpoint, act=act)
     return endpoint
 
 
@@ -178,8 +179,8 @@ def rotate_secret(
     secret = _new_secret(common)
     secrets = (secret, *old.secrets)[:MAX_SECRETS]
     endpoint = Endpoint(site_id=site_id, url=old.url, secrets=secrets, events=old.events)
-    telling.endpoints.put(endpoint)
-    record_act(common, actor=actor, act="rotate callback secret", subject=site_id)
+    act = make_act(common, actor=actor, act="rotate callback secret", subject=site_id)
+    telling.endpoints.put(endpoint, act=act)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
@@ -187,8 +188,8 @@ def remove_callback(
     site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
 ) -> None:
     """Tell a site nothing more; what still waits is given up when its turn comes."""
-    telling.endpoints.remove(site_id)
-    record_act(common, actor=actor, act="remove callback", subject=site_id)
+    act = make_act(common, actor=actor, act="remove callback", subject=site_id)
+    telling.endpoints.remove(site_id, act=act)
 
 
 def get_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
@@ -216,10 +217,13 @@ def replay_deliveries(
             state=DeliveryState.DEAD, site_id=site_id, limit=MAX_REPLAYED
         )
         ids = [one.id for one in dead]
-    replayed = telling.deliveries.replay(ids, at=common.clock())
+    subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
+
+    def act(replayed: int) -> AuditEntry:
+        return make_act(common, actor=actor, act="replay", subject=subject, detail=str(replayed))
+
+    replayed = telling.deliveries.replay(ids, at=common.clock(), act=act)
     if replayed:
-        subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
-        record_act(common, actor=actor, act="replay", subject=subject, detail=str(replayed))
         wake_deliverers(telling)
     return replayed
 

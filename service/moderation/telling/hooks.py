@@ -8,7 +8,7 @@ import binascii
 from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.inbound import InboundHook, Platform
-from service.moderation.admin.acts import record_act
+from service.moderation.admin.acts import make_act
 from service.ports.services import CommonPorts, TellingPorts
 
 _STANDARD_PREFIX = "whsec_"
@@ -47,8 +47,8 @@ def add_hook(
         secret=_new_secret(platform, common) if given is None else given,
         created_at=common.clock(),
     )
-    telling.inbound.add(hook)
-    record_act(common, actor=actor, act="add hook", subject=hook.id)
+    act = make_act(common, actor=actor, act="add hook", subject=hook.id)
+    telling.inbound.add(hook, act=act)
     return hook
 
 
@@ -76,9 +76,8 @@ def revoke_hook(
         raise NotFoundError(msg)
     if known.revoked_at is not None:
         return known
-    hook = telling.inbound.revoke(hook_id, at=common.clock())
-    record_act(common, actor=actor, act="revoke hook", subject=hook_id)
-    return hook
+    act = make_act(common, actor=actor, act="revoke hook", subject=hook_id)
+    return telling.inbound.revoke(hook_id, at=act.at, act=act)
 
 
 def _new_secret(platform: Platform, common: CommonPorts) -> str:

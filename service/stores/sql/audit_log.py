@@ -60,6 +60,12 @@ def insert_entries(connection: sa.Connection, entries: Sequence[AuditEntry]) -> 
         connection.execute(sa.insert(audit_log), [entry_values(entry) for entry in entries])
 
 
+def insert_entry(connection: sa.Connection, entry: AuditEntry | None) -> None:
+    """Append an act within the transaction that does it, where there is one to append."""
+    if entry is not None:
+        insert_entries(connection, [entry])
+
+
 def _conditions(criteria: AuditFilter) -> list[sa.ColumnElement[bool]]:
     asked: list[sa.ColumnElement[bool]] = []
     if criteria.actor is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,8 +18,10 @@ from service.domain.campaign import (
 )
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
+from service.ports.audit import AuditEntry
 from service.ports.campaigns import Lease, MemberPage, Placement, TraitsPage
 from service.stores.embedding_bytes import pack_embedding, unpack_embedding
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.rows import Row
@@ -101,7 +103,13 @@ class SqlCampaignStore:
 
         return write(self._engine, place) if placements else {}
 
-    def leave(self, campaign_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
+    def leave(
+        self,
+        campaign_id: str,
+        ids: Sequence[CommentId],
+        *,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> list[CommentId]:
         """See `CampaignStore.leave`."""
         wanted = sorted(set(ids))
 
@@ -115,11 +123,18 @@ class SqlCampaignStore:
                     .where(_traits.comment_id.in_(left))
                     .values(left_campaign_id=campaign_id)
                 )
+            insert_entry(connection, act(len(left)) if act and left else None)
             return left
 
         return write(self._engine, leave) if wanted else []
 
-    def rejoin(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
+    def rejoin(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> list[CommentId]:
         """See `CampaignStore.rejoin`."""
         left = sa.select(_traits.comment_id).where(
             _traits.left_campaign_id == campaign_id, has_left
@@ -136,6 +151,7 @@ class SqlCampaignStore:
                     .where(_traits.comment_id.in_(some))
                     .values(left_campaign_id=None)
                 )
+            insert_entry(connection, act(len(back)) if act and back else None)
             return back
 
         return write(self._engine, rejoin)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -19,7 +19,9 @@ from service.domain.delivery import (
     Troubles,
 )
 from service.domain.errors import NotFoundError
+from service.ports.audit import AuditEntry
 from service.stores.deliveries import Cancelled, after_attempt, revived
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import (
     attempt_from,
@@ -131,12 +133,20 @@ class SqlDeliveryStore:
 
         write(self._engine, release)
 
-    def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
+    def replay(
+        self,
+        delivery_ids: Sequence[str],
+        *,
+        at: datetime,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> int:
         """See `DeliveryStore.replay`."""
         wanted = sorted(set(delivery_ids))
 
         def replay(connection: sa.Connection) -> int:
-            return sum(_replay(connection, some, at) for some in chunks(wanted))
+            replayed = sum(_replay(connection, some, at) for some in chunks(wanted))
+            insert_entry(connection, act(replayed) if act and replayed else None)
+            return replayed
 
         return write(self._engine, replay)
 

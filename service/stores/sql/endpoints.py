@@ -10,6 +10,8 @@ import sqlalchemy as sa
 from service.domain.comment import SiteId
 from service.domain.delivery import Endpoint
 from service.domain.errors import NotFoundError
+from service.ports.audit import AuditEntry
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import endpoint_from, endpoint_values
 from service.stores.sql.base.statements import upsert
@@ -22,7 +24,7 @@ class SqlEndpointStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def put(self, endpoint: Endpoint) -> None:
+    def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
         """See `EndpointStore.put`."""
         values = endpoint_values(endpoint)
 
@@ -35,6 +37,7 @@ class SqlEndpointStore:
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["site_id"], set_=values)
             )
+            insert_entry(connection, act)
 
         write(self._engine, put)
 
@@ -45,10 +48,15 @@ class SqlEndpointStore:
             row = connection.execute(query).one_or_none()
         return endpoint_from(row) if row is not None else None
 
-    def remove(self, site_id: SiteId) -> None:
+    def remove(self, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
         """See `EndpointStore.remove`."""
         statement = sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id)
-        write(self._engine, lambda connection: connection.execute(statement))
+
+        def remove(connection: sa.Connection) -> None:
+            connection.execute(statement)
+            insert_entry(connection, act)
+
+        write(self._engine, remove)
 
     def pause(
         self,

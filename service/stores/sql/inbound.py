@@ -11,6 +11,8 @@ import sqlalchemy as sa
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.inbound import InboundHook
+from service.ports.audit import AuditEntry
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import hook_from, hook_values
 from service.stores.sql.base.statements import insert_if_free, upsert
@@ -23,7 +25,7 @@ class SqlInboundStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, hook: InboundHook) -> None:
+    def add(self, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
         """See `InboundStore.add`."""
 
         def insert(connection: sa.Connection) -> None:
@@ -34,6 +36,7 @@ class SqlInboundStore:
             statement = insert_if_free(connection, inbound_hooks).returning(inbound_hooks.c.id)
             if not connection.execute(statement, [hook_values(hook)]).all():
                 raise ConflictError("there is such a hook already")
+            insert_entry(connection, act)
 
         write(self._engine, insert)
 
@@ -52,7 +55,7 @@ class SqlInboundStore:
         with reading(self._engine) as connection:
             return [hook_from(row) for row in connection.execute(query)]
 
-    def revoke(self, hook_id: str, *, at: datetime) -> InboundHook:
+    def revoke(self, hook_id: str, *, at: datetime, act: AuditEntry | None = None) -> InboundHook:
         """See `InboundStore.revoke`."""
         first_end = sa.func.coalesce(
             inbound_hooks.c.revoked_at, sa.literal(at, inbound_hooks.c.revoked_at.type)
@@ -63,10 +66,15 @@ class SqlInboundStore:
             .values(revoked_at=first_end)
             .returning(*inbound_hooks.c)
         )
-        row = write(self._engine, lambda connection: connection.execute(statement).one_or_none())
-        if row is None:
-            _no_hook(hook_id)
-        return hook_from(row)
+
+        def revoke(connection: sa.Connection) -> InboundHook:
+            row = connection.execute(statement).one_or_none()
+            if row is None:
+                _no_hook(hook_id)
+            insert_entry(connection, act)
+            return hook_from(row)
+
+        return write(self._engine, revoke)
 
     def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
         """See `InboundStore.remember`."""

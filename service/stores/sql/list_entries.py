@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -16,8 +16,10 @@ from service.domain.list_entry import (
     EntryPage,
     ListEntry,
 )
+from service.ports.audit import AuditEntry
 from service.stores.cursor import Place
 from service.stores.list_entries import decode_place, encode_place, folded_text
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import Values
 from service.stores.sql.base.rows import Row
@@ -38,22 +40,45 @@ class SqlListEntryStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, entries: Sequence[ListEntry]) -> None:
+    def add(
+        self,
+        entries: Sequence[ListEntry],
+        *,
+        act: Callable[[ListEntry], AuditEntry] | None = None,
+    ) -> None:
         """See `ListEntryStore.add`."""
-        write(self._engine, lambda connection: _add(connection, entries))
 
-    def remove(self, entry_ids: Sequence[str], *, by: str, at: datetime) -> list[ListEntry]:
+        def add(connection: sa.Connection) -> None:
+            _add(connection, entries)
+            insert_entries(connection, [act(entry) for entry in entries] if act else [])
+
+        write(self._engine, add)
+
+    def remove(
+        self,
+        entry_ids: Sequence[str],
+        *,
+        by: str,
+        at: datetime,
+        act: Callable[[ListEntry], AuditEntry] | None = None,
+    ) -> list[ListEntry]:
         """See `ListEntryStore.remove`."""
         values = {"removed_at": at, "removed_by": by}
-        return self._mark(entry_ids, _c.removed_at.is_(None), values)
+        return self._mark(entry_ids, _c.removed_at.is_(None), values, act)
 
-    def restore(self, entry_ids: Sequence[str]) -> list[ListEntry]:
+    def restore(
+        self, entry_ids: Sequence[str], *, act: Callable[[ListEntry], AuditEntry] | None = None
+    ) -> list[ListEntry]:
         """See `ListEntryStore.restore`."""
         values = {"removed_at": None, "removed_by": None}
-        return self._mark(entry_ids, _c.removed_at.is_not(None), values)
+        return self._mark(entry_ids, _c.removed_at.is_not(None), values, act)
 
     def _mark(
-        self, entry_ids: Sequence[str], if_so: sa.ColumnElement[bool], values: Values
+        self,
+        entry_ids: Sequence[str],
+        if_so: sa.ColumnElement[bool],
+        values: Values,
+        act: Callable[[ListEntry], AuditEntry] | None,
     ) -> list[ListEntry]:
         def mark(connection: sa.Connection) -> list[ListEntry]:
             marked: list[ListEntry] = []
@@ -62,6 +87,7 @@ class SqlListEntryStore:
                 statement = sa.update(list_entries).where(_c.id.in_(some), if_so).values(values)
                 rows = connection.execute(statement.returning(*list_entries.c))
                 marked += [_entry_from(row) for row in rows]
+            insert_entries(connection, [act(entry) for entry in marked] if act else [])
             return marked
 
         return write(self._engine, mark)

@@ -17,7 +17,9 @@ from service.domain.retraining import (
     report_from,
     report_to,
 )
+from service.ports.audit import AuditEntry
 from service.ports.campaigns import Lease
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.rows import Row
@@ -45,13 +47,14 @@ class SqlRetrainingStore:
         ended = sa.delete(retraining_lease).where(retraining_lease.c.holder == holder)
         write(self._engine, lambda connection: connection.execute(ended))
 
-    def put(self, retraining: Retraining) -> None:
+    def put(self, retraining: Retraining, *, act: AuditEntry | None = None) -> None:
         """See `RetrainingStore.put`."""
         values = _values(retraining)
 
         def put(connection: sa.Connection) -> None:
             new = upsert(connection, retrainings).values(id=retraining.id, **values)
             connection.execute(new.on_conflict_do_update(index_elements=["id"], set_=values))
+            insert_entry(connection, act)
 
         write(self._engine, put)
 
@@ -67,7 +70,15 @@ class SqlRetrainingStore:
         with reading(self._engine) as connection:
             return [_retraining_from(row) for row in connection.execute(query)]
 
-    def answer(self, retraining_id: str, answer: Answer, *, by: str, at: datetime) -> Retraining:
+    def answer(
+        self,
+        retraining_id: str,
+        answer: Answer,
+        *,
+        by: str,
+        at: datetime,
+        act: AuditEntry | None = None,
+    ) -> Retraining:
         """See `RetrainingStore.answer`."""
         answered = (
             sa.update(retrainings)
@@ -81,6 +92,7 @@ class SqlRetrainingStore:
             if not is_first:
                 msg = f"retraining {retraining_id} was answered before"
                 raise ConflictError(msg)
+            insert_entry(connection, act)
             return found
 
         return write(self._engine, note)

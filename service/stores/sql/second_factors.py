@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 import sqlalchemy as sa
 
 from service.domain.sign_in import SecondFactor
+from service.ports.audit import AuditEntry
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.schema.accounts import recovery_codes, second_factors
 from service.stores.sql.sessions import refuse_unknown
@@ -18,7 +20,13 @@ class SqlSecondFactorStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def put(self, factor: SecondFactor, *, recovery_digests: Collection[str]) -> None:
+    def put(
+        self,
+        factor: SecondFactor,
+        *,
+        recovery_digests: Collection[str],
+        act: AuditEntry | None = None,
+    ) -> None:
         """See `SecondFactorStore.put`."""
         values = {
             "user_id": factor.user_id,
@@ -36,6 +44,7 @@ class SqlSecondFactorStore:
                     sa.insert(recovery_codes),
                     [{"user_id": factor.user_id, "digest": one} for one in set(recovery_digests)],
                 )
+            insert_entry(connection, act)
 
         write(self._engine, put)
 
@@ -65,28 +74,47 @@ class SqlSecondFactorStore:
         )
         return write(self._engine, lambda c: c.execute(statement).one_or_none()) is not None
 
-    def use_recovery(self, user_id: str, digest: str) -> bool:
+    def use_recovery(
+        self, user_id: str, digest: str, *, act: Callable[[int], AuditEntry] | None = None
+    ) -> bool:
         """See `SecondFactorStore.use_recovery`."""
         statement = (
             sa.delete(recovery_codes)
             .where(recovery_codes.c.user_id == user_id, recovery_codes.c.digest == digest)
             .returning(recovery_codes.c.digest)
         )
-        return write(self._engine, lambda c: c.execute(statement).one_or_none()) is not None
+
+        def use(connection: sa.Connection) -> bool:
+            if connection.execute(statement).one_or_none() is None:
+                return False
+            insert_entry(connection, act(_count_recovery(connection, user_id)) if act else None)
+            return True
+
+        return write(self._engine, use)
 
     def count_recovery(self, user_id: str) -> int:
         """See `SecondFactorStore.count_recovery`."""
-        query = (
-            sa.select(sa.func.count())
-            .select_from(recovery_codes)
-            .where(recovery_codes.c.user_id == user_id)
-        )
         with reading(self._engine) as connection:
-            return connection.execute(query).scalar_one()
+            return _count_recovery(connection, user_id)
 
-    def remove(self, user_id: str) -> bool:
+    def remove(self, user_id: str, *, act: AuditEntry | None = None) -> bool:
         """See `SecondFactorStore.remove`."""
-        return write(self._engine, lambda connection: _remove(connection, user_id))
+
+        def remove(connection: sa.Connection) -> bool:
+            removed = _remove(connection, user_id)
+            insert_entry(connection, act if removed else None)
+            return removed
+
+        return write(self._engine, remove)
+
+
+def _count_recovery(connection: sa.Connection, user_id: str) -> int:
+    query = (
+        sa.select(sa.func.count())
+        .select_from(recovery_codes)
+        .where(recovery_codes.c.user_id == user_id)
+    )
+    return connection.execute(query).scalar_one()
 
 
 def _remove(connection: sa.Connection, user_id: str) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from service.domain.errors import NotFoundError
 from service.domain.sign_in import UserSession
+from service.ports.audit import AuditEntry
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.schema.accounts import user_sessions
@@ -48,23 +50,26 @@ class SqlSessionStore:
 
     def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
         """See `SessionStore.end`."""
-        return self._end(user_sessions.c.id == session_id, user_id=user_id, at=at) == 1
+        this = user_sessions.c.id == session_id
+        return write(self._engine, lambda c: end_sessions(c, user_id, at=at, which=this)) == 1
 
-    def end_all(self, user_id: str, *, at: datetime, except_session: str | None = None) -> int:
+    def end_all(
+        self,
+        user_id: str,
+        *,
+        at: datetime,
+        except_session: str | None = None,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> int:
         """See `SessionStore.end_all`."""
-        condition = sa.true() if except_session is None else user_sessions.c.id != except_session
-        return self._end(condition, user_id=user_id, at=at)
+        which = None if except_session is None else user_sessions.c.id != except_session
 
-    def _end(self, condition: sa.ColumnElement[bool], *, user_id: str, at: datetime) -> int:
-        statement = (
-            sa.update(user_sessions)
-            .where(
-                condition, user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None)
-            )
-            .values(ended_at=at)
-            .returning(user_sessions.c.id)
-        )
-        return write(self._engine, lambda c: len(c.execute(statement).all()))
+        def end(connection: sa.Connection) -> int:
+            ended = end_sessions(connection, user_id, at=at, which=which)
+            insert_entry(connection, act(ended) if act and ended else None)
+            return ended
+
+        return write(self._engine, end)
 
     def open_of(self, user_id: str) -> list[UserSession]:
         """See `SessionStore.open_of`."""
@@ -97,6 +102,25 @@ class SqlSessionStore:
             .returning(user_sessions.c.id)
         )
         return write(self._engine, lambda c: len(c.execute(statement).all()))
+
+
+def end_sessions(
+    connection: sa.Connection,
+    user_id: str,
+    *,
+    at: datetime,
+    which: sa.ColumnElement[bool] | None = None,
+) -> int:
+    """End an account's sessions within a transaction, all or those that match; return how many."""
+    statement = (
+        sa.update(user_sessions)
+        .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
+        .values(ended_at=at)
+        .returning(user_sessions.c.id)
+    )
+    if which is not None:
+        statement = statement.where(which)
+    return len(connection.execute(statement).all())
 
 
 def refuse_unknown(connection: sa.Connection, user_id: str) -> None:

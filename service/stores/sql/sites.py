@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import NoReturn
@@ -13,7 +13,7 @@ from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
-from service.stores.sql.audit_log import insert_entries
+from service.stores.sql.audit_log import insert_entries, insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import (
     key_from,
@@ -42,13 +42,18 @@ class SqlSiteStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, site: Site) -> None:
+    def add(
+        self, site: Site, *, key: SiteKey | None = None, acts: Sequence[AuditEntry] = ()
+    ) -> None:
         """See `SiteStore.add`."""
 
         def insert(connection: sa.Connection) -> None:
             statement = insert_if_free(connection, sites).returning(sites.c.id)
             if not connection.execute(statement, [site_values(site)]).all():
                 raise ConflictError("there is a site of that name already")
+            if key is not None:
+                _insert_key(connection, key)
+            insert_entries(connection, acts)
 
         write(self._engine, insert)
 
@@ -85,16 +90,25 @@ class SqlSiteStore:
         with reading(self._engine) as connection:
             return [site_from(row) for row in connection.execute(sa.select(sites).order_by("name"))]
 
-    def add_key(self, key: SiteKey) -> None:
+    def add_key(
+        self,
+        key: SiteKey,
+        *,
+        expiring: Mapping[str, datetime] | None = None,
+        acts: Sequence[AuditEntry] = (),
+    ) -> None:
         """See `SiteStore.add_key`."""
 
         def insert(connection: sa.Connection) -> None:
             known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == key.site_id))
             if known is None:
                 _no_site(key.site_id)
-            statement = insert_if_free(connection, site_keys).returning(site_keys.c.id)
-            if not connection.execute(statement, [key_values(key)]).all():
-                raise ConflictError("there is such a key already")
+            _insert_key(connection, key)
+            for other, at in sorted((expiring or {}).items()):
+                connection.execute(
+                    sa.update(site_keys).where(site_keys.c.id == other).values(expires_at=at)
+                )
+            insert_entries(connection, acts)
 
         write(self._engine, insert)
 
@@ -123,7 +137,12 @@ class SqlSiteStore:
             return [key_from(row) for row in connection.execute(query)]
 
     def end_key(
-        self, key_id: str, *, expires_at: datetime | None = None, revoked_at: datetime | None = None
+        self,
+        key_id: str,
+        *,
+        expires_at: datetime | None = None,
+        revoked_at: datetime | None = None,
+        act: AuditEntry | None = None,
     ) -> SiteKey:
         """See `SiteStore.end_key`."""
         ends = {"expires_at": expires_at, "revoked_at": revoked_at}
@@ -134,11 +153,22 @@ class SqlSiteStore:
             .values(changes or {"id": key_id})
             .returning(*site_keys.c)
         )
-        row = write(self._engine, lambda c: c.execute(statement).one_or_none())
-        if row is None:
-            msg = f"there is no key {key_id!r}"
-            raise NotFoundError(msg)
-        return key_from(row)
+
+        def end(connection: sa.Connection) -> SiteKey:
+            row = connection.execute(statement).one_or_none()
+            if row is None:
+                msg = f"there is no key {key_id!r}"
+                raise NotFoundError(msg)
+            insert_entry(connection, act)
+            return key_from(row)
+
+        return write(self._engine, end)
+
+
+def _insert_key(connection: sa.Connection, key: SiteKey) -> None:
+    statement = insert_if_free(connection, site_keys).returning(site_keys.c.id)
+    if not connection.execute(statement, [key_values(key)]).all():
+        raise ConflictError("there is such a key already")
 
 
 def _no_site(site_id: SiteId) -> NoReturn:

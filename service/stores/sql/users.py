@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.user import User
+from service.ports.audit import AuditEntry
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import user_from, user_values
 from service.stores.sql.base.statements import insert_if_free
 from service.stores.sql.schema.tables import users
+from service.stores.sql.sessions import end_sessions
 
 _TAKEN = "there is an account of that name already"
 
@@ -23,13 +27,14 @@ class SqlUserStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, user: User) -> None:
+    def add(self, user: User, *, act: AuditEntry | None = None) -> None:
         """See `UserStore.add`."""
 
         def insert(connection: sa.Connection) -> None:
             statement = insert_if_free(connection, users).returning(users.c.id)
             if not connection.execute(statement, [user_values(user)]).all():
                 raise ConflictError(_TAKEN)
+            insert_entry(connection, act)
 
         write(self._engine, insert)
 
@@ -48,7 +53,14 @@ class SqlUserStore:
         if found is None:
             raise _unknown(user.id)
 
-    def change(self, user_id: str, how: Callable[[User, Sequence[User]], User]) -> User:
+    def change(
+        self,
+        user_id: str,
+        how: Callable[[User, Sequence[User]], User],
+        *,
+        end_sessions_at: datetime | None = None,
+        act: AuditEntry | None = None,
+    ) -> User:
         """See `UserStore.change`."""
 
         def change(connection: sa.Connection) -> User:
@@ -62,6 +74,9 @@ class SqlUserStore:
             connection.execute(
                 sa.update(users).where(users.c.id == user_id).values(user_values(changed))
             )
+            if end_sessions_at is not None:
+                end_sessions(connection, user_id, at=end_sessions_at)
+            insert_entry(connection, act)
             return changed
 
         try:
