@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from service.domain.comment import Comment, Sender
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.signals.hosts import host_of, registered_domain
+from service.signals.named_hosts import named_hosts
 from service.signals.phrases import PhraseFinder, readings_of
 from service.signals.view import view_of
 
@@ -69,19 +70,26 @@ class EntryBook:
     def _of_links(self, comment: Comment, at: datetime) -> list[ListEntry]:
         """Return the entries for what a comment links to; one domain never vouches for another.
 
-        It is allowed only if all that it links to is allowed, blocked if any of it is.
+        It is allowed only if all that it links to is allowed. It is blocked if any of it is, or
+        anything that it names at all: in quotations and code, behind a redirector, disguised.
         """
+        offered = _offered_hosts(comment)
         matching: list[ListEntry] = []
         all_allowed = True
-        for host in _offered_hosts(comment):
-            of_host = [
-                entry
-                for entry in self._covering(EntryKind.DOMAIN, host)
-                if _counts(entry, comment, at)
-            ]
+        for host in offered:
+            of_host = self._for_host(host, comment, at)
             all_allowed = all_allowed and any(e.effect is Effect.ALLOW for e in of_host)
             matching += of_host
+        for host in _named_hosts(comment) - offered.keys():
+            decides = min(self._for_host(host, comment, at), key=_precedence, default=None)
+            if decides is not None and decides.effect is Effect.BLOCK:
+                all_allowed = False
+                matching.append(decides)
         return [e for e in matching if all_allowed or e.effect is Effect.BLOCK]
+
+    def _for_host(self, host: str, comment: Comment, at: datetime) -> list[ListEntry]:
+        covering = self._covering(EntryKind.DOMAIN, host)
+        return [entry for entry in covering if _counts(entry, comment, at)]
 
     def _covering(self, kind: EntryKind, host: str) -> Iterator[ListEntry]:
         """Yield the entries for a host and for all the domains that it lies in."""
@@ -119,12 +127,22 @@ def _sender_keys(sender: Sender) -> Iterator[_Key]:
                 yield kind, key
 
 
-def _offered_hosts(comment: Comment) -> Sequence[str]:
+def _offered_hosts(comment: Comment) -> dict[str, None]:
     """Return the hosts that a comment links to, its author's too; not quoted ones, nor its site."""
-    own = _domain_of(host_of(comment.post.url or ""))
     found = [link.host for link in view_of(comment).open_links]
     found.append(host_of(comment.author.url or ""))
-    return tuple(dict.fromkeys(host for host in found if host and _domain_of(host) != own))
+    return dict.fromkeys(_elsewhere(comment, found))
+
+
+def _named_hosts(comment: Comment) -> frozenset[str]:
+    """Return the hosts that a comment or its author's name or URL contains, its site's left out."""
+    parts = (comment.text, comment.author.name or "", comment.author.url or "")
+    return frozenset(_elsewhere(comment, named_hosts("\n".join(parts))))
+
+
+def _elsewhere(comment: Comment, hosts: Iterable[str]) -> Iterator[str]:
+    own = _domain_of(host_of(comment.post.url or ""))
+    return (host for host in hosts if host and _domain_of(host) != own)
 
 
 def _domain_of(host: str) -> str:

@@ -16,17 +16,23 @@ from models.undisguise import undisguise
 
 # Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han and Hangul: written without spaces, or with endings
 # joined to the word, so each character counts as a word of its own.
-_ALONE = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+ALONE = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 # Vowel signs and accents that Python counts as no letters: Indic scripts, Hebrew, Arabic, Latin.
-_MARKS = "".join(
+MARKS = "".join(
     chr(code) for code in range(0x300, 0xE00) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
 )
-_WORD = re.compile(rf"[{_ALONE}]|[^\W_{_ALONE}](?:[^\W_{_ALONE}]|[{_MARKS}])*+")
+_UNSPACED = re.compile(f"[{ALONE}]")
+_WORD = re.compile(rf"[{ALONE}]|[^\W_{ALONE}](?:[^\W_{ALONE}]|[{MARKS}])*+")
 
 
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a text as it stands, without regard to case."""
     return tuple(_WORD.findall(text.casefold()))
+
+
+def is_unspaced(words: Sequence[str]) -> bool:
+    """Say whether all words are characters of scripts that write no spaces between words."""
+    return all(_UNSPACED.match(word) for word in words)
 
 
 def readings_of(text: str) -> tuple[tuple[str, ...], ...]:

@@ -15,10 +15,12 @@ from service.reputation.addresses import is_local
 from service.reputation.free_mail import FREE_MAIL_DOMAINS
 from service.reputation.lists import normal_domain
 from service.signals.hosts import host_of, registered_domain
-from service.signals.phrases import readings_of
+from service.signals.phrases import is_unspaced, readings_of
 
 MAX_VALUE_CHARS = 320
+# In Chinese, Japanese and Korean most words have two characters.
 _MIN_PHRASE_CHARS = 3
+_MIN_PHRASE_SYLLABLES = 2
 # What a comment keeps of its sender's network: the IPv4 /24, the IPv6 /64 and /48. A wider network
 # is listed as so many of these, at most 256.
 _WIDTHS4 = ((16, 24, 24),)
@@ -149,8 +151,12 @@ def _phrase(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
     if len(label) > MAX_PHRASE_CHARS:
         return _problem("is too long a phrase", "give at most 200 characters")
     rows = [words for words in readings_of(label) if words]
-    if not rows or sum(len(word) for word in rows[0]) < _MIN_PHRASE_CHARS:
-        return _problem("is too short a phrase", "give at least 3 letters or digits")
+    least = _MIN_PHRASE_SYLLABLES if rows and is_unspaced(rows[0]) else _MIN_PHRASE_CHARS
+    if not rows or sum(len(word) for word in rows[0]) < least:
+        return _problem(
+            "is too short a phrase",
+            "give at least 3 letters or digits, or 2 Chinese, Japanese or Korean characters",
+        )
     return Recognised(label=label, keys=tuple(" ".join(words) for words in rows))
 
 

@@ -77,10 +77,10 @@ def test_a_domain_is_recognised_with_all_that_lies_in_it(text):
         "See https://notpills.example/now",
         "See https://pills.example.org/",
         "Pills for example",
-        "As the spam said:\n> buy at https://pills.example/now\nNobody would.",
+        "Write to mara@pills.example",
     ],
 )
-def test_a_domain_is_not_recognised_in_a_likeness_or_a_quotation(text):
+def test_a_domain_is_not_recognised_in_a_likeness_or_a_mail_address(text):
     assert found([make_entry()], make_comment(text)) is None
 
 

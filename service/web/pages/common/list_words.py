@@ -53,7 +53,8 @@ _PROBLEMS: Mapping[tuple[str, str], str] = {
     ),
     ("value", "is too long a phrase"): noted("This phrase is too long: give 200 characters."),
     ("value", "is too short a phrase"): noted(
-        "This phrase is too short: give at least 3 letters or digits."
+        "This phrase is too short: give at least 3 letters or digits, or 2 Chinese, Japanese or "
+        "Korean characters."
     ),
     ("value", "is on this list already"): noted("This is on the list already."),
     ("value", "is on the other list"): noted("This is on the other list: remove it there first."),

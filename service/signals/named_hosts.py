@@ -1,0 +1,95 @@
+"""Finds every host that a text names, in whatever spelling: what a standing order must not miss.
+
+Unlike `links`, which reads what a writer offers, this reads everything: quotations, code, the
+targets inside redirectors, and dots that are written as words or as other characters.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+from models.undisguise import HIDDEN
+from service.signals.hosts import registered_domain
+from service.signals.phrases import ALONE, MARKS
+
+# The most labels that a name may have in DNS.
+_MAX_LABELS = 127
+# A redirector's target is encoded once, that of a redirector inside a redirector twice.
+_MAX_DECODINGS = 3
+# What follows a host without a space is a sentence or two: "badshop.com.Then".
+_MAX_LABELS_BEHIND = 3
+
+_HIDDEN = re.compile(f"[{HIDDEN}]")
+_USER_INFO = re.compile(r"(?<=//)[^\s/?#\\<>]*@")
+_MAIL_NAME_CHAR = re.compile(r"\w@\Z")
+_OTHER_DOTS = re.compile("[\u3002\uff61\u00b7\u2022\u2219\u2027\u30fb]")
+_DOT_WORDS = "dot|d0t|punkt|point|punto|ponto|kropka|nokta|точка|点|點|ドット|닷"
+_WRITTEN_DOT = re.compile(
+    rf"[ \t]{{0,3}}[\[({{<*_~-][ \t]{{0,2}}(?:\.|{_DOT_WORDS})[ \t]{{0,2}}[\])}}>*_~-][ \t]{{0,3}}"
+    rf"|[ \t]{{1,3}}(?:{_DOT_WORDS})[ \t]{{1,3}}"
+    r"|[ \t]{1,3}\.[ \t]{0,3}(?=\w)",
+    re.IGNORECASE,
+)
+# Beside a name other words may stand unparted in scripts without spaces ("请看badshop.com吧"), and
+# a domain may be in such a script itself: every text is read both ways.
+_RUNS = (
+    re.compile(rf"(?:[^\W{ALONE}]|[{MARKS}.-])+"),
+    re.compile(rf"[\w{MARKS}.-]+"),
+)
+_WORD_BEHIND = re.compile("[-_]")
+
+
+def named_hosts(text: str) -> frozenset[str]:
+    """Return the hosts that a text names, in lower case. Takes time linear in its length.
+
+    A mail address names none: its domain is that of a mailbox.
+    """
+    return frozenset(
+        host
+        for reading in _readings(text)
+        for runs in _RUNS
+        for run in runs.finditer(reading)
+        if "." in run[0]
+        and not _MAIL_NAME_CHAR.search(reading, max(0, run.start() - 2), run.start())
+        for host in _hosts_of(run[0])
+    )
+
+
+def _readings(text: str) -> tuple[str, ...]:
+    """Return the text as it stands, without hidden characters, and decoded; dots undone in each.
+
+    What one reading joins another keeps apart, so none can hide a name from the others.
+    """
+    seen = unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
+    texts = [_USER_INFO.sub("", one) for one in (text, seen, _decoded(seen))]
+    texts += [_WRITTEN_DOT.sub(".", _OTHER_DOTS.sub(".", one)) for one in texts]
+    return tuple(dict.fromkeys(one.lower() for one in texts if "." in one))
+
+
+def _decoded(text: str) -> str:
+    for _ in range(_MAX_DECODINGS):
+        decoded = unquote(html.unescape(text))
+        if decoded == text:
+            break
+        text = decoded
+    # What was encoded may be hidden or of another width itself.
+    return unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
+
+
+def _hosts_of(run: str) -> Iterator[str]:
+    """Yield the hosts of a run of labels and dots; words that follow the last label are no part."""
+    for name in run.split(".."):
+        if "." not in name.strip("."):
+            continue
+        labels = [label.strip("-_") for label in name.strip(".").split(".")[-_MAX_LABELS:]]
+        if not labels[-1].startswith("xn--"):
+            labels[-1] = _WORD_BEHIND.split(labels[-1], maxsplit=1)[0]
+        yield ".".join(labels)
+        if registered_domain(".".join(labels[-2:])):
+            continue
+        for behind in range(1, min(_MAX_LABELS_BEHIND, len(labels) - 2) + 1):
+            yield ".".join(labels[:-behind])
