@@ -127,8 +127,8 @@ class DecisionStore(Protocol):
         A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
         """
 
-    def find_training_decisions(self) -> list[tuple[int, CommentId]]:
-        """Return the number and the comment of every decision that can teach at once, in order.
+    def find_training_decisions(self, *, limit: int) -> list[tuple[int, CommentId]]:
+        """Return the number and the comment of the newest decisions that can teach, in order.
 
         Those are people's, in force, on comments that were judged with all their evidence and that
         were not withdrawn.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -40,9 +41,10 @@ class TaughtKeeper:
     """Holds the state that all decisions in force lead to, made again whenever they change.
 
     The database is the truth: nothing of the state is stored, and it depends on nothing else, so
-    every process has the same one. Asking is one small query every half a second. A new decision
-    costs the reading and learning of itself; one that was taken back has all others learnt again,
-    10,000 in a second or two.
+    every process has the same one. At most the `most` newest decisions are read; older ones go in
+    blocks of `block` numbers, so that one more does not have all others learnt again. Asking is one
+    small query every half a second. A new decision costs the reading and learning of itself; one
+    that was taken back has all others learnt again, 10,000 in a second or two.
     """
 
     def __init__(
@@ -55,12 +57,15 @@ class TaughtKeeper:
         audit_share: float,
         salt: int,
         recheck_seconds: float = RECHECK_SECONDS,
+        most: int = MOST_EXAMPLES,
+        block: int = EXAMPLE_BLOCK,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._decisions, self._cases = decisions, cases
         self._sites, self._users = sites, users
         self._audit_share, self._salt = audit_share, salt
         self._recheck_seconds = recheck_seconds
+        self._most, self._block = most, block
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._taught = Taught(salt=salt)
@@ -87,9 +92,7 @@ class TaughtKeeper:
         owners = frozenset(user.name for user in self._users.all() if user.role is Role.OWNER)
         if owners != self._owners:
             self._read, self._owners = {}, owners
-        training_decisions = self._decisions.find_training_decisions()
-        over = max(0, len(training_decisions) - MOST_EXAMPLES)
-        training_decisions = training_decisions[-(-over // EXAMPLE_BLOCK) * EXAMPLE_BLOCK :]
+        training_decisions = self._find_training_decisions()
         self._read = self._read_examples(training_decisions)
         settings = {site.id: site.settings for site in self._sites.all()}
         examples = [
@@ -106,6 +109,16 @@ class TaughtKeeper:
             self._taught = learn_all(examples, salt=self._salt)
         elif len(examples) > len(known):
             self._taught = self._taught.after(examples[len(known) :])
+
+    def _find_training_decisions(self) -> Sequence[tuple[int, CommentId]]:
+        """Return the newest decisions that can teach: all, or those since a block of them began."""
+        found = self._decisions.find_training_decisions(limit=self._most + 1)
+        if len(found) <= self._most:
+            return found
+        # Every process begins at the same one, and at another only once a block of numbers is full.
+        oldest, _ = found[1]
+        begin = -(-oldest // self._block) * self._block
+        return found[bisect_left(found, begin, key=lambda one: one[0]) :]
 
     def _read_examples(
         self, training_decisions: Sequence[tuple[int, CommentId]]

@@ -41,7 +41,7 @@ def services(stores):
     return make_services(stores=stores, taught=keeper(stores).current, history=ForgetfulHistory())
 
 
-def keeper(stores) -> TaughtKeeper:
+def keeper(stores, **bounds: int) -> TaughtKeeper:
     return TaughtKeeper(
         stores.decisions,
         stores.cases,
@@ -50,6 +50,7 @@ def keeper(stores) -> TaughtKeeper:
         audit_share=0.02,
         salt=7,
         recheck_seconds=0,
+        **bounds,
     )
 
 
@@ -251,6 +252,23 @@ def test_whatever_is_decided_and_taken_back_in_whatever_order_a_new_worker_agree
         services.learning.taught()
 
     assert state(services.learning.taught()) == state(keeper(stores).current())
+
+
+def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, stores):
+    bounded = keeper(stores, most=6, block=4)
+    begins = []
+    for number in range(1, 15):
+        one = post(services, f"{HAM[0]} {number}")
+        decide_comment(one.comment.id, Ruling.APPROVE, services, decided_by="mod")
+
+        taught = bounded.current()
+
+        numbers = [learnt.example.number for learnt in taught.learnt]
+        begins.append(numbers[0])
+        assert numbers == list(range(numbers[0], number + 1))
+        assert len(numbers) <= 6
+        assert state(taught) == state(keeper(stores, most=6, block=4).current())
+    assert begins == [1] * 6 + [4] * 3 + [8] * 4 + [12]
 
 
 def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, stores):

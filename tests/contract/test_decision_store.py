@@ -267,13 +267,14 @@ def test_what_teaches_is_judged_kept_in_force_and_of_people_in_the_order_of_deci
     stores.decisions.undo(undone, by="ada", at=NOW)
     stores.comments.withdraw(withdrawn, at=NOW)
 
-    before = stores.decisions.find_training_decisions()
+    before = stores.decisions.find_training_decisions(limit=9)
     stores.verdicts.add([make_verdict(unjudged)], audit=frozenset())
-    after = stores.decisions.find_training_decisions()
+    after = stores.decisions.find_training_decisions(limit=9)
 
     assert [comment_id for _, comment_id in before] == [judged]
     assert [comment_id for _, comment_id in after] == [unjudged, judged]
     assert after == sorted(after)
+    assert stores.decisions.find_training_decisions(limit=1) == after[1:]
 
 
 def test_every_decision_and_every_act_shows_in_what_changed_last(stores):

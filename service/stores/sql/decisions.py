@@ -184,7 +184,7 @@ class SqlDecisionStore:
         """See `DecisionStore.find_in_force`."""
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
-    def find_training_decisions(self) -> list[tuple[int, CommentId]]:
+    def find_training_decisions(self, *, limit: int) -> list[tuple[int, CommentId]]:
         """See `DecisionStore.find_training_decisions`."""
         query = (
             sa.select(decisions.c.seq, decisions.c.comment_id)
@@ -196,10 +196,12 @@ class SqlDecisionStore:
                 comments.c.outcome.is_not(None),
                 comments.c.degraded.is_(False),
             )
-            .order_by(decisions.c.seq)
+            .order_by(decisions.c.seq.desc())
+            .limit(limit)
         )
         with reading(self._engine) as connection:
-            return [(row.seq, row.comment_id) for row in connection.execute(query)]
+            newest_first = [(row.seq, row.comment_id) for row in connection.execute(query)]
+        return newest_first[::-1]
 
     def last_change(self) -> tuple[int, int]:
         """See `DecisionStore.last_change`."""
