@@ -136,14 +136,6 @@ def read_current_fusion(models_dir: Path | None = None) -> tuple[str, Fusion]:
         raise ModelVersionError(msg) from error
 
 
-def load_current(models_dir: Path | None = None) -> ModelVersion:
-    """Return the current version of a folder of versions, of the shipped ones by default.
-
-    Raise `ModelVersionError` if there is none or it is damaged.
-    """
-    return load_version((models_dir or SHIPPED_DIR) / read_current_name(models_dir))
-
-
 def load_version(folder: Path) -> ModelVersion:
     """Return the version in `folder` after checking every file against the manifest.
 

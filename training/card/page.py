@@ -44,6 +44,7 @@ def card_page(card: Mapping[str, Any]) -> str:
     parts = [
         f"# {card['version']}",
         *_opening(card),
+        *([card["note"]] if "note" in card else []),
         "## How good it is",
         _HOW_RETRAINED if "retrained" in card else _HOW,
         _ways_table(card["evidence_table"]),
@@ -59,7 +60,8 @@ def card_page(card: Mapping[str, Any]) -> str:
             (
                 "One thing of a comment is changed that leaves its label as it is. A verdict gets "
                 "worse if ham moves towards spam, or spam towards ham; the last columns have the "
-                "mean change of the log-odds of spam."
+                "mean change of the log-odds of spam. The version has learnt from these comments: "
+                "what is large here is larger elsewhere."
             ),
             contrast_table(contrasts),
         ]

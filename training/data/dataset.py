@@ -59,21 +59,10 @@ class Example:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnlabelledText:
-    """One text that says nothing about spam, but something about who wrote it.
+    """One text that nobody judged; `promo_spans` are the advertisements that were woven into it."""
 
-    `kind` is one of `llm-text`, `human-text`, `llm-rewritten-human` and `mixed-boundary` in the
-    known sources. `boundary` is the offset at which the second writer begins, which is a language
-    model in `mixset` and another person in `pan24`. `promo_spans` are the advertisements that were
-    woven in, None where nobody said.
-    """
-
-    id: str
-    source: str
     text: str
-    kind: str | None = None
-    post_excerpt: str | None = None
-    boundary: int | None = None
-    promo_spans: tuple[tuple[int, int], ...] | None = None
+    promo_spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +78,7 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Everything that was read, in a fixed order.
+    """Everything that was read, in a fixed order; of `texts` those into which something was woven.
 
     `dropped` maps the ids of comments that a correction leaves out to a reason in fixed words. A
     file of corrections is one of `files`, counted as holding no comments.
@@ -127,7 +116,7 @@ def find_data_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> Dataset:
-    """Return the labelled comments of all files, and apart from them the texts without a label.
+    """Return the labelled comments of all files, and the texts without a label that teach.
 
     Files of the same content are read once, whatever their names. `corrections` names a file that
     changes or drops labels; ids that the data do not hold are passed over. Raise
@@ -164,14 +153,18 @@ class _Reading:
 
     def file(self, path: Path, sha256: str) -> DataFile:
         """Read one file's rows; return what it held."""
-        before, texts_before = len(self.examples), len(self.texts)
+        before, n_unlabelled = len(self.examples), 0
         for where, row in read_rows(path, self.problems):
             wrong = problems_of_row(where, row) or _repeats(where, row, self._seen)
             self.problems += wrong
             if wrong:
                 continue
             if row.get("label") is None:
-                self.texts.append(_unlabelled_text(row, path))
+                n_unlabelled += 1
+                if spans := _marked_spans(row):
+                    # Cleaned as comments are: what is learnt from looks like what will be shown.
+                    text = comment_from_row(row).text
+                    self.texts.append(UnlabelledText(text=text, promo_spans=spans))
             else:
                 self._labelled(row, path)
         added = self.examples[before:]
@@ -181,7 +174,7 @@ class _Reading:
             sha256=sha256,
             n_spam=n_spam,
             n_ham=len(added) - n_spam,
-            n_unlabelled=len(self.texts) - texts_before,
+            n_unlabelled=n_unlabelled,
         )
 
     def _labelled(self, row: Mapping[str, object], path: Path) -> None:
@@ -287,20 +280,6 @@ def _string(row: Mapping[str, object], key: str) -> str | None:
 
 def _source(row: Mapping[str, object], path: Path) -> str:
     return _string(row, "source") or path.name.partition(".")[0]
-
-
-def _unlabelled_text(row: Mapping[str, object], path: Path) -> UnlabelledText:
-    # The same cleaning as for comments: what a model learns from looks like what it will be shown.
-    comment = comment_from_row(row)
-    return UnlabelledText(
-        id=comment.id,
-        source=_source(row, path),
-        text=comment.text,
-        kind=_string(row, "kind"),
-        post_excerpt=comment.post.excerpt,
-        boundary=_boundary(row),
-        promo_spans=_marked_spans(row),
-    )
 
 
 def _boundary(row: Mapping[str, object]) -> int | None:

@@ -7,12 +7,10 @@ read beside it, a comment stays in its part, so the test part is the same for ev
 from __future__ import annotations
 
 import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -52,9 +50,6 @@ _REPEAT = "repeat of another training comment"
 _BOTH_LABELS = "same text as a training comment with the other label"
 
 _CONTACTS = (LINK, HOST, EMAIL, PHONE)
-
-# Counts on their way into JSON.
-Counts = dict[str, Any]
 
 
 class Part(StrEnum):
@@ -226,45 +221,3 @@ def check_labels(parts: Partition) -> None:
                 f"{len(examples)} comments"
             )
             raise ValueError(msg)
-
-
-def describe(parts: Partition) -> Counts:
-    """Return counts of every part by label, source, kind and language, and of what was dropped.
-
-    `short_texts_in_other_parts` counts the comments of a part that say the same few words as one
-    in another part (see `partition`): the price of keeping them.
-    """
-    by_part = {Part.TRAIN: parts.train, Part.CALIBRATION: parts.calibration, Part.TEST: parts.test}
-    short = {part: _short_texts(examples) for part, examples in by_part.items()}
-    answer: Counts = {}
-    for part, examples in by_part.items():
-        elsewhere = set(chain.from_iterable(short[other] for other in Part if other is not part))
-        answer[part.value] = {
-            **_labels(examples),
-            "with_corrected_label": sum(e.is_corrected for e in examples),
-            "by_source": _labels_by(examples, [e.source for e in examples]),
-            "by_kind": _labels_by(examples, [e.kind for e in examples]),
-            "by_language": _labels_by(examples, [e.language for e in examples]),
-            "with_promo_spans": sum(e.is_spam and e.promo_spans is not None for e in examples),
-            "short_texts_in_other_parts": sum(
-                n for text, n in short[part].items() if text in elsewhere
-            ),
-        }
-    return answer | {"dropped": dict(sorted(Counter(parts.dropped.values()).items()))}
-
-
-def _labels(examples: Sequence[Example]) -> Counts:
-    n_spam = sum(example.is_spam for example in examples)
-    return {"spam": n_spam, "ham": len(examples) - n_spam}
-
-
-def _labels_by(examples: Sequence[Example], values: Sequence[str | None]) -> Counts:
-    groups: defaultdict[str, list[Example]] = defaultdict(list)
-    for example, value in zip(examples, values, strict=True):
-        groups[value or "unknown"].append(example)
-    return {value: _labels(group) for value, group in sorted(groups.items())}
-
-
-def _short_texts(examples: Sequence[Example]) -> Counter[str]:
-    texts = (normalise(example.comment.text) for example in examples)
-    return Counter(text for text in texts if len(text.split()) < MIN_COPY_WORDS)

@@ -82,11 +82,10 @@ def cut_woven(texts: Sequence[UnlabelledText]) -> list[tuple[str, Segment]]:
     """Return each text into which an advertisement was woven, cut around it, and where that is."""
     found = []
     for text in texts:
-        if text.promo_spans:
-            first, last = text.promo_spans[0]
-            start = max(0, first - _BEFORE_WOVEN)
-            cut = text.text[start : last + _AFTER_WOVEN]
-            found.append((cut, (first - start, min(last - start, len(cut)))))
+        first, last = text.promo_spans[0]
+        start = max(0, first - _BEFORE_WOVEN)
+        cut = text.text[start : last + _AFTER_WOVEN]
+        found.append((cut, (first - start, min(last - start, len(cut)))))
     return found
 
 

@@ -21,7 +21,6 @@ from models.registry import (
     drop_version,
     free_name,
     list_versions,
-    load_current,
     load_version,
     promote,
     read_current_name,
@@ -92,7 +91,7 @@ def test_the_promoted_version_is_the_current_one(tmp_path):
     promote(tmp_path, "baseline-2")
 
     assert read_current_name(tmp_path) == "baseline-2"
-    assert load_current(tmp_path).version == "baseline-2"
+    assert load_version(tmp_path / read_current_name(tmp_path)).version == "baseline-2"
 
 
 def test_the_version_before_the_current_one_is_remembered(tmp_path):
@@ -246,7 +245,7 @@ def test_pickled_weights_are_never_opened(tmp_path):
 
 def test_without_a_current_file_the_refusal_names_it(tmp_path):
     with pytest.raises(ModelVersionError, match="CURRENT"):
-        load_current(tmp_path)
+        load_version(tmp_path / read_current_name(tmp_path))
 
 
 @pytest.mark.parametrize("content", ["", "../elsewhere", "two\nlines"])
@@ -254,14 +253,14 @@ def test_a_current_file_must_hold_one_folder_name(tmp_path, content):
     (tmp_path / "CURRENT").write_text(content)
 
     with pytest.raises(ModelVersionError, match="one folder name"):
-        load_current(tmp_path)
+        load_version(tmp_path / read_current_name(tmp_path))
 
 
 def test_a_version_that_current_names_must_exist(tmp_path):
     (tmp_path / "CURRENT").write_text("gone-1\n")
 
     with pytest.raises(ModelVersionError, match="gone-1"):
-        load_current(tmp_path)
+        load_version(tmp_path / read_current_name(tmp_path))
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut off"])
@@ -312,7 +311,7 @@ def test_a_version_that_is_promoted_while_it_is_deleted_stays_whole(tmp_path, mo
     with pytest.raises(ModelVersionError, match="CURRENT"):
         drop_version(tmp_path, "one")
 
-    assert load_current(tmp_path).version == "one"
+    assert load_version(tmp_path / read_current_name(tmp_path)).version == "one"
 
 
 def test_what_a_killed_process_left_goes_once_it_is_old(tmp_path):

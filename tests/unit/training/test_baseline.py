@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from models.registry import load_current, load_version, read_current_name
+from models.registry import load_version, read_current_name
 from service.signals.registry import DETECTORS
 from training.baseline import BaselineConfig, main, train
 from training.data.dataset import read_dataset
@@ -40,14 +40,14 @@ def read_card(folder: Path) -> dict:
 
 
 def test_the_version_loads_and_is_current(models_dir):
-    current = load_current(models_dir)
+    current = load_version(models_dir / read_current_name(models_dir))
 
     assert current.version == "one"
     assert 0.0 <= current.ham_cutoff <= current.spam_cutoff <= 1.0
 
 
 def test_every_detector_has_a_weight_of_its_own_sign_or_zero(models_dir):
-    weights = load_current(models_dir).signal_weights
+    weights = load_version(models_dir / read_current_name(models_dir)).signal_weights
 
     wrong = [n for n, w in weights.items() if (w > 0 if n in HAM_SIGNALS else w < 0)]
 

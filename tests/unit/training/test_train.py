@@ -13,7 +13,7 @@ import torch
 
 from models.card_figures import card_figures
 from models.inputs import ModelInput
-from models.registry import MANIFEST_FILE, load_current, read_current_name
+from models.registry import MANIFEST_FILE, load_version, read_current_name
 from models.transformer import TORCH_FILE, TransformerClassifier
 from service.signals.registry import DETECTORS
 from tests.encoders import small_encoder, small_network
@@ -123,7 +123,7 @@ def test_a_run_that_was_cut_off_goes_on_from_the_step_it_had_saved(models_dir, t
 
 
 def test_the_version_loads_is_current_and_answers(models_dir):
-    current = load_current(models_dir)
+    current = load_version(models_dir / read_current_name(models_dir))
 
     (answer,) = current.classifier.score_batch([ModelInput(text="thanks", author_name="Jo")])
 
@@ -140,7 +140,7 @@ def test_a_version_has_all_files_that_one_may_have(models_dir):
 
 
 def test_every_detector_has_a_weight_of_its_own_sign_or_zero(models_dir):
-    weights = load_current(models_dir).signal_weights
+    weights = load_version(models_dir / read_current_name(models_dir)).signal_weights
 
     wrong = [n for n, w in weights.items() if (w > 0 if n in HAM_SIGNALS else w < 0)]
 

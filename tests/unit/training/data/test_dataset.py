@@ -101,24 +101,16 @@ def test_a_boundary_marks_the_promotion_that_nobody_marked(tmp_path):
     assert nothing_after.promo_spans is None
 
 
-def test_texts_without_a_label_are_kept_apart(tmp_path):
-    row = {
-        "id": "x-1",
-        "source": "pairs",
-        "text": "One writer. Another writer.",
-        "label": None,
-        "kind": "mixed-boundary",
-        "boundary": 12,
-        "post_excerpt": "What both wrote about.",
-    }
+def test_of_texts_without_a_label_those_with_an_advertisement_are_kept_apart(tmp_path):
+    woven = {"id": "x-1", "text": "Fine. Buy mine!", "label": None, "promo_spans": [[6, 15]]}
+    plain = {"id": "x-2", "text": "Nothing was woven in.", "label": None}
 
-    dataset = read_dataset([write_rows(tmp_path / "x.jsonl", row)])
+    dataset = read_dataset([write_rows(tmp_path / "x.jsonl", woven, plain)])
 
     (text,) = dataset.texts
     assert dataset.examples == ()
-    assert (text.id, text.source, text.kind) == ("x-1", "pairs", "mixed-boundary")
-    assert (text.text, text.boundary) == ("One writer. Another writer.", 12)
-    assert text.post_excerpt == "What both wrote about."
+    assert (text.text, text.promo_spans) == ("Fine. Buy mine!", ((6, 15),))
+    assert dataset.files[0].n_unlabelled == 2
 
 
 def test_two_copies_of_a_file_are_read_once(tmp_path):

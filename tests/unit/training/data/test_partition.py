@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 
 import pytest
 
@@ -15,7 +14,7 @@ from training.data.dataset import (
     Example,
     read_dataset,
 )
-from training.data.partition import Partition, describe, partition
+from training.data.partition import Partition, partition
 
 ADVERT = "order your cheap and very reliable watches today at the shop of my brother in town"
 SEED = BaselineConfig().seed
@@ -172,7 +171,7 @@ def test_the_same_text_under_both_labels_teaches_nothing():
     assert len(set(parts.dropped.values())) == 1
 
 
-def test_a_few_words_that_anybody_says_are_kept_and_counted():
+def test_a_few_words_that_anybody_says_are_kept():
     parts = split(
         make_example("t", "tested", text="Thanks, great post!"),
         make_example("x", "v", text="thanks, great post!", post="p"),
@@ -180,8 +179,6 @@ def test_a_few_words_that_anybody_says_are_kept_and_counted():
     )
 
     assert not parts.dropped
-    assert describe(parts)["train"]["short_texts_in_other_parts"] == 2
-    assert describe(parts)["test"]["short_texts_in_other_parts"] == 1
 
 
 def test_a_few_words_with_a_link_are_copied():
@@ -197,20 +194,6 @@ def test_a_few_words_with_a_link_are_copied():
 def test_a_source_cannot_be_for_both():
     with pytest.raises(ValueError, match="tested"):
         split(calibration_sources={"tested"})
-
-
-def test_the_description_counts_every_comment_once():
-    parts = split(
-        make_example("t", "tested", is_spam=True),
-        make_example("a", "v", text=ADVERT, post="p"),
-        make_example("b", "v", text=ADVERT, post="p"),
-    )
-
-    described = json.loads(json.dumps(describe(parts)))
-
-    assert described["test"]["by_source"] == {"tested": {"spam": 1, "ham": 0}}
-    assert described["train"]["by_kind"] == {"unknown": {"spam": 0, "ham": 1}}
-    assert described["dropped"] == {"repeat of another training comment": 1}
 
 
 def test_an_empty_data_set_has_three_empty_parts():

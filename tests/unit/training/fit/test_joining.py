@@ -136,12 +136,7 @@ def test_the_linear_member_is_the_mean_of_as_many_draws_of_glued_copies_as_asked
 def test_words_of_woven_advertisements_speak_for_spam_and_those_around_them_do_not():
     around, advert = "You can walk the river path to the mill.", " Discover exquisite Alpina boots."
     text = around + advert
-    texts = [
-        UnlabelledText(
-            id=f"w{n}", source="woven", text=text, promo_spans=((len(around), len(text)),)
-        )
-        for n in range(3)
-    ]
+    texts = [UnlabelledText(text=text, promo_spans=((len(around), len(text)),))] * 3
     config = replace(CONFIG, draws=1)
     without, taught = (fit_linear(EXAMPLES[:120], config, some) for some in ((), texts))
 

@@ -22,14 +22,12 @@ WOVEN = "The valve was stuck. " * 40
 
 def woven(at: int, text: str = WOVEN) -> UnlabelledText:
     return UnlabelledText(
-        id="w1",
-        source="woven",
         text=text[:at] + ADVERT + text[at:],
         promo_spans=((at, at + len(ADVERT)),),
     )
 
 
-TEXTS = [UnlabelledText(id="v1", source="raid", text="A text"), woven(420)]
+TEXTS = [woven(420)]
 
 
 def plan(config=CONFIG, *, name="0", texts=TEXTS, **more):
