@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from flask.sessions import SecureCookieSessionInterface
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode, Ruling
@@ -23,6 +24,7 @@ from tests.functional.moderators import keep, signed_in, token_of
 OTHER_SITE = SiteId("site-2")
 HOSTILE = '"><script>alert(1)</script>\u202e'
 PAGE = f"/sites/{SITE}"
+COOKIE = "slopsieve"
 GOOD = {
     "mode": "hold",
     "languages": "",
@@ -61,6 +63,11 @@ def words(page):
 
 def settings(services):
     return services.common.sites.get(SITE).settings
+
+
+def read_session(app, cookie):
+    """Return what a session holds, as text: for whoever has the cookie."""
+    return repr(SecureCookieSessionInterface().get_signing_serializer(app).loads(cookie))
 
 
 def shown_key(page):
@@ -218,19 +225,35 @@ def test_the_script_is_told_the_same_as_the_page(services, client):
 
 
 def test_a_new_key_is_shown_once_and_opens_the_site(services, client):
-    answer = post(client, f"{PAGE}/keys", kind="api")
-    page, again = client.get(answer.location), client.get(answer.location)
+    page = post(client, f"{PAGE}/keys", kind="api")
+    again = client.get(PAGE)
 
-    assert answer.status_code == 303
+    assert page.status_code == 201
     assert authenticate_site(shown_key(page), services.common).id == SITE
     assert shown_key(again) is None
     assert shown_key(page) not in again.text
 
 
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [(f"{PAGE}/keys", {"kind": "api"}), (f"{PAGE}/keys", {"kind": "akismet"}), ("/sites", {})],
+)
+def test_a_new_key_lies_in_no_cookie_and_no_cache(client, path, form):
+    page = post(client, path, name="Kettle blog", **form)
+
+    assert page.headers["Cache-Control"] == "no-store"
+    # A session of Flask's is signed and not encrypted: what lies in it can be read.
+    cookies = [one for one in page.headers.getlist("Set-Cookie") if "slopsieve=" in one]
+    values = [one.partition("=")[2].partition(";")[0] for one in cookies]
+    values.append(client.get_cookie(COOKIE).value)
+    for value in values:
+        assert shown_key(page) not in read_session(client.application, value)
+
+
 def test_an_akismet_key_is_issued_and_rotating_ends_the_other_keys_later(services, client):
     old = issue_key(SITE, services.common, actor="test")
-    akismet = shown_key(client.get(post(client, f"{PAGE}/keys", kind="akismet").location))
-    new = shown_key(client.get(post(client, f"{PAGE}/keys", kind="rotate").location))
+    akismet = shown_key(post(client, f"{PAGE}/keys", kind="akismet"))
+    new = shown_key(post(client, f"{PAGE}/keys", kind="rotate"))
 
     ends = {key.hint: key.expires_at for key in services.common.sites.list_keys(SITE)}
 
@@ -263,8 +286,7 @@ def test_a_key_is_not_revoked_on_another_sites_page(services, client):
 
 
 def test_a_site_is_added_and_its_key_shown(services, client):
-    answer = post(client, "/sites", name="  Kettle blog ")
-    page = client.get(answer.location)
+    page = post(client, "/sites", name="  Kettle blog ")
 
     assert "Kettle blog" in page.text
     assert authenticate_site(shown_key(page), services.common).name == "Kettle blog"

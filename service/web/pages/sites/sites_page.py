@@ -1,4 +1,8 @@
-"""The pages of sites: which there are, and one site's settings and keys."""
+"""The pages of sites: which there are, and one site's settings and keys.
+
+A new key is shown in the answer to the form itself: to show it after a redirect it would have to
+lie in the cookie meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,7 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
-from service.ports.services import CommonPorts, ReputationPorts, ReviewPorts, Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.marking import Piece, part_text
@@ -41,7 +45,6 @@ from service.web.pages.sites.site_form import (
     read_form,
 )
 
-_NEW_KEY = "new_key"
 _SAVED = "settings_saved"
 _FORGOTTEN = "taught_forgotten"
 _MODE_IN_WORDS = {
@@ -87,12 +90,14 @@ class ModeView:
 
 def add_sites(pages: Blueprint, services: Services) -> None:
     """Add the list of sites, and the page of each."""
-    _add_list(pages, services.review, services.common)
+    _add_list(pages, services)
     _add_settings(pages, services)
-    _add_keys(pages, services.reputation, services.common)
+    _add_keys(pages, services)
 
 
-def _add_list(pages: Blueprint, review: ReviewPorts, common: CommonPorts) -> None:
+def _add_list(pages: Blueprint, services: Services) -> None:
+    review, common = services.review, services.common
+
     @pages.get("/sites")
     def sites() -> ResponseReturnValue:
         return _show_list(review, common)
@@ -110,7 +115,7 @@ def _add_list(pages: Blueprint, review: ReviewPorts, common: CommonPorts) -> Non
             return _show_list(
                 review, common, name=name, problem=gettext("There is a site of this name already.")
             )
-        return _show_key_once(site.id, issued)
+        return _show_site(site, services, issued=issued)
 
 
 def _show_list(
@@ -188,7 +193,11 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
 
 
 def _show_site(
-    site: Site, services: Services, *, form: SiteForm | None = None
+    site: Site,
+    services: Services,
+    *,
+    form: SiteForm | None = None,
+    issued: IssuedKey | None = None,
 ) -> ResponseReturnValue:
     shown = form or form_of(site.settings)
     preview = _preview(site, shown, services)
@@ -211,9 +220,11 @@ def _show_site(
         },
         forgotten=session.pop(_FORGOTTEN, None) == site.id,
         keys=_keys(site, services.common),
-        new_key=_new_key(site.id),
+        new_key=issued and issued.secret,
         saved=form is None and session.pop(_SAVED, None) == site.id,
     )
+    if issued is not None:
+        return html, HTTPStatus.CREATED
     return html, HTTPStatus.BAD_REQUEST if shown.problems else HTTPStatus.OK
 
 
@@ -225,10 +236,11 @@ def _preview(site: Site, form: SiteForm, services: Services) -> PreviewView | No
     return view_preview(found)
 
 
-def _add_keys(pages: Blueprint, reputation: ReputationPorts, common: CommonPorts) -> None:
+def _add_keys(pages: Blueprint, services: Services) -> None:
+    common = services.common
     issuing = {
         "api": partial(issue_key, common=common),
-        "akismet": partial(issue_akismet_key, reputation=reputation, common=common),
+        "akismet": partial(issue_akismet_key, reputation=services.reputation, common=common),
         "rotate": partial(rotate_keys, common=common),
     }
 
@@ -237,7 +249,7 @@ def _add_keys(pages: Blueprint, reputation: ReputationPorts, common: CommonPorts
     def issue(site_id: str) -> ResponseReturnValue:
         site = _site(site_id, common)
         act = issuing.get(request.form.get("kind", "")) or abort(HTTPStatus.BAD_REQUEST)
-        return _show_key_once(site.id, act(site.id, actor=moderator().name))
+        return _show_site(site, services, issued=act(site.id, actor=moderator().name))
 
     @pages.post("/sites/<site_id>/keys/<key_id>/revoke", endpoint="revoke_site_key")
     @needs(Permission.LOOK)
@@ -249,7 +261,9 @@ def _add_keys(pages: Blueprint, reputation: ReputationPorts, common: CommonPorts
         if key.revoked_at is None:
             # The last one too: whoever is signed in can issue another.
             revoke_key(key.id, common, actor=moderator().name)
-        return redirect(_keys_url(site.id), HTTPStatus.SEE_OTHER)
+        return redirect(
+            url_for("pages.site", site_id=site.id, _anchor="keys"), HTTPStatus.SEE_OTHER
+        )
 
 
 def _site(site_id: str, common: CommonPorts) -> Site:
@@ -259,21 +273,6 @@ def _site(site_id: str, common: CommonPorts) -> Site:
     site = common.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
-
-
-def _show_key_once(site_id: SiteId, issued: IssuedKey) -> ResponseReturnValue:
-    # The next page shows it and takes it out: loading that page again issues and shows nothing.
-    session[_NEW_KEY] = [site_id, issued.secret]
-    return redirect(_keys_url(site_id), HTTPStatus.SEE_OTHER)
-
-
-def _keys_url(site_id: SiteId) -> str:
-    return url_for("pages.site", site_id=site_id, _anchor="keys")
-
-
-def _new_key(site_id: SiteId) -> str | None:
-    owner, secret = session.pop(_NEW_KEY, (None, None))
-    return secret if owner == site_id else None
 
 
 def _keys(site: Site, common: CommonPorts) -> list[KeyView]:
