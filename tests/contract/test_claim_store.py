@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from service.domain.claim import Claim
 from service.domain.comment import CommentId
+from service.domain.user import User
 from tests.factories import NOW
 
 ONE, OTHER = CommentId("c1"), CommentId("c2")
@@ -83,3 +85,19 @@ def test_of_many_who_claim_at_once_one_gets_it(stores):
         held = list(pool.map(lambda name: stores.claims.take(claim(name)), names))
 
     assert len({one.user_id for one in held}) == 1
+
+
+def test_of_two_comments_that_one_moderator_opens_at_once_one_is_claimed(stores):
+    stores.users.add(User(id="ada", name="Ada", password_hash="$x", created_at=NOW))
+    both = threading.Barrier(2)
+
+    def take(comment_id: CommentId) -> None:
+        both.wait()
+        stores.claims.take(claim("ada", comment_id))
+
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(40):
+            list(pool.map(take, (ONE, OTHER)))
+
+            [held] = stores.claims.find([ONE, OTHER], now=NOW)
+            stores.claims.end(held)

@@ -13,6 +13,7 @@ from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.base.statements import chunks, upsert
 from service.stores.sql.schema.desk import claims
+from service.stores.sql.schema.tables import users
 
 _claim_values, _claim_from = writer(Claim), reader(Claim)
 
@@ -56,6 +57,10 @@ class SqlClaimStore:
 
 
 def _take(connection: sa.Connection, claim: Claim) -> Claim:
+    # Two tabs of one moderator take turns: each ends what the other has taken.
+    connection.execute(
+        sa.select(users.c.id).where(users.c.id == claim.user_id).with_for_update(key_share=True)
+    )
     connection.execute(
         sa.delete(claims).where(
             claims.c.user_id == claim.user_id, claims.c.comment_id != claim.comment_id
