@@ -112,8 +112,9 @@ class Sender:
     id; where the site gives none, of the site, the name and the e-mail address. In the clear are
     `email_domain`, because throw-away and look-alike domains are evidence, and `system`, the number
     of the autonomous system, which millions share. `before_rotation` holds the same keys as made
-    with the secret before the present one, while the two overlap. `listings` were looked up when
-    the comment came in, as its address is forgotten then.
+    with the secret before the present one, while the two overlap; after it, or alone, come those of
+    an e-mail address as it was typed, where its normal form is another. `listings` were looked up
+    when the comment came in, as its address is forgotten then.
     """
 
     address_key: str | None = None
@@ -126,6 +127,11 @@ class Sender:
     account_key: str | None = None
     before_rotation: Sender | None = None
     listings: tuple[Listing, ...] = ()
+
+    @property
+    def generations(self) -> tuple[Sender, ...]:
+        """Return the present keys, then the older ones."""
+        return (self, *(self.before_rotation.generations if self.before_rotation else ()))
 
     @property
     def is_known(self) -> bool:

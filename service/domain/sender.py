@@ -17,6 +17,7 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 # The customary sizes of one household's or office's network, and of one customer's of a host.
 _NETWORK_BITS = {4: 24, 6: 64}
 _WIDE_BITS = 48
+_GMAIL = frozenset({"gmail.com", "googlemail.com"})
 # An IPv6 address with an IPv4 one at its end has 45, a zone comes on top.
 _MOST_ADDRESS_CHARS = 64
 
@@ -43,19 +44,51 @@ def make_sender(
 
     With `site_id` the account is among them; without `account_id` name and e-mail stand for it.
 
-    An IPv4 address mapped into IPv6 counts as the IPv4 address. E-mail addresses are compared
-    without regard to case, names as `normal_name` reduces them. With `secret_before` the keys
-    under that secret stand in `before_rotation`. Raises `ValueError` for an address that is not
-    an IP address.
+    An IPv4 address mapped into IPv6 counts as the IPv4 address. E-mail addresses are compared as
+    `normal_email` has them, names as `normal_name` reduces them. With `secret_before` the keys
+    under that secret stand in `before_rotation`; behind them those of the e-mail address as typed,
+    under which records were made before addresses had a normal form. Raises `ValueError` for an
+    address that is not an IP address.
     """
     parsed = parse_address(address) if address else None
     folded = email.strip().lower() if email else None
-    values = {**_address_values(parsed), "email": folded, "name": normal_name(name)}
+    normal = normal_email(folded) if folded else None
+    values = {**_address_values(parsed), "email": normal, "name": normal_name(name)}
     values["account"] = _account(site_id, account_id, values)
-    sender = _keyed(values, secret)
-    if secret_before is not None and secret_before != secret and sender != Sender():
-        sender = replace(sender, before_rotation=_keyed(values, secret_before))
+    secrets = [secret]
+    if secret_before is not None and secret_before != secret:
+        secrets.append(secret_before)
+    generations = [_keyed(values, each) for each in secrets]
+    if folded != normal:
+        typed = {"email": folded, "name": values["name"]}
+        account = None if account_id else _account(site_id, None, typed)
+        generations += [_keyed({"email": folded, "account": account}, each) for each in secrets]
+    sender = _chained([one for one in generations if one != Sender()])
     return replace(sender, email_domain=folded.rpartition("@")[2] or None if folded else None)
+
+
+def normal_email(email: str) -> str:
+    """Return the one form of the addresses that reach one mailbox.
+
+    What follows a plus sign is a tag of the owner's; at Gmail dots mean nothing either, and
+    googlemail.com is the same as gmail.com.
+    """
+    name, _, domain = email.strip().lower().rpartition("@")
+    domain = domain.rstrip(".")
+    if name.startswith('"'):
+        return f"{name}@{domain}"
+    normal = name.partition("+")[0] or name
+    if domain in _GMAIL:
+        return f"{normal.replace('.', '') or normal}@gmail.com"
+    return f"{normal}@{domain}"
+
+
+def _chained(generations: list[Sender]) -> Sender:
+    """Return the first of some senders, each with the next as the one before it."""
+    chained: Sender | None = None
+    for one in reversed(generations):
+        chained = replace(one, before_rotation=chained)
+    return chained or Sender()
 
 
 def _account(

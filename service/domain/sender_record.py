@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from service.domain.case import Case
-from service.domain.comment import Comment, Sender
+from service.domain.comment import Comment
 
 # Who sent more than this sent many; counting on would tell nothing and take ever longer.
 MAX_COUNTED = 1_000
@@ -59,14 +59,14 @@ class SenderRecord:
 def keys_of(comment: Comment) -> dict[Trait, tuple[str, ...]]:
     """Return the sender's keys by trait, the present one first, then the one before rotation."""
     sender = comment.sender
-    older = sender.before_rotation or Sender()
-    both = {
-        Trait.ADDRESS: (sender.address_key, older.address_key),
-        Trait.NETWORK: (sender.network_key, older.network_key),
-        Trait.EMAIL: (sender.email_key, older.email_key),
-        Trait.NAME: (sender.name_key, older.name_key),
+    known = sender.generations
+    every = {
+        Trait.ADDRESS: [one.address_key for one in known],
+        Trait.NETWORK: [one.network_key for one in known],
+        Trait.EMAIL: [one.email_key for one in known],
+        Trait.NAME: [one.name_key for one in known],
     }
-    found = {trait: tuple(key for key in keys if key) for trait, keys in both.items()}
+    found = {trait: tuple(key for key in keys if key) for trait, keys in every.items()}
     return {trait: keys for trait, keys in found.items() if keys}
 
 

@@ -133,7 +133,7 @@ def names_of_person(sender: Sender) -> tuple[str, ...]:
     """
     return tuple(
         f"{kind}:{key}"
-        for known in (sender, sender.before_rotation or Sender())
+        for known in sender.generations
         for kind, key in (
             (Kind.ADDRESS, known.address_key),
             (Kind.EMAIL, known.email_key),
@@ -154,7 +154,7 @@ def owners_of(sender: Sender) -> tuple[str, ...]:
 
 def names_of_accounts(sender: Sender) -> tuple[str, ...]:
     """Return the names of the account's own record, the older one too."""
-    known = (sender, sender.before_rotation or Sender())
+    known = sender.generations
     return tuple(f"{Kind.ACCOUNT}:{one.account_key}" for one in known if one.account_key)
 
 

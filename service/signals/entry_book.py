@@ -116,7 +116,7 @@ def _precedence(entry: ListEntry) -> tuple[int, int, bool, bool, float, str]:
 
 
 def _sender_keys(sender: Sender) -> Iterator[_Key]:
-    for known in (sender, sender.before_rotation or Sender()):
+    for known in sender.generations:
         for kind, key in (
             (EntryKind.EMAIL, known.email_key),
             (EntryKind.ADDRESS, known.address_key),

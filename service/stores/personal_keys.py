@@ -12,9 +12,8 @@ def personal_keys(sender: Sender) -> Mapping[str, tuple[str, ...]]:
 
     Left out is what others share: network, autonomous system and mail domain.
     """
-    known = (sender, sender.before_rotation or Sender())
     named = {
-        name: tuple(key for one in known if (key := getattr(one, name)) is not None)
+        name: tuple(key for one in sender.generations if (key := getattr(one, name)) is not None)
         for name in ("address_key", "email_key", "name_key")
     }
     return {name: keys for name, keys in named.items() if keys}

@@ -62,8 +62,7 @@ def _email(given: str, secrets: SenderSecrets) -> Recognised | Problem:
     sender = make_sender(
         address=None, email=given, secret=secrets.present, secret_before=secrets.before
     )
-    older = sender.before_rotation
-    return _keyed([sender.email_key, older.email_key if older else None])
+    return _keyed(one.email_key for one in sender.generations)
 
 
 def _address(given: str, secrets: SenderSecrets) -> Recognised | Problem:
@@ -78,8 +77,7 @@ def _address(given: str, secrets: SenderSecrets) -> Recognised | Problem:
     sender = make_sender(
         address=given, email=None, secret=secrets.present, secret_before=secrets.before
     )
-    older = sender.before_rotation
-    return _keyed([sender.address_key, older.address_key if older else None])
+    return _keyed(one.address_key for one in sender.generations)
 
 
 def _network(given: str, secrets: SenderSecrets) -> Recognised | Problem:

@@ -136,8 +136,7 @@ def account_of(sender: Sender) -> Sender:
 
 def entry_keys(person: Sender) -> list[str]:
     """Return the keys by which list entries know a person's address and e-mail."""
-    known = (person, person.before_rotation or Sender())
-    return [key for one in known for key in (one.address_key, one.email_key) if key]
+    return [key for one in person.generations for key in (one.address_key, one.email_key) if key]
 
 
 def person_keys(sender: Sender) -> Sender:
@@ -148,5 +147,5 @@ def person_keys(sender: Sender) -> Sender:
         email_key=sender.email_key,
         name_key=sender.name_key,
         account_key=sender.account_key,
-        before_rotation=person_keys(replace(older, before_rotation=None)) if older else None,
+        before_rotation=person_keys(older) if older else None,
     )

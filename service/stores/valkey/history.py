@@ -156,8 +156,7 @@ class ValkeyHistoryStore:
 
     def _accounts_of(self, client: redis.Redis, sender: Sender) -> set[str]:
         """Return the names of the accounts that are this person's."""
-        known = (sender, sender.before_rotation or Sender())
-        owners = [owner for one in known for owner in owners_of(one)]
+        owners = [owner for one in sender.generations for owner in owners_of(one)]
         start = len(self._key(f"{_CONDUCT}:"))
         found = {
             key.decode()[start:]
