@@ -12,6 +12,7 @@ from models.errors import ModelVersionError
 from service import PREFIX
 from service.commands.unavailable import describe_unavailable
 from service.domain.errors import InvalidInputError, ModerationError, StoreUnavailableError
+from service.logs import configure_command_logging
 from service.settings import SettingsError
 
 # Commands are imported when they are called: `slopsieve sites list` need not load a classifier.
@@ -104,6 +105,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
     What went wrong is said in one clear line each, on standard error. Always raises `SystemExit`.
     """
+    configure_command_logging()
     try:
         code = cli.main(args=args, standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)

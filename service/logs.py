@@ -72,6 +72,15 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(fields | line)
 
 
+class WordsFormatter(logging.Formatter):
+    """Writes an event's words alone, and of an exception its type and place."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line."""
+        failure = (f"{key}={_value(value)}" for key, value in _failure(record).items())
+        return " ".join([_one_line(_words(record)), *failure])
+
+
 def line_of_another(process: str, text: str) -> str:
     """Return what another program wrote as a line of JSON; one of ours is one already."""
     if text.startswith("{") and text.endswith("}"):
@@ -94,6 +103,13 @@ def configure_logging(form: LogFormat = LogFormat.TEXT, *, process: str = "") ->
         logging.getLogger(name).setLevel(logging.WARNING)
     # It warns of each request that waits for a thread, which a flood makes a flood of lines.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+
+
+def configure_command_logging() -> None:
+    """Let a command's warnings go to standard error in words, without an exception's message."""
+    handler = logging.lastResort
+    if handler is not None:
+        handler.setFormatter(WordsFormatter("%(message)s"))
 
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:

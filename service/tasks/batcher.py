@@ -218,7 +218,7 @@ class Batcher:
             if self._retries < len(RETRY_SECONDS):
                 self._pause()
                 return
-            log.error(  # noqa: TRY400  # the store has said all there is to say
+            log.exception(
                 "stores stay away, the sweep will queue again", extra={"batch": len(batch)}
             )
         else:
@@ -234,11 +234,11 @@ class Batcher:
             self._judge(ids)
         except StoreUnavailableError:
             raise
-        except Exception as error:  # noqa: BLE001  # a worker must outlive any one comment
+        except Exception:  # a worker must outlive any one comment
             if len(ids) == 1:
-                log.error(  # noqa: TRY400  # a traceback could carry a comment's text
+                log.exception(
                     "a comment failed, the sweep will queue again",
-                    extra={"comment_id": ids[0], "error": type(error).__name__},
+                    extra={"comment_id": ids[0]},
                 )
                 return
             half = len(ids) // 2

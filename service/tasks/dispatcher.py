@@ -115,10 +115,10 @@ class Dispatcher:
         """Deliver; return for how many seconds the site is then left in peace."""
         try:
             outcome = self._deliver(delivery)
-        except Exception as error:  # noqa: BLE001  # it is leased for a time only and comes back
-            log.error(  # noqa: TRY400  # a traceback could carry the message
+        except Exception:  # it is leased for a time only and comes back
+            log.exception(
                 "delivering failed",
-                extra={"delivery_id": delivery.id, "error": type(error).__name__},
+                extra={"delivery_id": delivery.id},
             )
             return 0.0
         if outcome is None:

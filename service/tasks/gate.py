@@ -61,7 +61,7 @@ class _QoS(redis.QoS):  # type: ignore[misc]  # kombu ships no types
         try:
             super().restore_by_tag(tag, client=client, leftmost=leftmost)
         except (ValueError, TypeError, AttributeError, RecursionError):
-            log.error("a message was not understood", extra={"queue": self.unacked_key})  # noqa: TRY400  # a traceback could carry the message
+            log.exception("a message was not understood", extra={"queue": self.unacked_key})
             self._remove_from_indices(tag).execute()
 
 
@@ -77,7 +77,7 @@ class _Channel(redis.Channel):  # type: ignore[misc]  # kombu ships no types
             expected = (*self.connection.connection_errors, *self.connection.channel_errors)
             if self.connection.has_read or isinstance(error, (*expected, redis.Empty)):
                 raise
-            log.error("a message was not understood", extra={"error": type(error).__name__})  # noqa: TRY400  # a traceback could carry the message
+            log.exception("a message was not understood")
             return True
 
 

@@ -55,5 +55,5 @@ class RetrainingThread:
                 self._work(lambda: not self._stops.is_set())
             except ModerationError as error:
                 log.warning("nothing was retrained", extra={"reason": str(error)})
-            except Exception as error:  # noqa: BLE001  # the next call may fare better
-                log.error("retraining failed", extra={"error": type(error).__name__})  # noqa: TRY400  # a traceback could carry comments
+            except Exception:  # the next call may fare better
+                log.exception("retraining failed")

@@ -15,6 +15,7 @@ from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.fakes import make_services
 from tests.functional.hostile import HOSTILE, hostile_comment
 from tests.functional.moderators import keep, rule, scripts_of, signed_in
+from tests.log_lines import log_lines
 
 # What the page itself is made of; anything else came from a comment.
 _OWN_ELEMENTS = {
@@ -221,4 +222,5 @@ def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same
     assert page.status_code == 200
     assert 'value="reject"' in page.text
     assert "a part beside a comment cannot be shown" in caplog.text
-    assert "Quastenflosser" not in caplog.text
+    assert "Quastenflosser" not in log_lines(caplog)
+    assert "error=ValueError at=test_review_hostile.py:" in log_lines(caplog)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import subprocess
 import sys
 
 import pytest
 
-from service.logs import REQUEST_ID, JsonFormatter, LineFormatter, line_of_another
+from service.logs import REQUEST_ID, JsonFormatter, LineFormatter, WordsFormatter, line_of_another
 
 
 def line(message, *, exc_info=None, **fields):
@@ -59,6 +60,41 @@ def test_an_exceptions_message_stays_out():
     assert "the comment's text" not in said
     assert "error=ValueError" in said
     assert "at=test_logs.py:" in said
+
+
+def test_a_command_s_warnings_are_words_without_an_exceptions_message():
+    record = logging.LogRecord("slop", logging.ERROR, "x.py", 1, "a site was not told", (), None)
+    plain = WordsFormatter("%(message)s").format(record)
+    try:
+        int("the comment's text")
+    except ValueError:
+        record.exc_info = sys.exc_info()
+    failed = WordsFormatter("%(message)s").format(record)
+
+    assert plain == "a site was not told"
+    assert failed.startswith("a site was not told error=ValueError at=test_logs.py:")
+    assert "the comment's text" not in failed
+
+
+def test_a_command_that_configures_no_logging_writes_through_the_same_scrubber():
+    program = (
+        "import logging\n"
+        "from service import cli\n"
+        "try:\n"
+        "    cli.main(['--version'])\n"
+        "except SystemExit:\n"
+        "    pass\n"
+        "try:\n"
+        "    int('secret words')\n"
+        "except ValueError:\n"
+        "    logging.getLogger('slop').exception('it failed')\n"
+    )
+
+    said = subprocess.run(  # a program of our own
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert said.stderr == "it failed error=ValueError at=<string>:8\n"
 
 
 def json_line(message, *, exc_info=None, **fields):

@@ -126,10 +126,10 @@ def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
     try:
         found = grouping.find(traits)
         grouping.remember(traits, found.campaign_id if found else None)
-    except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
-        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+    except Exception:  # whatever one comment provokes, others go on
+        log.exception(
             "a comment cannot be compared with others",
-            extra={"comment_id": traits.comment_id, "error": type(error).__name__},
+            extra={"comment_id": traits.comment_id},
         )
         return None
     return found.comment_id if found else None

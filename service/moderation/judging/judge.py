@@ -98,12 +98,13 @@ def _try_apart(
         half = len(attempts) // 2
         first = _try_apart(attempts[:half], services, counting)
         return first + _try_apart(attempts[half:], services, counting)
-    # A traceback could carry the comment's text.
-    told = {"comment_id": attempts[0].comment.id, "error": type(failure).__name__}
+    told = {"comment_id": attempts[0].comment.id}
     if untried or isinstance(failure, StoreUnavailableError):
-        log.error("a verdict cannot be stored, the sweep will queue again", extra=told)
+        log.error(
+            "a verdict cannot be stored, the sweep will queue again", exc_info=failure, extra=told
+        )
         return []
-    log.error("judging failed, the comment goes to a person", extra=told)
+    log.error("judging failed, the comment goes to a person", exc_info=failure, extra=told)
     return _try_apart(attempts, services, counting, untried=True)
 
 
@@ -237,10 +238,10 @@ def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
             blog=attempt.settings.blog,
             history=judged.history,
         )
-    except Exception as error:  # noqa: BLE001  # grouping never keeps a verdict from being stored
-        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+    except Exception:  # grouping never keeps a verdict from being stored
+        log.exception(
             "a comment cannot be grouped",
-            extra={"comment_id": verdict.comment_id, "error": type(error).__name__},
+            extra={"comment_id": verdict.comment_id},
         )
         return None
 

@@ -261,7 +261,7 @@ def _readable(row: Row) -> ListEntry | None:
     try:
         return _entry_from(row)
     except ValueError:
-        log.error("a list entry cannot be read and is not followed", extra={"entry_id": row.id})  # noqa: TRY400  # a traceback could carry what it lists
+        log.exception("a list entry cannot be read and is not followed", extra={"entry_id": row.id})
         return None
 
 

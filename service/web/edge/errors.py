@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -219,28 +217,17 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
         return answer(document, headers)
 
     def on_unforeseen(error: Exception) -> ResponseReturnValue:
-        _log_place(error)
+        log.error(
+            "request failed",
+            exc_info=error,
+            extra={"endpoint": request.endpoint, "request_id": g.get("request_id", "")},
+        )
         return answer(problem(500, KINDS[500].meaning))
 
     app.register_error_handler(ModerationError, on_our_error)
     app.register_error_handler(EdgeError, on_our_error)
     app.register_error_handler(HTTPException, on_http_error)
     app.register_error_handler(Exception, on_unforeseen)
-
-
-def _log_place(error: Exception) -> None:
-    """Log where it happened, never what the error says: that may quote a comment."""
-    frames = traceback.extract_tb(sys.exc_info()[2])
-    where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "unknown"
-    log.error(
-        "request failed",
-        extra={
-            "error": type(error).__name__,
-            "where": where,
-            "endpoint": request.endpoint,
-            "request_id": g.get("request_id", ""),
-        },
-    )
 
 
 def _is_browser() -> bool:
