@@ -10,8 +10,10 @@ from itertools import pairwise
 from service.domain.comment import Comment, Post
 from service.domain.history import History
 from service.signals.detector import Observation, detector
+from service.signals.lexicon import Cue
 from service.signals.links import Link
 from service.signals.look_alikes import LATIN_LETTER, LOOK_ALIKES, MIXED, OTHER_LETTER
+from service.signals.phrases import ALONE
 from service.signals.posts import text_of_post, words_of_post
 from service.signals.regions import Range, inside
 from service.signals.spans import spans_of
@@ -99,32 +101,37 @@ _OTHER_SCRIPT = "other script"
 _LATIN_SCRIPT = "latin script"
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _OTHER = re.compile("[\u0370-\u1fff\u3040-\ud7af]")
+_UNSPACED = re.compile(f"[{ALONE}]")
 _MIN_LETTERS = 10
 # A title of a word or two is in Latin letters on blogs in any script.
 _MIN_LATIN = 16
 _MAX_CHARS = 2_000
+# Addresses and slugs ("posts/docker-on-vps/") are in Latin letters on every blog.
+_ADDRESS = re.compile(r"[!-~]*[/_][!-~]*|[!-.0-~]*-[!-.0-~]*-[!-~]*")
 
 
 @detector
 def language_mismatch(comment: Comment, _history: History) -> Observation | None:
-    """Fire where a comment is in another script than the post, or offers in another language.
+    """Fire on an offer in another script or language than the post's.
 
-    An offer is a link or a contact. Never on a language alone: readers write in theirs. In another
-    script than the post's nearly nobody does, but for what is sent to any blog.
+    An offer is a link, a contact or a trade that lives on spam. Never on a script or a language
+    alone: readers write in theirs.
     """
     links = uncommon_links(comment)
     view = view_of(comment)
     offered = [*((k.start, k.end) for k in links), *((c.start, c.end) for c in view.contacts)]
-    if not offered and view.text.isascii():
+    if not offered:
+        offered = [view.original(hit) for hit in view.cues if hit.cue is Cue.VICE]
+    if not offered:
         return None
     there = _language_of_post(comment.post)
     if there is None:
         return None
     here = _language(_without(view.text, links), view.word_set)
     if here == _OTHER_SCRIPT != there:
-        reason = "is written in another script than the post"
-    elif offered and here not in (None, there) and there != _LATIN_SCRIPT:
-        reason = "offers a link or a contact in another language than the post's"
+        reason = "offers something in another script than the post's"
+    elif here not in (None, there) and there != _LATIN_SCRIPT:
+        reason = "offers something in another language than the post's"
     else:
         return None
     return Observation(strength=0.7, reason=reason, spans=spans_of(offered))
@@ -132,11 +139,19 @@ def language_mismatch(comment: Comment, _history: History) -> Observation | None
 
 @lru_cache(maxsize=64)
 def _language_of_post(post: Post) -> str | None:
-    text = text_of_post(post)
+    text = _ADDRESS.sub(" ", text_of_post(post))
+    # A post that holds some of another script is read by those who write it.
+    if _is_in_other_script(text):
+        return _OTHER_SCRIPT
     language = _language(text, words_of_post(post))
     if language is None and len(_LATIN.findall(text)) >= _MIN_LATIN:
         return _LATIN_SCRIPT
     return language
+
+
+def _is_in_other_script(text: str) -> bool:
+    """Say whether a post has ten letters of other scripts; syllables and characters count twice."""
+    return len(_OTHER.findall(text)) + len(_UNSPACED.findall(text)) >= _MIN_LETTERS
 
 
 def _language(text: str, words: Set[str]) -> str | None:

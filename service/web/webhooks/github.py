@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from service.ports.services import Services
@@ -21,6 +22,8 @@ _HEADER = "X-Hub-Signature-256"
 _NAME = "github"
 # By event: the member of the payload that was commented on.
 _POSTS = {"issue_comment": "issue", "discussion_comment": "discussion"}
+# Each part is bounded by white space or a line, so that no text takes long.
+_OF_THE_PAGE = re.compile(r"(?m)^#{1,6} +\S+[ \t]*\r?$|\[?https?://\S+|\]\(https?://\S+")
 # Who may delete comments there anyway.
 _TRUSTED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
@@ -65,11 +68,19 @@ def _draft(event: str, payload: Members, site_comment_id: str) -> Draft:
         site_comment_id=site_comment_id,
         post_url=post.text("html_url"),
         post_title=post.text("title"),
-        post_excerpt=post.text("body"),
+        post_excerpt=_own_words(post.text("body") or "") or None,
         author_name=user.text("login"),
         author_id=user.id("id"),
         written_at=comment.moment("updated_at") or comment.moment("created_at"),
     )
+
+
+def _own_words(body: str) -> str:
+    """Return what a widget wrote of the page, without the page's address and a heading of a path.
+
+    giscus and utterances open a thread with the page's path or title, description and URL.
+    """
+    return _OF_THE_PAGE.sub("", body).strip()
 
 
 ADAPTER = Adapter(

@@ -72,9 +72,9 @@ EXAMPLES = {
                 post_excerpt="Zuerst ist die Pumpe abzustellen, und das Wasser muss sich für eine"
                 " Weile setzen.",
             ),
-            Example(text="Где найти машину на прокат?", post_title="Bleeding a radiator in winter"),
         ),
         silent_on=(
+            Example(text="Где найти машину на прокат?", post_title="Bleeding a radiator in winter"),
             Example(
                 text="Bei mir ist das dritte Ventil fest, und ich weiß nicht, wie man es löst.",
                 post_title="Bleeding a radiator",

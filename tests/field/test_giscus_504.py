@@ -1,0 +1,81 @@
+"""https://github.com/giscus/giscus/issues/504: comments on GitHub, in the scripts people write.
+
+With the missed offers of https://github.com/pluginkollektiv/antispam-bee/issues/776.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from service.domain.comment import Post
+from service.domain.history import History
+from service.signals.detectors.writing import language_mismatch
+from service.web.webhooks.github import _own_words
+from tests.factories import make_comment
+
+ENGLISH = Post(
+    url="https://blog.example/posts/docker-on-vps/",
+    title="Running Docker on a small VPS",
+    excerpt="Start with a machine that has two cores, and install the engine from packages.",
+)
+THANKS = {
+    "ko": "좋은 글 감사합니다! 3번째 코드에서 import가 빠진 것 같아요.",
+    "ja": "とても分かりやすい記事でした。三番目のコードで動きました。ありがとうございます。",
+    "zh": "写得很清楚，按照第三步操作以后就可以运行了，非常感谢作者分享。",
+    "ru": "Спасибо, у меня было точно так же, помог третий шаг из статьи.",
+    "ar": "شكرا جزيلا على الشرح الواضح، نجحت الخطوة الثالثة عندي.",
+    "fa": "ممنون از توضیح خوب شما، مرحله سوم مشکل من را حل کرد.",
+    "he": "תודה רבה על ההסבר, השלב השלישי פתר לי את הבעיה.",
+    "hi": "बहुत धन्यवाद, तीसरे चरण से मेरी समस्या हल हो गई।",
+    "th": "ขอบคุณมากครับ ขั้นตอนที่สามช่วยแก้ปัญหาของผมได้",
+    "el": "Ευχαριστώ πολύ, το τρίτο βήμα έλυσε το πρόβλημά μου.",
+    "uk": "Дякую, третій крок допоміг, тепер усе працює як слід.",
+}
+
+
+@pytest.mark.parametrize("language", THANKS)
+def test_a_script_alone_is_no_evidence(language):
+    assert language_mismatch(make_comment(THANKS[language], post=ENGLISH), History()) is None
+
+
+@pytest.mark.parametrize("language", THANKS)
+def test_an_offer_in_another_script_still_is(language):
+    text = THANKS[language] + " https://cheap-followers.shop/now"
+
+    assert language_mismatch(make_comment(text, post=ENGLISH), History()) is not None
+
+
+@pytest.mark.parametrize(
+    "post",
+    [
+        Post(title="posts/docker-on-vps-with-nginx/"),
+        Post(title="docker-on-a-small-vps-with-nginx"),
+        Post(title="Docker", excerpt="https://blog.example/posts/docker-on-a-small-machine/"),
+        Post(
+            title="VPS에서 Docker 실행하기", excerpt="Docker Compose, nginx, Let's Encrypt, systemd"
+        ),
+    ],
+)
+def test_a_slug_is_no_language_and_a_post_may_have_two_scripts(post):
+    text = "자세한 내용은 제 블로그를 참고하세요: https://mara-notes.net/docker"
+
+    assert language_mismatch(make_comment(text, post=post), History()) is None
+
+
+@pytest.mark.parametrize(
+    ("body", "kept"),
+    [
+        (
+            "# posts/docker/\n\nDocker 실행하기\n\nhttps://blog.example/posts/docker/",
+            "Docker 실행하기",
+        ),
+        ("# posts/docker/\r\n\r\n[https://blog.example/p/](https://blog.example/p/)", ""),
+        (
+            "# Bleeding a radiator\n\nTurn the pump off.",
+            "# Bleeding a radiator\n\nTurn the pump off.",
+        ),
+        ("", ""),
+    ],
+)
+def test_the_address_in_a_thread_is_none_of_the_posts_words(body, kept):
+    assert _own_words(body) == kept
