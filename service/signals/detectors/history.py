@@ -135,6 +135,7 @@ def sender_burst(_comment: Comment, history: History) -> Observation | None:
 
 # Who sees no answer presses the button again, and once more.
 _COPIES_DAY = 2
+_MAX_VERSION_DIGITS = 6
 # A project's page is passed around when there is news of it; many days have none of the kind.
 _LINKS_HOUR, _LINKS_DAY = 5, 12
 
@@ -145,8 +146,9 @@ def copy_burst(comment: Comment, history: History) -> Observation | None:
 
     Domains that readers commonly cite, and the site's own, are left out.
     """
-    copies, links = history.content.everywhere, history.domains.everywhere
-    found = [(excess(copies.seen_day, _COPIES_DAY), f"{copies.seen_day} near-copies", "a day")]
+    links = history.domains.everywhere
+    copies = max(0, history.content.everywhere.seen_day - _own_versions(comment))
+    found = [(excess(copies, _COPIES_DAY), f"{copies} near-copies", "a day")]
     if uncommon_links(comment):
         found += [
             (excess(seen, usual), f"{seen} others that link to the same domain", during)
@@ -159,6 +161,14 @@ def copy_burst(comment: Comment, history: History) -> Observation | None:
     if strength <= 0.0:
         return None
     return Observation(strength=strength, reason=f"came with {what} within {during}")
+
+
+def _own_versions(comment: Comment) -> int:
+    """Return how many versions of the same comment came before: its edits are no copies."""
+    number = (comment.site_comment_id or "").rpartition("@")[2]
+    if comment.edit is None or not (number.isascii() and number.isdigit()):
+        return 0
+    return int(number[:_MAX_VERSION_DIGITS]) - 1
 
 
 # Fewer approvals are no record that somebody would build to sell by.
@@ -204,13 +214,13 @@ _ADDED = {Edit.ADDED_LINK: "a link", Edit.ADDED_OFFER: "an offer"}
 
 @detector
 def added_by_edit(comment: Comment, _history: History) -> Observation | None:
-    """Fire where an edit after approval added a link or an offer."""
+    """Fire where an edit added a link or an offer to what was approved or judged ham."""
     edit = comment.edit
     if edit is None or edit not in _STRENGTH_OF_EDIT:
         return None
     return Observation(
         strength=_STRENGTH_OF_EDIT[edit],
-        reason=f"was given {_ADDED[edit]} by an edit after it had been approved",
+        reason=f"was given {_ADDED[edit]} by an edit after it had been let through",
     )
 
 
