@@ -120,6 +120,7 @@ ENTRIES: dict[Cue, tuple[str, ...]] = {
         "prestito",
         "кредит* займ* ставк* слоты казіно pożyczk* chwilówk* půjčk* kredi bahis pinjaman",
         "judi_online",
+        "sex porn porno* xxx sexcam* sex_cam* sex_chat* sex_shop* sex_toys sexdate* порно секс",
         "apuestas apostas scommesse gokken weddenschap* tragamonedas ruletas marabout voyance",
         "قرض قروض کازینو شرط_بندی جلب_الحبيب سحر הלוואה הלוואות קזינו δάνειο δάνεια καζίνο",
         "στοίχημα*",

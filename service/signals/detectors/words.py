@@ -10,6 +10,7 @@ from service.domain.history import History
 from service.signals.cues import Hit
 from service.signals.detector import Observation, detector
 from service.signals.lexicon import Cue
+from service.signals.phrases import words_of
 from service.signals.posts import text_of_post
 from service.signals.regions import inside
 from service.signals.segments import Segment, segments_of, topic_words
@@ -134,6 +135,10 @@ def _is_another(subject: str, topic: frozenset[str]) -> bool:
     return len(named) >= _MIN_SUBJECT_WORDS and topic.isdisjoint(named)
 
 
+# "Casinos" in the post is the casino of the comment; "better" is no bet.
+_MIN_STEM = 5
+
+
 @detector
 def offered_vice(comment: Comment, _history: History) -> Observation | None:
     """Fire on a trade that lives on spam, where a link, a contact or the author's URL leads on.
@@ -155,10 +160,17 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
 
 
 def _beside_the_topic(named: list[Hit], view: TextView, post: Post) -> list[Hit]:
-    topic = text_of_post(post).lower()
-    words = [view.plain.text[hit.start : hit.end].lower() for hit in named]
-    known = {word for word in set(words) if word in topic}
+    topic = f" {' '.join(words_of(text_of_post(post)))} "
+    words = [" ".join(words_of(view.plain.text[hit.start : hit.end])) for hit in named]
+    known = {word for word in set(words) if _stands_in(topic, word)}
     return [hit for hit, word in zip(named, words, strict=True) if word not in known]
+
+
+def _stands_in(topic: str, word: str) -> bool:
+    """Say whether a post has a word whole, or a longer one with another ending."""
+    if len(word) < _MIN_STEM:
+        return f" {word} " in topic
+    return bool(re.search(rf" {re.escape(word)}\w{{0,2}} ", topic))
 
 
 _MACHINE = (
@@ -200,6 +212,12 @@ _ADDRESS = re.compile(
     r"|system|endoftext)\|>",
     re.IGNORECASE,
 )
+# Unicode tags spell letters that nobody sees, and rows of zero-width characters or of variation
+# selectors hold bits. Flags ("🏴", then tags) and emoji need a few of them.
+_UNSEEN = re.compile(
+    "(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]{3,}+"
+    "|[\u200b-\u200f\u2060-\u206f\ufeff\u180e]{8,}+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+"
+)
 # Without such words the patterns above cannot match; most comments hold none.
 _STRONG = wordset(
     "ignore disregard forget ai llm moderator moderation classifier chatbot assistant system",
@@ -228,8 +246,16 @@ def _may_address_machine(text: str, words: Set[str]) -> bool:
 
 @detector
 def prompt_injection(comment: Comment, _history: History) -> Observation | None:
-    """Fire on instructions or false notes meant for a machine, unless the writer quotes them."""
+    """Fire on instructions or false notes meant for a machine, unless the writer quotes them.
+
+    Text that no person sees is meant for machines, whatever it says.
+    """
     view = view_of(comment)
+    if unseen := [match.span() for match in _UNSEEN.finditer(view.text)]:
+        return Observation(
+            reason="carries text in invisible characters, which only machines read",
+            spans=spans_of(unseen),
+        )
     if not _may_address_machine(view.text, view.word_set):
         return None
     plain = view.plain
