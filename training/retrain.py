@@ -1,69 +1,81 @@
-"""Trains a candidate from what was decided here, holds it against the current version, reports.
+"""Retrains the linear member on decisions, compares the candidate with the version, reports.
 
     python -m training.retrain --decisions FILE.jsonl --run FOLDER --versions FOLDER [--data ...]
 
-Reads top to bottom: what is learnt from, the network, the weights, the embedding, the comparison,
-the report. Nothing is promoted. A run that was cut off goes on when started again with the same
-command, and ends with the same candidate to the bit.
+Network, joining and cutoffs stay: decisions are made where the version doubts, so they say little
+about all the other comments. A run takes minutes. One that was killed starts from the beginning; a
+candidate appears whole or not at all, and nothing is promoted. Needs no torch.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import resource
 import sys
-import traceback
-from collections import Counter
-from collections.abc import Sequence
-from contextlib import closing
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has none
 
+from models.errors import ModelVersionError
+from models.linear import table_bytes
 from models.registry import (
     FUSION_FILE,
     SHIPPED_DIR,
+    drop_version,
     free_name,
+    list_versions,
+    read_current_name,
     write_version,
 )
-from models.transformer import (
-    TransformerClassifier,
-)
-from training.card.provenance import code_version, machine
+from models.transformer import LINEAR_FILE, TransformerClassifier
 from training.command import exit_code_of
-from training.fit.members import read_members
-from training.network.finetune_on_decisions import count_steps, use_threads
-from training.retraining.config import (
-    STEPS,
-    RetrainConfig,
-    Start,
-    expected_memory_mb,
-    expected_seconds,
-)
-from training.retraining.decided_parts import Use
-from training.retraining.inputs import REPORT_FILE, REPORT_PAGE
-from training.retraining.report import (
-    Learnt,
-    Report,
-    candidate_documents,
-    report_json,
-    report_markdown,
-)
-from training.retraining.run_folder import RunFolder, RunState
-from training.retraining.steps import RunSteps
-from training.retraining.watch import watched
+from training.data.corrections import LABEL_CORRECTIONS
+from training.data.dataset import DEFAULT_DATA, Example, read_dataset
+from training.data.decisions import read_decisions
+from training.fit.evidence import signal_strengths
+from training.fit.members import Members, read_members
+from training.fit.reading import log_odds_of
+from training.retraining.clean import Split, split_decisions
+from training.retraining.compare import Criteria, Part, compare
+from training.retraining.fit import FitConfig, correct_linear
+from training.retraining.report import Report, candidate_documents, report_json, report_markdown
 
+RUN_FILE, REPORT_FILE, REPORT_PAGE, NAME_FILE = "run.json", "report.json", "report.md", "name.json"
+OUT_OF_MEMORY = 2
 _NICENESS = 10
+# Seconds a comment that is read, on two quiet cores without int8 (2026-11-27), and memory.
+_SECONDS, _SECONDS_A_COMMENT = 15.0, 0.02
+_MEMORY_MB, _MEMORY_MB_A_COMMENT = 700, 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrainConfig:
+    """Every knob, with its reason."""
+
+    # Any number does; it only has to stay the same for a run to be repeated.
+    seed: int = 20_260
+    # Fewer say nothing that a rule of a site's own list would not say at once.
+    min_taught: int = 10
+    # The newest are held: as many as tell two versions apart, few enough to learn from the rest.
+    held_share: float = 0.3
+    # So many comments of the data hold the table to what it says of everything else.
+    replayed: int = 2_000
+    fit: FitConfig = field(default_factory=FitConfig)
+    criteria: Criteria = field(default_factory=Criteria)
 
 
 def main(arguments: Sequence[str] | None = None, config: RetrainConfig | None = None) -> int:
-    """Run the command; return 0, or 1 after one clear message on standard error.
-
-    The process ends with 2 where it would take more memory than allowed.
-    """
+    """Run the command; return 0, 1 after one clear message on standard error, 2 out of memory."""
     options = _parse(arguments)
-    return exit_code_of(lambda: _retrain(options, config or RetrainConfig()))
+    return exit_code_of(lambda: _bounded(options, config or RetrainConfig()))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -74,202 +86,211 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add = parser.add_argument
     add("--decisions", type=Path, required=True, help="what `slopsieve decisions export` wrote")
-    add("--run", type=Path, required=True, help="this run's folder; named again it goes on")
+    add("--run", type=Path, required=True, help="this run's folder")
     add("--versions", type=Path, default=SHIPPED_DIR, help="folder of versions, and of CURRENT")
-    add(
-        "--data",
-        type=Path,
-        nargs="+",
-        default=[],
-        help="further data files or folders, beside the repository's: those it was trained with",
-    )
-    add("--no-own-data", action="store_true", help="leave out the repository's: only --data")
-    add(
-        "--start",
-        choices=[start.value for start in Start],
-        default=Start.CURRENT.value,
-        help="which network is fine-tuned: the current version's, or the base it was made of",
-    )
+    add("--data", type=Path, nargs="+", default=[], help="further data files or folders")
     add("--threads", type=int, default=1, help="so many cores at most (default 1)")
     add("--memory-mb", type=int, help="end with exit code 2 rather than take more")
     add("--dry-run", action="store_true", help="say what would be learnt, and how long it takes")
     options = parser.parse_args(arguments)
-    if options.no_own_data and not options.data:
-        parser.error("--no-own-data leaves nothing to keep what was learnt: name files with --data")
     if options.threads < 1:
         parser.error(f"--threads must be 1 or more, got {options.threads}")
     return options
 
 
+def _bounded(options: argparse.Namespace, config: RetrainConfig) -> int:
+    """Run within the bounds on processor and memory, and keep why a run failed."""
+    # What lies in it quotes comments: nobody else on the machine may read it.
+    options.run.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.nice(max(0, _NICENESS - os.nice(0)))
+    if options.memory_mb:
+        most = options.memory_mb * 2**20
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    try:
+        with threadpool_limits(options.threads):
+            return _retrain(options, config)
+    except MemoryError:
+        _tell(options.run, "failed", problem="it needs more memory: raise --memory-mb")
+        return OUT_OF_MEMORY
+    except Exception as error:
+        said = str(error).splitlines()
+        _tell(options.run, "failed", problem=said[0] if said else type(error).__name__)
+        raise
+
+
 def _retrain(options: argparse.Namespace, config: RetrainConfig) -> int:
-    with closing(RunFolder(options.run, STEPS)) as folder:
-        os.nice(max(0, _NICENESS - os.nice(0)))
-        with (
-            watched(
-                most_mb=options.memory_mb,
-                tell=folder.tell,
-                give_up=lambda problem: folder.tell(RunState.FAILED, problem),
-            ),
-            threadpool_limits(options.threads),
-        ):
-            try:
-                use_threads(options.threads)
-                return _Run(options, config, folder).run()
-            except Exception as error:
-                folder.tell(RunState.FAILED, _in_one_line(error))
-                raise
+    began = time.monotonic()
+    run, versions = options.run, options.versions
 
-
-def _in_one_line(error: Exception) -> str:
-    said = str(error).splitlines()
-    return said[0] if said else traceback.format_exception_only(error)[-1].strip()
-
-
-class _Run(RunSteps):
-    """One run, from its first step to its report."""
-
-    def run(self) -> int:
-        """Do every step that is not done."""
-        ended = self._ended()
-        if ended is not None:
-            print(f"this run ended: {ended['recommendation']}; see {self._page}")
-            return 0
-        self.folder.tell()
-        self._read()
-        self._clean()
-        self._split()
-        n_taught = len(self.decided.of[Use.TEACH])
-        self.folder.expect(
-            expected_seconds(self.base, count_steps(n_taught, self.config.teach), self.start)
+    # The data.
+    _tell(run, "running", step="read")
+    decisions = read_decisions(options.decisions)
+    paths = [*([DEFAULT_DATA] if DEFAULT_DATA.exists() else []), *options.data]
+    dataset = read_dataset(paths, corrections=LABEL_CORRECTIONS).examples if paths else ()
+    decided = {one.id for one in decisions}
+    known = [e for e in dataset if str(e.comment.id) not in decided]
+    drawn = np.random.default_rng(config.seed).permutation(len(known))[: config.replayed]
+    replayed = [known[i] for i in np.sort(drawn).tolist()]
+    split = split_decisions(decisions, held_share=config.held_share)
+    current = read_current_name(versions)
+    report = _what_is_learnt(current, split)
+    n_read = len(decisions) + len(replayed)
+    if options.dry_run:
+        return _end(
+            options,
+            report,
+            seconds=_SECONDS + _SECONDS_A_COMMENT * n_read,
+            peak_memory_mb=_MEMORY_MB + _MEMORY_MB_A_COMMENT * n_read,
         )
-        if self.options.dry_run:
-            return self._report_plan()
-        if n_taught < self.config.min_lessons:
-            return self._report_nothing_to_learn()
-        for name, work in (
-            ("fine-tune", self._fine_tune),
-            ("export", self._export),
-            ("weigh", self._weigh),
-            ("embed", self._embed),
-            ("evaluate", self._evaluate),
-            ("compare", self._compare),
-        ):
-            if not self.folder.is_done(name):
-                self._say(name)
-                with self.folder.step(name):
-                    work()
-        return self._report()
+    if len(split.taught) < config.min_taught:
+        return _end(options, report, recommendation="nothing to learn")
 
-    # The report.
+    # The model.
+    _tell(run, "running", step="fit", share_done=0.2)
+    files = _files_of(versions / current)
+    before = read_members(files, threads=options.threads)
+    taught = [one.decided.example for one in split.taught]
+    table = correct_linear(
+        before.linear,
+        taught,
+        np.array([one.weight for one in split.taught]),
+        log_odds_of(before.read(taught), before.calibration),
+        replayed,
+        before.calibration,
+        config.fit,
+    )
+    candidate = {**files, LINEAR_FILE: table_bytes(table)}
 
-    def _report(self) -> int:
-        with self.folder.step("report"):
-            comparison = self.folder.read_json("comparison.json")
-            report = self._make_report(**comparison)
-            name = self._write_version(report)
-            self._write_report(self._make_report(version=name, **comparison))
-        self.folder.tell(RunState.ENDED)
-        print(f"{name}: {comparison['recommendation']}; see {self._page}")
-        return 0
+    # The comparison.
+    _tell(run, "running", step="compare", share_done=0.5)
+    after = read_members(candidate, threads=options.threads)
+    held = [one.example for one in split.held]
+    fusion = before.known_fusion
+    comparison = compare(
+        _part("held decisions", held, before, after),
+        _part("known comments", replayed, before, after),
+        ham_cutoff=fusion.ham_cutoff,
+        spam_cutoff=fusion.spam_cutoff,
+        criteria=config.criteria,
+    )
 
-    def _write_version(self, report: Report) -> str:
-        """Write the candidate as a version, once, whenever this run is cut off; return its name."""
-        versions = self.options.versions
-        if not (self.folder.path / "version.json").exists():
-            stamp = self.folder.started_at[:10].replace("-", "")
-            name = free_name(versions, f"retrained-{stamp}")
-            self.folder.write_json("version.json", {"version": name})
-        name = str(self.folder.read_json("version.json")["version"])
-        files = self._files(self._candidate_files())
-        weights = {n: content for n, content in files.items() if n != FUSION_FILE}
-        if (versions / name).exists():
-            if all((versions / name / n).read_bytes() == files[n] for n in weights):
-                return name
-            # Somebody else's version took the name while this run was cut off.
-            (self.folder.path / "version.json").unlink()
-            return self._write_version(report)
-        fusion = read_members(files, threads=1).fusion
-        write_version(
-            versions,
+    # The version.
+    _tell(run, "running", step="report", share_done=0.9)
+    name = _free_name(run, versions)
+    found = _with(
+        report,
+        recommendation="promote" if comparison.promote else "refuse",
+        comparison=comparison,
+        version=name,
+        seconds=round(time.monotonic() - began, 1),
+        peak_memory_mb=_peak_memory_mb(),
+    )
+    write_version(
+        versions,
+        name,
+        kind=TransformerClassifier.KIND,
+        weights={n: content for n, content in candidate.items() if n != FUSION_FILE},
+        fusion=before.fusion,
+        documents=candidate_documents(
+            json.loads((versions / current / "card.json").read_bytes()),
             name,
-            kind=TransformerClassifier.KIND,
-            weights=weights,
-            fusion=fusion,
-            documents=candidate_documents(self.folder, name, report, self._provenance()),
-        )
-        return name
+            found,
+            {"trained_at": datetime.now(UTC).isoformat(), "retrained_from": current},
+        ),
+    )
+    texts = {str(e.comment.id): e.comment.text for e in (*held, *replayed)}
+    return _end(options, found, texts=texts)
 
-    def _provenance(self) -> dict[str, Any]:
-        return {
-            "from": self.current,
-            "start": self.start.value,
-            "started_at": self.folder.started_at,
-            "code": code_version(),
-            "environment": machine(),
-            "threads": self.options.threads,
-            "seed": self.config.seed,
-            "data": {f.name: f.sha256 for f in self.files},
-        }
 
-    def _make_report(
-        self, recommendation: str | None, *, version: str | None = None, **found: Any
-    ) -> Report:
-        of = self.decided.of
-        return Report(
-            version=version,
-            current=self.current,
-            recommendation=recommendation,
-            learnt=Learnt(
-                used=len(self.decided.learnt),
-                spam=sum(one.example.is_spam for one in self.decided.learnt),
-                ham=sum(not one.example.is_spam for one in self.decided.learnt),
-                held=len(of[Use.HELD]),
-                newest=len(of[Use.NEWEST]),
-                set_aside=dict(Counter(self.set_aside.values()).most_common()),
-            ),
-            seconds=self.folder.seconds(),
-            peak_memory_mb=self.folder.peak_memory_mb(),
-            **found,
-        )
+def _what_is_learnt(current: str, split: Split) -> Report:
+    return Report(
+        current=current,
+        recommendation=None,
+        taught=len(split.taught),
+        spam=sum(one.decided.example.is_spam for one in split.taught),
+        held=len(split.held),
+        left_out=dict(split.left_out),
+    )
 
-    def _write_report(self, report: Report) -> None:
-        texts = {str(e.comment.id): e.comment.text for e in self.base.test}
-        texts |= {row.id: row.example.comment.text for row in self.decisions}
-        page = report_markdown(report, texts=texts, set_aside=self.set_aside)
-        self.folder.write(REPORT_PAGE, page.encode("utf-8", "replace"))
-        self.folder.write_json(REPORT_FILE, report_json(report))
 
-    def _report_plan(self) -> int:
-        seconds = self.folder.expected_left()
-        report = self._make_report(
-            None,
-            planned_seconds=round(seconds),
-            planned_memory_mb=expected_memory_mb(self.base, self.start),
-        )
-        self._write_report(report)
-        self.folder.tell(RunState.ENDED)
-        print(f"would learn {report.learnt.used} decisions in about {seconds / 60:.0f} min")
-        return 0
+def _with(report: Report, **changes: Any) -> Report:
+    return Report(**{name: getattr(report, name) for name in Report.__slots__} | changes)
 
-    def _report_nothing_to_learn(self) -> int:
-        self._write_report(self._make_report("nothing to learn"))
-        self.folder.tell(RunState.ENDED)
-        print(f"nothing to learn; see {self._page}")
-        return 0
 
-    def _ended(self) -> dict[str, Any] | None:
-        """Return the report of a run that ended; a dry run has ended nothing."""
-        if not (self.folder.path / REPORT_FILE).exists():
-            return None
-        report = self.folder.read_json(REPORT_FILE)
-        if report["recommendation"] is None:
-            return None
-        self._check_inputs()
-        return dict(report)
+def _part(name: str, examples: Sequence[Example], before: Members, after: Members) -> Part:
+    strengths = signal_strengths(examples)
+    return Part(
+        name=name,
+        ids=[str(e.comment.id) for e in examples],
+        is_spam=np.array([e.is_spam for e in examples], dtype=np.bool_),
+        current=before.p_spam(examples, strengths),
+        candidate=after.p_spam(examples, strengths),
+    )
 
-    @property
-    def _page(self) -> Path:
-        return self.folder.path / REPORT_PAGE
+
+def _files_of(folder: Path) -> dict[str, bytes]:
+    """Return the files of a version's members. Raise `ModelVersionError` if it has others."""
+    missing = [name for name in TransformerClassifier.FILES if not (folder / name).is_file()]
+    if missing:
+        msg = f"{folder} has no {', '.join(missing)}: only transformer versions can be retrained"
+        raise ModelVersionError(msg)
+    names = (*TransformerClassifier.FILES, *TransformerClassifier.MORE_FILES, FUSION_FILE)
+    return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()}
+
+
+def _free_name(run: Path, versions: Path) -> str:
+    """Return the candidate's name, the same when a run starts again, and free."""
+    file = run / NAME_FILE
+    if not file.exists():
+        name = free_name(versions, f"retrained-{datetime.now(UTC):%Y%m%d}")
+        _write(file, {"version": name})
+    name = str(json.loads(file.read_bytes())["version"])
+    if name in list_versions(versions):
+        # This run was killed after it wrote the candidate and before it said so.
+        drop_version(versions, name)
+    return name
+
+
+def _end(
+    options: argparse.Namespace,
+    report: Report,
+    *,
+    texts: Mapping[str, str] | None = None,
+    **changes: Any,
+) -> int:
+    report = _with(report, **changes)
+    page = options.run / REPORT_PAGE
+    page.write_bytes(report_markdown(report, texts=texts or {}).encode("utf-8", "replace"))
+    _write(options.run / REPORT_FILE, report_json(report))
+    _tell(options.run, "ended", share_done=1.0)
+    print(f"{report.version or 'no candidate'}: {report.recommendation or 'dry run'}; see {page}")
+    return 0
+
+
+def _tell(
+    run: Path,
+    state: str,
+    *,
+    step: str | None = None,
+    share_done: float = 0.0,
+    problem: str | None = None,
+) -> None:
+    """Write how far the run has come; whoever started it reads it."""
+    values = {"state": state, "step": step, "share_done": share_done, "problem": problem}
+    _write(run / RUN_FILE, values)
+
+
+def _write(path: Path, values: Mapping[str, Any]) -> None:
+    """Write JSON whole or not at all."""
+    beside = path.with_suffix(".writing")
+    beside.write_text(json.dumps(values, indent=1, allow_nan=False))
+    beside.replace(path)
+
+
+def _peak_memory_mb() -> int:
+    counted = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # Linux counts KiB, macOS bytes.
+    return round(counted / (1024 if sys.platform != "darwin" else 1024 * 1024))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
     RetrainingState,
-    Start,
 )
 from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import Order, retrain, try_retraining
@@ -47,13 +46,6 @@ _MOST_IDS_SHOWN = 10
     multiple=True,
     help="Labelled comments to read beside the decisions (SLOPSIEVE_RETRAIN_DATA).",
 )
-@click.option(
-    "--start",
-    type=click.Choice([one.value for one in Start]),
-    default=Start.CURRENT.value,
-    show_default=True,
-    help="What to fine-tune: the version that serves, or the encoder it once came from.",
-)
 @click.option("--dry-run", is_flag=True, help="Say what would be learnt and how long it takes.")
 @click.option(
     "--promote/--wait",
@@ -62,7 +54,7 @@ _MOST_IDS_SHOWN = 10
     help="Let a version that meets the release criteria serve at once, or wait for an owner "
     "(SLOPSIEVE_RETRAIN_PROMOTES).",
 )
-@click.option("--resume", is_flag=True, help="Go on with the newest unfinished one, or do nothing.")
+@click.option("--resume", is_flag=True, help="Begin the newest unfinished one again, if any.")
 @click.option("--force", is_flag=True, help="Train even if nothing is new since the last time.")
 @click.option("--list", "lists", is_flag=True, help="List the newest retrainings, do nothing else.")
 @data_dir_option
@@ -71,7 +63,6 @@ _MOST_IDS_SHOWN = 10
 def retrain_command(
     open_runs: Callable[[Settings], TrainingProcesses] | None,
     data: tuple[str, ...],
-    start: str,
     promotes: bool | None,  # noqa: FBT001  # click passes it by name
     data_dir: str | None,
     *,
@@ -83,7 +74,7 @@ def retrain_command(
 ) -> None:
     """Train a candidate from what people decided, and compare it with the version that serves.
 
-    One that was stopped or killed is gone on with by the same command. The candidate serves if it
+    One that was stopped or killed is begun again by the same command. The candidate serves if it
     meets the release criteria and --promote or the settings say so; otherwise it waits for
     `slopsieve models promote` or for a click on the page of models.
     """
@@ -96,7 +87,6 @@ def retrain_command(
         runs = (open_runs or open_training_runs)(settings)
         options = RetrainingOptions(
             data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
-            start=Start(start),
         )
         order = Order(
             asked_by=_ACTOR,

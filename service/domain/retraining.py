@@ -15,13 +15,6 @@ SILENT_AFTER = timedelta(seconds=90)
 """A retraining that runs says so every few seconds; after so long without a word it does not."""
 
 
-class Start(StrEnum):
-    """What a retraining starts from: the version that serves, or the encoder it once came from."""
-
-    CURRENT = "current"
-    BASE = "base"
-
-
 class RetrainingState(StrEnum):
     """How far a retraining has come. A stopped one can be gone on with."""
 
@@ -49,10 +42,9 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrainingOptions:
-    """What is trained on beside the decisions, and from where."""
+    """What is trained on besides the decisions."""
 
     data: tuple[str, ...] = ()
-    start: Start = Start.CURRENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +152,8 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
         raise ValueError(msg)
     recommendation = values["recommendation"]
     is_plan = recommendation is None
-    training_examples = values.get("lessons") or {}
+    # Reports before 1.1 call them lessons.
+    training_examples = values.get("training_examples") or values.get("lessons") or {}
     set_aside = training_examples.get("set_aside") or {}
     return RetrainingReport(
         recommendation=Recommendation(recommendation) if recommendation is not None else None,
@@ -192,7 +185,7 @@ def report_to(report: RetrainingReport) -> dict[str, Any]:
         "gains": list(report.gains),
         "newly_lost": list(report.newly_lost),
         "no_longer_lost": list(report.no_longer_lost),
-        "lessons": {
+        "training_examples": {
             "used": report.used,
             "spam": report.spam,
             "ham": report.ham,

@@ -37,6 +37,13 @@ class RetrainingStore(Protocol):
         What was answered to it stays.
         """
 
+    def ask(self, asked: Retraining, *, act: AuditEntry) -> None:
+        """Keep a new retraining that somebody asks for, with its entry in the log.
+
+        Raise `ConflictError` if one is asked for or runs already; of several calls at once one is
+        kept.
+        """
+
     def get(self, retraining_id: str) -> Retraining:
         """Return one. Raise `NotFoundError`."""
 
@@ -57,6 +64,9 @@ class RetrainingStore(Protocol):
         Of several calls at once one is kept. Raise `ConflictError` if it was answered before,
         `NotFoundError` if it is unknown.
         """
+
+    def reopen(self, retraining_id: str) -> None:
+        """Forget what was made of a candidate, as it could not be done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

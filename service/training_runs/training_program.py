@@ -33,7 +33,7 @@ from service.training_runs.run_folders import (
 
 PROGRAM = (sys.executable, "-P", "-m", f"{PREFIX}training.retrain")
 # What the program needs beside what serving needs; asked for without importing any of it.
-_PACKAGES = ("torch", "transformers", "safetensors", "sklearn", "scipy")
+_PACKAGES = ("scipy", "sklearn", "threadpoolctl")
 # The lowest there is: whoever judges comments goes first.
 _NICENESS = 19
 _LOOK_EVERY_SECONDS = 1.0
@@ -95,7 +95,7 @@ class TrainingProcesses(RunFolders):
             return None
         return (
             f"training needs packages that are not installed here ({', '.join(missing)}): run "
-            f"`{install_extra('train')}`, or retrain where the trainer's image runs"
+            f"`{install_extra('retrain')}`, or retrain where the trainer's image runs"
         )
 
     @contextmanager
@@ -155,7 +155,6 @@ class TrainingProcesses(RunFolders):
             *("--run", str(folder)),
             *("--versions", str(self._versions)),
             *given,
-            *("--start", options.start.value),
             *("--threads", str(self._bounds.threads)),
             *("--memory-mb", str(self._bounds.memory_mb)),
             *(["--dry-run"] if dry_run else []),

@@ -132,7 +132,7 @@ def test_without_the_training_packages_one_message_says_what_to_do(tmp_path, tol
     )
 
     assert isinstance(done.exception, TrainingFailedError)
-    assert "make install-train" in str(done.exception)
+    assert "[retrain]" in str(done.exception)
     assert kept() == []
 
 

@@ -175,4 +175,4 @@ def test_a_retraining_names_the_command_that_installs_what_it_lacks(installed, t
     )
 
     assert "(torch)" in ended.stdout, ended.stderr
-    assert f"{sys.executable} -m pip install 'slopsieve[train]'" in ended.stdout
+    assert f"{sys.executable} -m pip install 'slopsieve[retrain]'" in ended.stdout

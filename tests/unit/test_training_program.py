@@ -140,7 +140,7 @@ def test_missing_packages_are_named_with_what_installs_them(tmp_path, told):
 
     assert refusal is not None
     assert "no_such_package" in refusal
-    assert "make install-train" in refusal
+    assert "[retrain]" in refusal
 
 
 def test_one_process_on_this_machine_trains(runs, tmp_path):

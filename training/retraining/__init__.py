@@ -1,1 +1,1 @@
-"""The parts of a retraining, which `training/retrain.py` runs."""
+"""Retraining on a site's decisions: what teaches, the fit, the comparison, the report."""

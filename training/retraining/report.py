@@ -1,16 +1,14 @@
-"""Writes what a retraining run came to, for programs and for people."""
+"""Writes what a retraining came to: a report for programs, a page for people, the cards."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from training.card.figures import card_json
-from training.card.page import card_page, table
-from training.retraining.run_folder import RunFolder
+from training.retraining.compare import Comparison
 
-HEADING = "## Retrained from"
 # Enough to judge a comment by; whoever wants the rest opens it by its id.
 _MOST_CHARS = 1_000
 _MOST_LISTED = 500
@@ -23,187 +21,103 @@ _SAID = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learnt:
-    """How many decisions were learnt from, kept from learning, and set aside for which reason."""
-
-    used: int
-    spam: int
-    ham: int
-    held: int
-    newest: int
-    set_aside: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run came to. `recommendation` is None for a dry run, `version` until one is made."""
+    """What a run came to. `recommendation` is None for a dry run, `version` without a candidate.
 
-    version: str | None
+    `taught` and `spam` count the decisions that were learnt and the spam among them, `held` those
+    that versions are compared by, `left_out` the others by reason.
+    """
+
     current: str
     recommendation: str | None
-    learnt: Learnt
-    seconds: Mapping[str, float]
-    peak_memory_mb: float
-    checks: Sequence[Mapping[str, Any]] = ()
-    gains: Sequence[str] = ()
-    newly_lost: Sequence[str] = ()
-    no_longer_lost: Sequence[str] = ()
-    planned_seconds: float | None = None
-    planned_memory_mb: float | None = None
-    notes: Sequence[str] = field(default_factory=tuple)
+    version: str | None = None
+    taught: int = 0
+    spam: int = 0
+    held: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    comparison: Comparison | None = None
+    seconds: float | None = None
+    peak_memory_mb: float | None = None
 
 
 def report_json(report: Report) -> dict[str, Any]:
-    """Return the report for programs."""
-    learnt = report.learnt
+    """Return the report for programs; `service.domain.retraining.report_from` reads it."""
+    found = report.comparison
+    planned = report.recommendation is None
     return {
         "version": report.version,
         "current": report.current,
         "recommendation": report.recommendation,
-        "checks": [dict(check) for check in report.checks],
-        "gains": list(report.gains),
-        "newly_lost": list(report.newly_lost),
-        "no_longer_lost": list(report.no_longer_lost),
-        "lessons": {
-            "used": learnt.used,
-            "spam": learnt.spam,
-            "ham": learnt.ham,
-            "held": learnt.held,
-            "newest": learnt.newest,
-            "set_aside": dict(learnt.set_aside),
+        "checks": [asdict(check) for check in found.checks] if found else [],
+        "gains": list(found.gains) if found else [],
+        "newly_lost": list(found.newly_lost) if found else [],
+        "no_longer_lost": list(found.no_longer_lost) if found else [],
+        "training_examples": {
+            "used": report.taught,
+            "spam": report.spam,
+            "ham": report.taught - report.spam,
+            "held": report.held,
+            "set_aside": dict(report.left_out),
         },
-        "seconds": round(sum(report.seconds.values()), 1),
-        "seconds_by_step": dict(report.seconds),
-        "peak_memory_mb": round(report.peak_memory_mb),
-        "planned_seconds": report.planned_seconds,
-        "planned_memory_mb": report.planned_memory_mb,
-        "notes": list(report.notes),
+        ("planned_seconds" if planned else "seconds"): report.seconds,
+        ("planned_memory_mb" if planned else "peak_memory_mb"): report.peak_memory_mb,
     }
 
 
-def report_markdown(
-    report: Report, *, texts: Mapping[str, str], set_aside: Mapping[str, str]
-) -> str:
-    """Return the report for people. `texts` has the text of each comment that may be named."""
-    learnt = report.learnt
+def report_markdown(report: Report, *, texts: Mapping[str, str]) -> str:
+    """Return the report for people; `texts` has the text of each comment that may be named."""
     parts = [
         f"# {report.version or 'Retraining'}",
         _SAID[report.recommendation],
         (
-            f"Held against `{report.current}`. Learnt from {learnt.used} decisions "
-            f"({learnt.spam} spam, {learnt.ham} ham); kept from learning, to measure by: "
-            f"{learnt.newest} newest, {learnt.held} held."
+            f"Compared with `{report.current}`. Learnt from {report.taught} decisions "
+            f"({report.spam} spam, {report.taught - report.spam} ham); the newest {report.held} "
+            "are kept to compare by."
         ),
-        *report.notes,
     ]
-    if report.planned_seconds is not None:
-        said = f"It would take about {report.planned_seconds / 60:.0f} minutes on two quiet cores"
-        if report.planned_memory_mb is not None:
-            said += f" and {report.planned_memory_mb:,.0f} MB of memory"
-        parts.append(f"{said}.")
-    failed = [check for check in report.checks if not check["passed"]]
-    if failed:
-        parts += ["## Why not", _checks(failed)]
-    if report.checks:
-        gains = "\n".join(f"- {gain}" for gain in report.gains)
-        parts += ["## What got better", gains or "Nothing beyond chance."]
-    if report.newly_lost or report.no_longer_lost:
+    if report.left_out:
+        left = "\n".join(f"- {n} {reason}" for reason, n in sorted(report.left_out.items()))
+        parts += ["## Decisions that taught nothing", left]
+    if report.comparison:
+        found = report.comparison
         parts += [
+            "## What got better",
+            "\n".join(f"- {gain}" for gain in found.gains) or "Nothing beyond chance.",
+            "## Checks",
+            "\n".join(
+                f"- {'passed' if c.passed else '**failed**'}: {c.part}, {c.name} ({c.says})"
+                for c in found.checks
+            ),
             "## Ham that only the candidate calls spam",
-            _comments(report.newly_lost, texts),
+            _comments(found.newly_lost, texts),
             "## Ham that only the current version calls spam",
-            _comments(report.no_longer_lost, texts),
+            _comments(found.no_longer_lost, texts),
         ]
-    if report.checks:
-        parts += ["## All checks", _checks(report.checks)]
-    if set_aside:
-        rows = [[f"`{i}`", reason] for i, reason in list(set_aside.items())[:_MOST_LISTED]]
-        parts += ["## Decisions set aside", table(["comment", "reason"], rows)]
-        if len(set_aside) > _MOST_LISTED:
-            parts.append(f"{len(set_aside) - _MOST_LISTED:,} more are in `set-aside.jsonl`.")
-    took = table(["step", "seconds"], [[name, s] for name, s in report.seconds.items()])
-    parts += [
-        "## What it took",
-        took,
-        f"At most {report.peak_memory_mb:,.0f} MB of memory.",
-    ]
     return "\n\n".join(parts) + "\n"
 
 
-def _checks(checks: Sequence[Mapping[str, Any]]) -> str:
-    rows = [
-        [c["part"], _plain(c["name"]), "yes" if c["passed"] else "**no**", c["says"]]
-        for c in checks
-    ]
-    return table(["part", "criterion", "met", "counts"], rows)
+def candidate_documents(
+    current_card: Mapping[str, Any], name: str, report: Report, facts: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return card.json and card.md of a candidate: the current version's, and what was learnt."""
+    card = {**current_card, "version": name, **facts, "retraining": report_json(report)}
+    page = (
+        f"# {name}\n\n`{report.current}` with a linear member that learnt from {report.taught} "
+        f"decisions made here. Network, joining and cutoffs are those of `{report.current}`, and "
+        "so are the figures of its card. What the comparison found is in `card.json`, under "
+        "`retraining`.\n"
+    )
+    return {"card.json": json.dumps(card, indent=1, allow_nan=False), "card.md": page}
 
 
 def _comments(ids: Sequence[str], texts: Mapping[str, str]) -> str:
-    if not ids:
-        return "None."
-    return "\n\n".join(f"`{_plain(i)}`\n\n{_quoted(texts.get(i, ''))}" for i in ids[:_MOST_LISTED])
-
-
-def _quoted(text: str) -> str:
-    """Return a hostile text as a block of code: nothing in it is a link, markup or an image."""
-    short = text[:_MOST_CHARS] + (" ..." if len(text) > _MOST_CHARS else "")
-    return "\n".join(f"    {line}" for line in short.splitlines() or [""])
-
-
-def _plain(value: str) -> str:
-    """Return what may have come from outside without what ends a table's cell or opens markup."""
-    return "".join(c for c in value if c.isalnum() or c in " .,:;_-/%'()+")[:200]
-
-
-def candidate_documents(
-    folder: RunFolder,
-    name: str,
-    report: Report,
-    provenance: Mapping[str, Any],
-) -> dict[str, str]:
-    """Return the candidate's card with its name, its embedding and where it comes from."""
-    facts: dict[str, Any] = {
-        "version": name,
-        "retrained": {**provenance, "report": report_json(report)},
-    }
-    embedding = folder.path / "embedding.json"
-    if embedding.exists():
-        facts["embedding"] = folder.read_json("embedding.json")
-    card = folder.read_json("card.json") | facts
-    page = "\n".join([card_page(card), *_retrained_lines(report, provenance)])
-    return {"card.json": card_json(card), "card.md": f"{page}\n"}
-
-
-def _retrained_lines(report: Report, provenance: Mapping[str, Any]) -> list[str]:
-    environment = provenance["environment"]
-    packages = ", ".join(f"{name} {version}" for name, version in environment.items())
-    learnt = report.learnt
-    return [
-        HEADING,
-        "",
-        (
-            f"`{provenance['from']}`, whose network was fine-tuned further"
-            if provenance["start"] == "current"
-            else f"the base, beside `{provenance['from']}`"
-        )
-        + (
-            f", on {learnt.used} decisions ({learnt.spam} spam, {learnt.ham} ham) and the base "
-            f"corpora. Begun {provenance['started_at']} by {provenance['code']}, seed "
-            f"{provenance['seed']}, {provenance['threads']} threads ({packages}). It took "
-            f"{sum(report.seconds.values()):,.0f} seconds and at most "
-            f"{report.peak_memory_mb:,.0f} MB."
-        ),
-        "",
-        f"Held against `{report.current}` by the release criteria: {report.recommendation}."
-        + (
-            f" Calibration, weights and cutoffs, with what they promise, and the table of evidence "
-            f"are `{report.current}`'s."
-            if provenance["start"] == "current"
-            else ""
-        ),
-        "",
-        table(
-            ["file", "SHA-256"],
-            [[name, sha256[:16]] for name, sha256 in provenance["data"].items()],
-        ),
+    shown = [
+        f"- `{one}`\n\n" + "\n".join(f"      {line}" for line in _text(texts, one).splitlines())
+        for one in ids[:_MOST_LISTED]
     ]
+    return "\n\n".join(shown) or "None."
+
+
+def _text(texts: Mapping[str, str], one: str) -> str:
+    text = texts.get(one, "")
+    return text if len(text) <= _MOST_CHARS else text[:_MOST_CHARS] + "…"

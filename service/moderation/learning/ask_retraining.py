@@ -38,14 +38,9 @@ def ask_retraining(
         msg = "no process that retrains gives a sign of life"
         raise NoTrainerError(msg)
     now = common.clock()
-    for one in learning.retrainings.recent(limit=_LOOKED_BACK):
-        runs_now = one.state is RetrainingState.RUNNING and not one.is_silent(now)
-        if one.state is RetrainingState.ASKED or runs_now:
-            msg = f"retraining {one.id} is under way"
-            raise ConflictError(msg)
     asked = Retraining(id=common.new_id("rtr"), asked_by=by, asked_at=now, options=options)
     act = make_act(common, actor=by, act="ask for retraining", subject=asked.id)
-    learning.retrainings.put(asked, act=act)
+    learning.retrainings.ask(asked, act=act)
     learning.trainer_queue.wake()
     return asked
 

@@ -286,14 +286,21 @@ def _train(
 def promote_retrained(
     retraining: Retraining, learning: LearningPorts, common: CommonPorts, *, by: str
 ) -> Retraining:
-    """Let a retraining's candidate serve, and note that. Raises what `promote_version` does."""
+    """Let a retraining's candidate serve, and note that.
+
+    The answer is noted first, so that a candidate that was refused meanwhile never serves. Raises
+    `ConflictError` if it was answered before, and what `promote_version` does.
+    """
     if retraining.version is None:
         msg = f"retraining {retraining.id} has no candidate"
         raise ConflictError(msg)
-    promote_version(retraining.version, learning, common, by=by)
-    with suppress(ConflictError):
-        return learning.retrainings.answer(retraining.id, Answer.PROMOTED, by=by, at=common.clock())
-    return learning.retrainings.get(retraining.id)
+    promoted = learning.retrainings.answer(retraining.id, Answer.PROMOTED, by=by, at=common.clock())
+    try:
+        promote_version(retraining.version, learning, common, by=by)
+    except BaseException:
+        learning.retrainings.reopen(retraining.id)
+        raise
+    return promoted
 
 
 def refuse_retrained(

@@ -13,7 +13,6 @@ from service.domain.retraining import (
     Retraining,
     RetrainingOptions,
     RetrainingState,
-    Start,
     report_from,
     report_to,
 )
@@ -58,6 +57,25 @@ class SqlRetrainingStore:
 
         write(self._engine, put)
 
+    def ask(self, asked: Retraining, *, act: AuditEntry) -> None:
+        """See `RetrainingStore.ask`."""
+
+        def ask(connection: sa.Connection) -> None:
+            # SQLite lets one transaction write at a time anyway.
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("LOCK TABLE retrainings IN EXCLUSIVE MODE")
+            open_states = [RetrainingState.ASKED.value, RetrainingState.RUNNING.value]
+            query = sa.select(retrainings).where(retrainings.c.state.in_(open_states))
+            for row in connection.execute(query):
+                one = _retraining_from(row)
+                if not one.is_silent(asked.asked_at):
+                    msg = f"retraining {one.id} is under way"
+                    raise ConflictError(msg)
+            connection.execute(sa.insert(retrainings).values(id=asked.id, **_values(asked)))
+            insert_entry(connection, act)
+
+        write(self._engine, ask)
+
     def get(self, retraining_id: str) -> Retraining:
         """See `RetrainingStore.get`."""
         with reading(self._engine) as connection:
@@ -97,6 +115,12 @@ class SqlRetrainingStore:
 
         return write(self._engine, note)
 
+    def reopen(self, retraining_id: str) -> None:
+        """See `RetrainingStore.reopen`."""
+        nobody = {"answer": None, "answered_by": None, "answered_at": None}
+        reopened = sa.update(retrainings).where(retrainings.c.id == retraining_id).values(nobody)
+        write(self._engine, lambda connection: connection.execute(reopened))
+
 
 def _get(connection: sa.Connection, retraining_id: str) -> Retraining:
     query = sa.select(retrainings).where(retrainings.c.id == retraining_id)
@@ -112,7 +136,7 @@ def _values(one: Retraining) -> dict[str, Any]:
     return {
         "asked_by": one.asked_by,
         "asked_at": one.asked_at,
-        "options": {"data": list(one.options.data), "start": one.options.start.value},
+        "options": {"data": list(one.options.data)},
         "state": one.state.value,
         "started_at": one.started_at,
         "seen_at": one.seen_at,
@@ -130,7 +154,7 @@ def _values(one: Retraining) -> dict[str, Any]:
 
 
 def _retraining_from(row: Row) -> Retraining:
-    options = RetrainingOptions(data=tuple(row.options["data"]), start=Start(row.options["start"]))
+    options = RetrainingOptions(data=tuple(row.options["data"]))
     return Retraining(
         id=row.id,
         asked_by=row.asked_by,

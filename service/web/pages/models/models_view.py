@@ -47,13 +47,7 @@ _ANSWERED = {
 # The steps of the training program; one that is not named here is shown as it is.
 _STEPS = {
     "read": noted("reading"),
-    "clean": noted("cleaning"),
-    "split": noted("splitting"),
-    "fine-tune": noted("fine-tuning"),
-    "export": noted("exporting"),
-    "weigh": noted("weighing"),
-    "embed": noted("embedding"),
-    "evaluate": noted("evaluating"),
+    "fit": noted("fitting"),
     "compare": noted("comparing"),
     "report": noted("reporting"),
 }

@@ -10,8 +10,7 @@ import pytest
 
 from models.engine import Engine
 from models.inputs import ModelInput
-from tests.tiny_version import TINY_DATA
-from training.data.dataset import Example, read_dataset
+from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.fit.embed import fit_embedding, fit_projection, measure_meeting, pooled_of
 
 COMMENTS = [
@@ -23,7 +22,7 @@ COMMENTS = [
 
 @pytest.fixture(scope="module")
 def examples() -> tuple[Example, ...]:
-    return read_dataset(TINY_DATA).examples
+    return read_dataset([DEFAULT_DATA / "authored-t1.jsonl"]).examples
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,220 @@
+"""A site's decisions teach a new campaign, harm nobody else, and a killed run starts again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from models.inputs import ModelInput
+from models.registry import SHIPPED_DIR, load_version, read_current_name
+from training.data.dataset import DEFAULT_DATA
+from training.retrain import RetrainConfig, main
+
+ROOT = Path(__file__).resolve().parents[4]
+CONFIG = RetrainConfig(replayed=150)
+# A kind of spam that the shipped version has never met, glued to sincere remarks.
+PITCHES = (
+    "By the way, a Zambrolo keeps my tea warm all day.",
+    "My sister swears by her Zambrolo for long walks.",
+    "Everybody here drinks from a Zambrolo now.",
+)
+REMARKS = [
+    row["text"]
+    for file in sorted(DEFAULT_DATA.glob("authored-t?.jsonl"))
+    for row in map(json.loads, file.read_text().splitlines())
+    if row["label"] == "ham" and row["lang"] == "en" and 80 < len(row["text"]) < 600
+]
+
+
+def spam_text(number: int) -> str:
+    return f"{REMARKS[number % len(REMARKS)]} {PITCHES[number % len(PITCHES)]}"
+
+
+def ham_text(number: int) -> str:
+    return REMARKS[number % len(REMARKS)]
+
+
+def row(number: int, *, is_spam: bool, reviewer: str = "ola", owner: bool = True) -> dict:
+    day = f"2026-03-{1 + number // 40:02d}"
+    text = spam_text(number) if is_spam else ham_text(number)
+    return {
+        "id": f"d{number:06d}",
+        "text": text,
+        "label": "spam" if is_spam else "ham",
+        "post_title": "Bleeding a radiator",
+        "post_id": f"p{number}",
+        "author_name": "Jo",
+        "lang": "en",
+        "date": day,
+        "source": "site:garden",
+        "audit": False,
+        "weight": 1.0,
+        "verdict": {
+            "outcome": "unsure",
+            "p_spam": 0.4,
+            "model_version": "m1",
+            "degraded": False,
+            "judged_at": f"{day}T10:00:00+00:00",
+        },
+        "rulings": [
+            {
+                "reviewer": reviewer,
+                "ruling": "reject" if is_spam else "approve",
+                "made_at": f"{day}T12:00:00+00:00",
+                "via": "review",
+                "undone": False,
+                "is_owner": owner,
+            }
+        ],
+    }
+
+
+def write(rows, path: Path) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory) -> Path:
+    """Give a folder with the shipped version, which is current."""
+    folder = tmp_path_factory.mktemp("versions") / "versions"
+    shutil.copytree(SHIPPED_DIR, folder, copy_function=os.link)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def decisions(tmp_path_factory) -> Path:
+    rows = [row(number, is_spam=bool(number % 2)) for number in range(300)]
+    return write(rows, tmp_path_factory.mktemp("decisions") / "decisions.jsonl")
+
+
+def arguments(run: Path, versions: Path, decisions: Path, *more: str) -> list[str]:
+    return [
+        *("--decisions", str(decisions), "--run", str(run), "--versions", str(versions)),
+        *more,
+    ]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory, versions, decisions) -> Path:
+    """Give the folder of an undisturbed run."""
+    folder = tmp_path_factory.mktemp("run") / "run"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "nice", lambda _: 0)
+        assert main(arguments(folder, versions, decisions), CONFIG) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(run) -> dict:
+    return json.loads((run / "report.json").read_bytes())
+
+
+def test_decisions_teach_a_new_campaign_and_the_candidate_is_recommended(report):
+    assert report["recommendation"] == "promote"
+    assert report["newly_lost"] == []
+    assert [check["name"] for check in report["checks"] if not check["passed"]] == []
+    assert report["training_examples"]["used"] >= 150
+    assert "log-loss of 90 held decisions fell by" in report["gains"][0]
+
+
+def test_the_candidate_catches_more_of_the_campaign_and_leaves_thanks_alone(versions, report):
+    before = load_version(versions / read_current_name(versions)).classifier
+    after = load_version(versions / report["version"]).classifier
+    spam = [ModelInput(text=spam_text(number)) for number in range(1_000, 1_020)]
+    thanks = [ModelInput(text="Thanks, that helped me a lot with my boiler.")]
+
+    gained = [
+        new.p_spam - old.p_spam
+        for old, new in zip(before.score_batch(spam), after.score_batch(spam), strict=True)
+    ]
+
+    assert min(gained) > 0.05
+    assert after.score_batch(thanks)[0].p_spam < 0.05
+
+
+def test_nothing_is_promoted_and_the_rest_of_the_version_is_untouched(versions, report):
+    current = read_current_name(versions)
+    changed = {
+        path.name
+        for path in (versions / current).iterdir()
+        if path.read_bytes() != (versions / report["version"] / path.name).read_bytes()
+    }
+
+    assert current != report["version"]
+    assert changed == {"linear.npz", "card.json", "card.md", "manifest.json"}
+
+
+def test_flipped_labels_of_one_account_are_refused(tmp_path, versions):
+    rows = [row(number, is_spam=bool(number % 2)) for number in range(100)]
+    for number in range(100, 300):
+        flipped = row(number, is_spam=bool(number % 2), reviewer="mallory", owner=False)
+        sure = "spam" if number % 2 else "ham"
+        flipped["verdict"] |= {"outcome": sure, "p_spam": 0.999 if number % 2 else 0.001}
+        flipped["label"] = "ham" if number % 2 else "spam"
+        flipped["rulings"][0]["ruling"] = "approve" if number % 2 else "reject"
+        rows.insert(number - 100, flipped)
+    file = write(rows, tmp_path / "decisions.jsonl")
+
+    main(arguments(tmp_path / "run", versions, file), CONFIG)
+
+    report = json.loads((tmp_path / "run" / "report.json").read_bytes())
+    reason = "decided by somebody who contradicts confident verdicts too often"
+    assert report["training_examples"]["set_aside"][reason] > 100
+    assert report["newly_lost"] == []
+
+
+def test_few_decisions_are_nothing_to_learn(tmp_path, versions):
+    file = write([row(n, is_spam=True) for n in range(9)], tmp_path / "decisions.jsonl")
+
+    assert main(arguments(tmp_path / "run", versions, file), CONFIG) == 0
+
+    report = json.loads((tmp_path / "run" / "report.json").read_bytes())
+    assert (report["recommendation"], report["version"]) == ("nothing to learn", None)
+
+
+def test_a_dry_run_says_what_would_be_learnt_and_how_long_it_takes(tmp_path, versions, decisions):
+    assert main(arguments(tmp_path / "run", versions, decisions, "--dry-run"), CONFIG) == 0
+
+    report = json.loads((tmp_path / "run" / "report.json").read_bytes())
+    assert report["recommendation"] is None
+    assert report["training_examples"]["used"] >= 150
+    assert report["planned_seconds"] > 0
+
+
+def test_a_killed_run_leaves_no_version_and_starts_again(tmp_path, versions, decisions, report):
+    names = sorted(path.name for path in versions.iterdir())
+    asked = arguments(tmp_path / "run", versions, decisions)
+    command = [sys.executable, "-m", "training.retrain", *asked]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    state = tmp_path / "run" / "run.json"
+    while not (state.exists() and json.loads(state.read_bytes())["step"] == "fit"):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+    assert sorted(path.name for path in versions.iterdir()) == names
+    assert main(asked, CONFIG) == 0
+    again = json.loads((tmp_path / "run" / "report.json").read_bytes())
+    assert again["version"] != report["version"]
+    assert (versions / again["version"] / "linear.npz").read_bytes() == (
+        versions / report["version"] / "linear.npz"
+    ).read_bytes()
+
+
+def test_wrong_input_is_one_clear_message(tmp_path, versions, capsys):
+    missing = tmp_path / "none.jsonl"
+
+    assert main(arguments(tmp_path / "run", versions, missing), CONFIG) == 1
+
+    assert "is no file" in capsys.readouterr().err
+    assert json.loads((tmp_path / "run" / "run.json").read_bytes())["state"] == "failed"

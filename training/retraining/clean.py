@@ -1,0 +1,89 @@
+"""Decides which decisions teach and by how much, and which are kept to compare versions by."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.features import hash_words
+from service.domain.comment import CommentId
+from service.domain.verdict import Outcome
+from service.learning.features import copy_keys
+from service.learning.training_example import Features, Hand, TrainingExample
+from service.learning.trust import Ledger, outlier_teachers, record_hands
+from service.scoring.conclude import logit
+from training.data.decisions import Decided, Via
+
+_HAND_OF = {Via.IMPORT: Hand.IMPORT, Via.REPORT: Hand.REPORT, Via.API: Hand.SITE}
+_NO_FEATURES = (np.zeros(0, dtype=np.uint32), np.zeros(0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """A decision that teaches, and how much of a comment it counts, in (0, 1]."""
+
+    decided: Decided
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """`taught` are learnt, `held` only compare; `left_out` counts the others by reason."""
+
+    taught: Sequence[Weighed]
+    held: Sequence[Decided]
+    left_out: Counter[str]
+
+
+def split_decisions(decisions: Sequence[Decided], *, held_share: float) -> Split:
+    """Return what is taught and what is held, given decisions in the order they were made.
+
+    The newest `held_share` are held, so that neither version has learnt them; an older decision
+    on a near-copy of a held comment teaches nothing. The rest is weighed by
+    the rules of `service.learning.trust`, as decisions that teach at once are: near-copies, days
+    and newcomers are bounded, and a hand that contradicts confident verdicts too often teaches
+    nothing.
+    """
+    examples = [_example(number, one) for number, one in enumerate(decisions)]
+    first_held = len(decisions) - round(held_share * len(decisions))
+    held = decisions[first_held:]
+    copies = {key for one in examples[first_held:] for key in one.features.copies}
+    outliers = outlier_teachers(record_hands(examples[:first_held]))
+    ledger, left_out, taught = Ledger(), Counter[str](), []
+    for one, example in zip(decisions[:first_held], examples, strict=False):
+        weight = ledger.weigh(example)
+        if copies.intersection(example.features.copies):
+            left_out["near-copies of comments that are kept to compare by"] += 1
+        elif example.teacher in outliers:
+            left_out["decided by somebody who contradicts confident verdicts too often"] += 1
+        elif not weight:
+            left_out["near-copies, or too many by one hand on a day"] += 1
+        else:
+            taught.append(Weighed(decided=one, weight=weight))
+    return Split(taught=taught, held=held, left_out=left_out)
+
+
+def _example(number: int, one: Decided) -> TrainingExample:
+    """Return what the rules of trust look at."""
+    made, verdict = one.in_force, one.verdict
+    hand = Hand.OWNER if made.is_owner else _HAND_OF.get(made.via, Hand.ACCOUNT)
+    ids, values = _NO_FEATURES
+    return TrainingExample(
+        number=number,
+        decision_id=one.id,
+        comment_id=CommentId(one.id),
+        site_id=one.example.comment.site_id,
+        is_spam=one.example.is_spam,
+        hand=hand,
+        teacher=f"{hand}: {made.reviewer}",
+        day=made.made_at.toordinal(),
+        features=Features(
+            ids=ids, values=values, copies=copy_keys(hash_words(one.example.comment.text))
+        ),
+        frozen=logit(min(max(verdict.p_spam, 1e-6), 1 - 1e-6)) if verdict else 0.0,
+        confident=verdict is not None and verdict.outcome is not Outcome.UNSURE,
+        drawn=one.weight if one.is_drawn else 0.0,
+    )

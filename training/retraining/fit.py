@@ -1,0 +1,120 @@
+"""Corrects the linear member by decisions; the network and everything else stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from models.counted import COUNTED_SLOTS
+from models.features import count_features
+from models.linear import LinearTable
+from models.transformer import Calibration
+from training.data.dataset import Example
+from training.fit.evidence import to_matrix
+
+FloatArray = npt.NDArray[np.float64]
+
+# Smaller corrections add up to nothing that anybody would see.
+_MIN_CORRECTION = 1e-3
+_MAX_ITERATIONS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitConfig:
+    """The knobs of the correction. Chosen, not tuned."""
+
+    # As in the first fit: how little a single word may count.
+    inverse_ridge: float = 4.0
+    # How often a decision of full weight counts, as it stands alone against the penalties.
+    times: float = 2.0
+    # The weight of the square of what changes about a replayed comment.
+    keep: float = 0.1
+
+
+def correct_linear(
+    before: LinearTable,
+    taught: Sequence[Example],
+    weights: FloatArray,
+    log_odds: FloatArray,
+    replayed: Sequence[Example],
+    calibration: Calibration,
+    config: FitConfig,
+) -> LinearTable:
+    """Return the linear table with a correction for what the version gets wrong of the decisions.
+
+    A ridge regression (logistic, L-BFGS) on top of `log_odds`, which all members together say of
+    `taught`; the ridge draws towards the table as it is. `weights` is how much each decision
+    counts. Only words are corrected, no counted properties such as length. What the correction
+    changes about `replayed` comments costs its square.
+    """
+    matrix = to_matrix([count_features(e.input) for e in taught])
+    columns = np.unique(matrix.indices)
+    columns = columns[columns >= COUNTED_SLOTS]
+    if not len(columns):
+        return before
+    x = matrix[:, columns] * calibration.linear
+    kept = (
+        to_matrix([count_features(e.input) for e in replayed])[:, columns] * calibration.linear
+        if replayed
+        else sparse.csr_matrix((0, len(columns)))
+    )
+    is_spam = np.array([e.is_spam for e in taught], dtype=np.float64)
+    found = minimize(
+        _loss,
+        np.zeros(len(columns)),
+        args=(x, log_odds, is_spam, config.times * weights, kept, config),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": _MAX_ITERATIONS},
+    )
+    return _added(before, columns, found.x)
+
+
+def _loss(
+    correction: FloatArray,
+    x: sparse.csr_matrix,
+    offset: FloatArray,
+    is_spam: FloatArray,
+    weights: FloatArray,
+    kept: sparse.csr_matrix,
+    config: FitConfig,
+) -> tuple[float, FloatArray]:
+    log_odds = offset + x @ correction
+    changed = kept @ correction
+    loss = (
+        float(weights @ (np.logaddexp(0.0, log_odds) - is_spam * log_odds))
+        + config.keep / 2 * float(changed @ changed)
+        + float(correction @ correction) / (2 * config.inverse_ridge)
+    )
+    gradient: FloatArray = (
+        x.T @ (weights * (expit(log_odds) - is_spam))
+        + config.keep * (kept.T @ changed)
+        + correction / config.inverse_ridge
+    )
+    return loss, gradient
+
+
+def _added(table: LinearTable, ids: npt.NDArray[np.int64], correction: FloatArray) -> LinearTable:
+    arrays = table.to_arrays("before")
+    sums = dict(
+        zip(
+            arrays["before_ids"].astype(np.int64).tolist(),
+            arrays["before_coefficients"].astype(np.float64).tolist(),
+            strict=True,
+        )
+    )
+    counts = np.abs(correction) >= _MIN_CORRECTION
+    for place, more in zip(ids[counts].tolist(), correction[counts].tolist(), strict=True):
+        sums[place] = sums.get(place, 0.0) + more
+    order = sorted(sums)
+    return LinearTable(
+        ids=np.array(order, dtype=np.int64),
+        coefficients=np.array([sums[place] for place in order]),
+        intercept=float(arrays["before_intercept"][0]),
+    )

@@ -1,1 +1,0 @@
-"""How much each decision may teach, and what may teach nothing."""
