@@ -15,13 +15,13 @@ import sys
 import time
 from pathlib import Path
 
-_STEPS = (("read", 0.1), ("fine-tune", 0.5), ("evaluate", 0.9))
+_STEPS = (("read", 0.1), ("fit", 0.5), ("compare", 0.9))
 
 
 def main() -> None:
     """Behave as `python -m training.retrain` does, without learning anything."""
     parser = argparse.ArgumentParser()
-    for name in ("--decisions", "--run", "--versions", "--start", "--threads", "--memory-mb"):
+    for name in ("--decisions", "--run", "--versions", "--threads", "--memory-mb"):
         parser.add_argument(name, required=True)
     parser.add_argument("--data", nargs="+", default=[])
     parser.add_argument("--dry-run", action="store_true")
@@ -30,7 +30,7 @@ def main() -> None:
     _tell(told, given)
     for step, share in _STEPS:
         _say(Path(given.run), step, share)
-        if step == "fine-tune":
+        if step == "fit":
             _fine_tune(told, Path(given.run))
     _report(told, given)
 
@@ -43,7 +43,6 @@ def _tell(told: Path, given: argparse.Namespace) -> None:
         "secrets": [name for name in os.environ if name.startswith("SLOPSIEVE_")],
         "mode": oct(Path(given.decisions).stat().st_mode & 0o777),
         "data": given.data,
-        "start": given.start,
     }
     with (told / "started").open("a") as file:
         file.write(json.dumps(seen) + "\n")
@@ -71,7 +70,7 @@ def _fine_tune(told: Path, run: Path) -> None:
 def _report(told: Path, given: argparse.Namespace) -> None:
     run, versions = Path(given.run), Path(given.versions)
     report = json.loads((told / "report.json").read_text())
-    report["lessons"]["used"] = len(Path(given.decisions).read_text().splitlines())
+    report["training_examples"]["used"] = len(Path(given.decisions).read_text().splitlines())
     if given.dry_run:
         report |= {"recommendation": None, "version": None, "planned_seconds": 600}
     version = report["version"]

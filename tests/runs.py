@@ -112,7 +112,7 @@ class MemoryRuns:
     ) -> RetrainingReport:
         """See `TrainingRuns.train`."""
         self.trained.append((run_id, options, dry_run))
-        told(TrainingProgress(step="fine-tune", share_done=0.5, seconds_left=10.0))
+        told(TrainingProgress(step="fit", share_done=0.5, seconds_left=10.0))
         if self.stops_once or not goes_on():
             self.stops_once = False
             msg = "stopped"

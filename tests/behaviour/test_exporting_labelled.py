@@ -27,7 +27,7 @@ from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, with_ports
 from training.data.decisions import read_decisions
-from training.trust.weights import clean_decisions
+from training.retraining.clean import split_decisions
 
 OTHER_SITE = SiteId("site-2")
 
@@ -128,9 +128,9 @@ def test_whoever_has_a_sites_key_outweighs_no_owner_by_making_names_up(services,
     path = tmp_path / "decisions.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows_of(services)))
 
-    cleaned = clean_decisions(read_decisions(path))
+    taught = split_decisions(read_decisions(path), held_share=0.0).taught
 
-    assert [one.example.comment.id for one in cleaned.training_examples] == [owners]
+    assert [one.decided.id for one in taught] == [owners]
 
 
 def test_another_installations_pseudonyms_are_others(services):

@@ -14,7 +14,6 @@ from service.domain.retraining import (
     Recommendation,
     RetrainingOptions,
     RetrainingState,
-    Start,
 )
 from service.moderation.learning.ask_retraining import (
     NoTrainerError,
@@ -171,7 +170,7 @@ def test_a_stopped_retraining_is_gone_on_with_by_the_same_call(services, runs):
 def test_other_options_begin_another_one(services, runs):
     stopped = run(services, runs, goes_on=lambda: False)
 
-    other = run(services, runs, RetrainingOptions(start=Start.BASE))
+    other = run(services, runs, RetrainingOptions(data=("/other",)))
 
     assert other.id != stopped.id
 
@@ -179,11 +178,11 @@ def test_other_options_begin_another_one(services, runs):
 def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(services, runs):
     with pytest.raises(ConflictError, match="no unfinished"):
         run(services, runs, resumes_only=True)
-    stopped = run(services, runs, RetrainingOptions(start=Start.BASE), goes_on=lambda: False)
+    stopped = run(services, runs, RetrainingOptions(data=("/other",)), goes_on=lambda: False)
 
     ended = run(services, runs, resumes_only=True)
 
-    assert (ended.id, ended.options.start) == (stopped.id, Start.BASE)
+    assert (ended.id, ended.options.data) == (stopped.id, ("/other",))
 
 
 def test_what_was_ruled_otherwise_meanwhile_teaches_no_resumed_run_as_it_was(services, runs):

@@ -17,7 +17,6 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingReport,
     RetrainingState,
-    Start,
 )
 from service.ports.campaigns import Lease
 from tests.factories import NOW
@@ -52,7 +51,7 @@ def take(stores, holder: str, *, minutes: float = 0) -> Lease:
 
 
 def test_a_retraining_comes_back_as_it_was_kept(stores):
-    asked = retraining(options=RetrainingOptions(data=("/a", "b\x00"), start=Start.BASE))
+    asked = retraining(options=RetrainingOptions(data=("/a", "b\x00")))
     ended = retraining(
         "rtr_2",
         minutes=1,

@@ -243,7 +243,7 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
         report=None,
         ended_at=None,
         seen_at=services.common.clock(),
-        step="fine-tune",
+        step="fit",
         share_done=0.42,
         seconds_left=312.0,
     )
@@ -252,16 +252,16 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
     services.common.clock.advance(minutes=5)
 
     assert '<progress max="100" value="42"' in page
-    assert "42 % done, fine-tuning, about 5 min left" in page
+    assert "42 % done, fitting, about 5 min left" in page
     assert told == {
         "under_way": f"{running.id} running",
         "percent": 42,
-        "says": "42 % done, fine-tuning, about 5 min left",
+        "says": "42 % done, fitting, about 5 min left",
     }
     assert owner.get("/models/progress").json == {"under_way": ""}
     later = owner.get("/models").text
     assert "Interrupted" in later
-    assert "42 % done, fine-tuning" in later
+    assert "42 % done, fitting" in later
     assert "min left" not in later
 
 

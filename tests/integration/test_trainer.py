@@ -66,7 +66,7 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install,
         asked = ask_retraining(
             services.learning, services.common, by="Olive", options=RetrainingOptions()
         )
-        until(lambda: services.learning.retrainings.get(asked.id).step == "fine-tune")
+        until(lambda: services.learning.retrainings.get(asked.id).step == "fit")
         alive_while_training = services.learning.trainer_queue.is_heard()
         first.send_signal(signal.SIGTERM)
         code = first.wait(30)

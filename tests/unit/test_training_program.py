@@ -13,7 +13,7 @@ import pytest
 
 from models.registry import list_versions, read_current_name
 from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
-from service.domain.retraining import RetrainingOptions, Start, report_to
+from service.domain.retraining import RetrainingOptions, report_to
 from tests.integration.installation import until
 from tests.runs import REPORT, processes
 
@@ -45,11 +45,11 @@ def train(runs, options=None, *, goes_on=lambda: True, told=lambda _: None):
 def test_the_program_gets_what_it_needs_and_no_more(runs, told, tmp_path):
     runs.keep_decisions("rtr_1", DECISIONS)
 
-    report = train(runs, options=RetrainingOptions(data=("/a", "/b"), start=Start.BASE))
+    report = train(runs, options=RetrainingOptions(data=("/a", "/b")))
 
     [seen] = [json.loads(line) for line in (told / "started").read_text().splitlines()]
     assert (seen["nice"], seen["threads"], seen["mode"]) == (19, "1", "0o600")
-    assert (seen["data"], seen["start"], seen["secrets"]) == (["/a", "/b"], "base", [])
+    assert (seen["data"], seen["secrets"]) == (["/a", "/b"], [])
     assert (report.used, report.version) == (3, "candidate")
     # The shipped version lies beside the candidate, to go back to.
     shipped = read_current_name()
@@ -82,7 +82,7 @@ def test_progress_is_passed_on_and_a_stopped_run_goes_on_where_it_was(runs, told
     heard = []
 
     with pytest.raises(TrainingStoppedError):
-        train(runs, told=heard.append, goes_on=lambda: "fine-tune" not in {p.step for p in heard})
+        train(runs, told=heard.append, goes_on=lambda: "fit" not in {p.step for p in heard})
     (told / "waits").unlink()
     report = train(runs)
 

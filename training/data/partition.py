@@ -208,16 +208,3 @@ def short_key(example: Example) -> tuple[str, str | None] | None:
         return None
     host = example.input.author_host
     return (text, host) if host or any(mark in text for mark in _CONTACTS) else None
-
-
-def check_labels(parts: Partition) -> None:
-    """Raise `ValueError` unless each part has spam and ham."""
-    named = {"train": parts.train, "calibration": parts.calibration, "test": parts.test}
-    for name, examples in named.items():
-        n_spam = sum(example.is_spam for example in examples)
-        if n_spam in (0, len(examples)):
-            msg = (
-                f"the {name} part needs spam and ham, got {n_spam} spam among "
-                f"{len(examples)} comments"
-            )
-            raise ValueError(msg)

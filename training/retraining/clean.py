@@ -13,7 +13,7 @@ from service.domain.comment import CommentId
 from service.domain.verdict import Outcome
 from service.learning.features import copy_keys
 from service.learning.training_example import Features, Hand, TrainingExample
-from service.learning.trust import Ledger, outlier_teachers, record_hands
+from service.learning.trust import TRUSTED, Ledger, outlier_teachers, record_hands
 from service.scoring.conclude import logit
 from training.data.decisions import Decided, Via
 
@@ -45,18 +45,25 @@ def split_decisions(decisions: Sequence[Decided], *, held_share: float) -> Split
     on a near-copy of a held comment teaches nothing. The rest is weighed by
     the rules of `service.learning.trust`, as decisions that teach at once are: near-copies, days
     and newcomers are bounded, and a hand that contradicts confident verdicts too often teaches
-    nothing.
+    nothing. Nobody teaches the opposite of what an owner said of the same words.
     """
     examples = [_example(number, one) for number, one in enumerate(decisions)]
     first_held = len(decisions) - round(held_share * len(decisions))
     held = decisions[first_held:]
     copies = {key for one in examples[first_held:] for key in one.features.copies}
+    settled = {
+        (_words(one), not one.example.is_spam)
+        for one, example in zip(decisions, examples, strict=True)
+        if example.hand in TRUSTED
+    }
     outliers = outlier_teachers(record_hands(examples[:first_held]))
     ledger, left_out, taught = Ledger(), Counter[str](), []
     for one, example in zip(decisions[:first_held], examples, strict=False):
         weight = ledger.weigh(example)
         if copies.intersection(example.features.copies):
             left_out["near-copies of comments that are kept to compare by"] += 1
+        elif example.hand not in TRUSTED and (_words(one), one.example.is_spam) in settled:
+            left_out["decided otherwise by an owner"] += 1
         elif example.teacher in outliers:
             left_out["decided by somebody who contradicts confident verdicts too often"] += 1
         elif not weight:
@@ -64,6 +71,10 @@ def split_decisions(decisions: Sequence[Decided], *, held_share: float) -> Split
         else:
             taught.append(Weighed(decided=one, weight=weight))
     return Split(taught=taught, held=held, left_out=left_out)
+
+
+def _words(one: Decided) -> str:
+    return " ".join(one.example.comment.text.casefold().split())
 
 
 def _example(number: int, one: Decided) -> TrainingExample:
