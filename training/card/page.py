@@ -22,15 +22,15 @@ _LEAST_OF_LANGUAGE, _MOST_LANGUAGES = 100, 8
 _LANGUAGES = {"unknown": "not stated"}
 
 _TRANSFORMER = (
-    "A small transformer network in int8 beside linear members on hashed n-grams of text and name, "
-    "calibrated together, beside weighed signals."
+    "A small transformer network in int8 and linear members on hashed n-grams of text and name, "
+    "calibrated together, with weighed signals."
 )
-_BASELINE = "Hashed n-grams with logistic regression, calibrated, beside weighed signals."
+_BASELINE = "Hashed n-grams with logistic regression, calibrated, with weighed signals."
 _HOW = (
     "Every figure is out of fold: whole sources were left out in turn, authored comments by post "
     "and campaign, and each comment was judged by what had learnt nothing of it. What ships then "
-    "learnt everything by the same settings. Intervals are exact binomial, 95%, and take comments "
-    "as independent."
+    "learnt everything by the same settings. Intervals are 95%, exact for shares, and take "
+    "comments as independent."
 )
 _HOW_RETRAINED = (
     "The version that it was made from may have learnt from the comments measured here: the "

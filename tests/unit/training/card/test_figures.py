@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
-from models.registry import Fusion
+from models.card_figures import CARD_FILE, CARD_PAGE
+from models.registry import SHIPPED_DIR, Fusion, read_current_name
 from tests.factories import make_comment
 from training.card.figures import card_facts, part_facts
 from training.card.page import card_page
@@ -99,3 +101,13 @@ def test_a_page_is_made_of_the_facts_alone(part):
 
     assert "| blogs alone: 23 ham, 7 spam |" in page
     assert "## Contrasts" not in page
+
+
+def test_the_shipped_page_is_made_from_its_card_and_is_short():
+    folder = SHIPPED_DIR / read_current_name()
+    card = json.loads((folder / CARD_FILE).read_text("utf-8"))
+
+    page = (folder / CARD_PAGE).read_text("utf-8")
+
+    assert page == card_page(card)
+    assert len(page.split()) <= 800
