@@ -14,6 +14,7 @@ _MISSING_IN_WORDS = {
     "model": "the classifier did not answer",
     "history": "the sender's history could not be fetched",
     "detectors": "the detectors could not run",
+    "text": "the comment shows no characters",
     "judging": "judging this comment failed",
 }
 _KIND_IN_WORDS = {

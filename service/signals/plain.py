@@ -16,6 +16,9 @@ STYLED = (
     "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u1d00-\u1d22"
 )
 _ODD = re.compile(f"[{HIDDEN}{STYLED}]")
+# Letters and signs by name that are drawn as blanks: fillers of Hangul, the empty Braille cell.
+_BLANK = "\u115f\u1160\u3164\uffa0\u2800\x00-\x1f\x7f-\x9f"
+_VISIBLE = re.compile(f"[^\\s{HIDDEN}{_BLANK}]")
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 
 
@@ -31,6 +34,11 @@ class PlainText:
         if self.offsets is None or start >= end:
             return start, end
         return self.offsets[start], self.offsets[end - 1] + 1
+
+
+def is_visible(text: str) -> bool:
+    """Say whether a text shows anything at all."""
+    return _VISIBLE.search(text) is not None
 
 
 def plain_of(text: str) -> PlainText:

@@ -25,6 +25,7 @@ from service.scoring.inputs import counting_output, model_input
 from service.scoring.policy import cutoffs_of
 from service.scoring.seam import place_seam
 from service.signals.entry_book import EntryBook
+from service.signals.plain import is_visible
 from service.signals.registry import detect_all
 
 log = logging.getLogger(__name__)
@@ -109,7 +110,7 @@ def judge_with_outputs(
             comment.id,
             signals=signals,
             output=outputs[index],
-            missing=missing,
+            missing=missing if is_visible(comment.text) else (*missing, "text"),
             model_version=model.version,
             weights=model.weights,
             cutoffs=cutoffs,
