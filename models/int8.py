@@ -27,8 +27,29 @@ def prepare_for_cpu(core: ov.Core, model: ov.Model) -> None:
 
     Inputs of a product are rounded to int8 either way, as the network learnt.
     """
+    _look_up_before_widening(model)
     if not _adds_up_exactly(core):
         _hold_weights_in_float32(model)
+
+
+def _look_up_before_widening(model: ov.Model) -> None:
+    """Widen the rows of a table that are looked up, rather than the whole table when it is read.
+
+    The numbers stay the same, and the words' vectors (30,522 of 384) take 12 MB instead of 47.
+    """
+    for gather in model.get_ordered_ops():
+        if gather.get_type_name() != "Gather":
+            continue
+        scaled = gather.input_value(0).get_node()
+        if scaled.get_type_name() != "Multiply":
+            continue
+        widened, scale = (scaled.input_value(place).get_node() for place in (0, 1))
+        if widened.get_type_name() != "Convert" or scale.output(0).shape[0] != widened.output(0).shape[0]:
+            continue
+        ids, axis = gather.input_value(1), gather.input_value(2)
+        rows = _ops.convert(_ops.gather(widened.input_value(0), ids, axis), "f32")
+        looked_up = _ops.multiply(rows, _ops.gather(scale, ids, axis))
+        gather.output(0).replace(looked_up.output(0))
 
 
 @cache
