@@ -44,9 +44,16 @@ def _look_up_before_widening(model: ov.Model) -> None:
         if scaled.get_type_name() != "Multiply":
             continue
         widened, scale = (scaled.input_value(place).get_node() for place in (0, 1))
-        if widened.get_type_name() != "Convert" or scale.output(0).shape[0] != widened.output(0).shape[0]:
-            continue
         ids, axis = gather.input_value(1), gather.input_value(2)
+        if (
+            widened.get_type_name() != "Convert"
+            or scale.get_type_name() != "Constant"
+            # One scale a row, and rows are looked up.
+            or list(scale.data.shape) != [widened.output(0).shape[0], 1]
+            or axis.get_node().get_type_name() != "Constant"
+            or axis.get_node().data.any()
+        ):
+            continue
         rows = _ops.convert(_ops.gather(widened.input_value(0), ids, axis), "f32")
         looked_up = _ops.multiply(rows, _ops.gather(scale, ids, axis))
         gather.output(0).replace(looked_up.output(0))

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from service.data_folder import DataFolder, write_private
-from service.ports.services import AccountsPorts
-from service.supervisor.first_run import FIRST_MODERATOR, FirstRun
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRun:
+    """What was made, with the secrets that are shown this once; None for what was there."""
+
+    site_id: str | None = None
+    site_key: str | None = field(default=None, repr=False)
+    moderator: str | None = None
+    password: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +85,3 @@ def secrets_as_text(first: FirstRun) -> str:
         lines.append(f"  Password     {first.password}")
         lines.append("               works once; `slopsieve users reset` makes another")
     return "\n".join(lines)
-
-
-def keep_first_run(first: FirstRun, folder: DataFolder, accounts: AccountsPorts) -> None:
-    """Keep what was made now where its owner alone reads it, as a screen's lines scroll away.
-
-    Deletes what an earlier start kept as soon as the first moderator has a password of their own.
-    """
-    if made := secrets_as_text(first):
-        write_private(folder.first_run_file, f"{made}\n", replace=True)
-    elif not any(
-        user.name == FIRST_MODERATOR and user.must_change_password for user in accounts.users.all()
-    ):
-        folder.first_run_file.unlink(missing_ok=True)

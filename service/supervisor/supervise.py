@@ -10,33 +10,27 @@ import socket
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
-
-import redis
+from queue import Empty, SimpleQueue
 
 from service import PREFIX
 from service.data_folder import DataFolder
-from service.domain.errors import StoreUnavailableError
 from service.listening import base_url, listen, reachable_address
 from service.logs import LogFormat, configure_logging, line_of_another
 from service.settings import ENV_PREFIX, Settings, load_settings
 from service.start_error import ExitCode, StartError
-from service.stores.migrations import migrate
-from service.stores.sql import ping
-from service.supervisor.first_run import make_first_accounts
 from service.supervisor.lock import only_one
 from service.supervisor.options import UpOptions
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
-from service.supervisor.report import Running, as_json, as_text, keep_first_run
+from service.supervisor.preparation import Preparation
+from service.supervisor.report import Running, as_json, as_text
 from service.supervisor.valkey import (
     prepare_valkey,
     put_log_back,
     set_log_aside,
     wait_for_valkey,
 )
-from service.tasks.broker import open_client
-from service.wiring import Wired, find_valkey_url, wire
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +38,7 @@ RESTART_SIGNAL = signal.SIGUSR2
 """Asks for a restart of everything but Valkey, one part after another."""
 
 _LOOK_EVERY_SECONDS = 0.05
+_LOOK_WHEN_ALL_RUNS_SECONDS = 0.5
 # Loading a classifier on a slow disk may take long; what is not there by then will not come.
 _READY_SECONDS = 120.0
 _ASK_TIMEOUT_SECONDS = 3.0
@@ -74,25 +69,29 @@ def supervise(options: UpOptions) -> int:
     given = {"host": options.host, "port": options.port, "data_dir": options.data_dir}
     settings = load_settings(**{name: v for name, v in given.items() if v is not None})
     configure_logging(settings.log_format, process="supervisor")
-    wired = wire(settings)
+    folder = DataFolder(settings.data_dir)
     with (
-        only_one(wired.folder.lock_file) as lock,
+        only_one(folder.lock_file) as lock,
         _signals() as signals,
         _listening(settings) as listener,
     ):
         crew = _Crew(signals, settings.log_format)
         try:
-            wired = _start_all(crew, wired, listener, lock=lock, workers=options.workers)
-            problem = _wait_until_ready(crew, listener)
+            with closing(Preparation(_environment(settings, folder), crew.look_after)) as stores:
+                url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
+                stores.wait_for_stores()
+                environment = _environment(settings, folder, url)
+                _start_parts(crew, environment, listener, workers=options.workers)
+                problem = _wait_until_ready(crew, listener)
+                first_run = stores.make_first_accounts()
             running = Running(
                 url=base_url(listener),
                 pid=os.getpid(),
-                data_dir=str(wired.folder.path),
+                data_dir=str(folder.path),
                 seconds=time.monotonic() - began,
-                first_run=make_first_accounts(wired.services.accounts, wired.services.common),
+                first_run=first_run,
                 problem=problem,
             )
-            keep_first_run(running.first_run, wired.folder, wired.services.accounts)
             on_screen = sys.stdout.isatty()
             told = as_json(running) if options.as_json else as_text(running, with_secrets=on_screen)
             sys.stdout.write(f"{told}\n")
@@ -104,7 +103,6 @@ def supervise(options: UpOptions) -> int:
             # Connections still wait at the listening socket; let them be refused from now on.
             listener.close()
             crew.stop()
-            wired.close()
     log.info("everything stopped")
     return 0
 
@@ -122,12 +120,19 @@ class _Signals:
     def __init__(self) -> None:
         self.count = 0
         self.restart = False
+        self._received: SimpleQueue[int] = SimpleQueue()
 
     def received(self, number: int, _frame: object) -> None:
+        self._received.put(number)
         if number == RESTART_SIGNAL:
             self.restart = True
         else:
             self.count += 1
+
+    def wait(self, seconds: float) -> None:
+        """Wait for one, at most so long."""
+        with suppress(Empty):
+            self._received.get(timeout=seconds)
 
     def check(self) -> None:
         if self.count:
@@ -184,7 +189,7 @@ class _Crew:
             if self._signals.restart:
                 self._signals.restart = False
                 self._restart()
-            time.sleep(_LOOK_EVERY_SECONDS)
+            self._signals.wait(_LOOK_WHEN_ALL_RUNS_SECONDS)
 
     def _restart(self) -> None:
         """Replace part by part; each goes on working until the one that follows it does."""
@@ -223,20 +228,10 @@ def _write_json(line: str) -> None:
     write_to_stderr(line_of_another(name.strip(), text))
 
 
-def _start_all(
-    crew: _Crew, wired: Wired, listener: socket.socket, *, lock: int, workers: int
-) -> Wired:
-    """Start Valkey, migrate meanwhile, then start the rest; return services that reach it."""
-    settings = wired.settings
-    _check_database(wired)
-    if settings.valkey_url is None:
-        url = _start_valkey(crew, wired.folder, lock)
-    else:
-        url = find_valkey_url(settings, wired.folder)
-        _check_valkey(url)
-    migrate(wired.engine)
-    wired.close()
-    environment = _environment(settings, wired, url)
+def _start_parts(
+    crew: _Crew, environment: Mapping[str, str], listener: socket.socket, *, workers: int
+) -> None:
+    """Start what works on the stores, which are ready."""
     descriptor = listener.fileno()
     crew.add(_python("api", environment, "--fd", str(descriptor), pass_fds=(descriptor,)))
     # One port, one process: the API shows what the others count too.
@@ -244,7 +239,6 @@ def _start_all(
     for number in range(1, workers + 1):
         crew.add(_python("worker", environment, number=number if workers > 1 else None))
     crew.add(_python("background", environment))
-    return wire(settings)
 
 
 def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
@@ -289,54 +283,29 @@ def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None,
             pass_fds=(lock,),
         )
         part = crew.add(recipe)
-        if wait_for_valkey(valkey.url, died=part.has_died):
+        if wait_for_valkey(valkey, died=part.has_died):
             return valkey.url, False
         died = part.has_died()
         crew.remove(part)
     return None, died
 
 
-def _check_valkey(url: str) -> None:
-    client = open_client(url)
-    try:
-        client.ping()
-    except redis.AuthenticationError:
-        msg = f"{ENV_PREFIX}VALKEY_URL: the server refuses this user or password"
-        raise StartError(msg, ExitCode.VALKEY) from None
-    except (redis.RedisError, OSError, ValueError) as error:
-        msg = (
-            f"{ENV_PREFIX}VALKEY_URL: the server cannot be reached ({type(error).__name__}); "
-            "check its address and that the server runs"
-        )
-        raise StartError(msg, ExitCode.VALKEY) from None
-    finally:
-        client.close()
-
-
-def _check_database(wired: Wired) -> None:
-    try:
-        ping(wired.engine)
-    except StoreUnavailableError as error:
-        embedded = wired.settings.database_url is None
-        file = f"the database file {wired.folder.database_file} cannot be used ({error})"
-        server = (
-            f"{ENV_PREFIX}DATABASE_URL: {error}; check its address, that the server runs, "
-            "and that it knows this user, password and database"
-        )
-        raise StartError(file if embedded else server, ExitCode.DATABASE) from None
-
-
-def _environment(settings: Settings, wired: Wired, valkey_url: str) -> Mapping[str, str]:
+def _environment(
+    settings: Settings, folder: DataFolder, valkey_url: str | None = None
+) -> Mapping[str, str]:
     """Return the children's environment: ours, with what was decided here."""
-    return {
-        **os.environ,
-        f"{ENV_PREFIX}DATA_DIR": str(wired.folder.path),
+    decided = {
+        f"{ENV_PREFIX}DATA_DIR": str(folder.path),
         f"{ENV_PREFIX}HOST": settings.host,
         f"{ENV_PREFIX}PORT": str(settings.port),
-        f"{ENV_PREFIX}VALKEY_URL": valkey_url,
-        f"{ENV_PREFIX}VALKEY_URL_FILE": "",
         "PYTHONUNBUFFERED": "1",
     }
+    if valkey_url:
+        decided |= {
+            f"{ENV_PREFIX}VALKEY_URL": valkey_url,
+            f"{ENV_PREFIX}VALKEY_URL_FILE": "",
+        }
+    return os.environ | decided
 
 
 def _python(

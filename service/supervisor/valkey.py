@@ -12,16 +12,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-import redis
-
 from service.data_folder import DataFolder, write_private
 from service.install_commands import install_again
 from service.start_error import ExitCode, StartError
-from service.tasks.broker import open_client
 
 # The longest socket name that Linux (108 bytes) and macOS (104) take, with the final zero.
 _MAX_SOCKET_BYTES = 103
 _ANSWER_SECONDS = 15.0
+_ASK_SECONDS = 1.0
+_MOST_BYTES = 1_024
 _LOOK_EVERY_SECONDS = 0.01
 
 # Asks Linux to end the server with us, then becomes it. SIGTERM lets it write everything first.
@@ -41,6 +40,8 @@ class EmbeddedValkey:
 
     command: tuple[str, ...]
     environment: dict[str, str]
+    address: str | tuple[str, int]
+    password: str = field(repr=False)
     url: str = field(repr=False)
 
 
@@ -56,14 +57,16 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
     socket_file = home / "valkey.sock"
     fits = len(os.fsencode(socket_file)) <= _MAX_SOCKET_BYTES
     if use_socket and fits:
-        address = ["port 0", f"unixsocket {_quoted(socket_file)}", "unixsocketperm 700"]
+        address: str | tuple[str, int] = str(socket_file)
+        listens = ["port 0", f"unixsocket {_quoted(socket_file)}", "unixsocketperm 700"]
         url = f"unix://:{password}@{socket_file}"
     else:
         port = _free_port()
-        address = [f"port {port}", "bind 127.0.0.1"]
+        address = ("127.0.0.1", port)
+        listens = [f"port {port}", "bind 127.0.0.1"]
         url = f"redis://:{password}@127.0.0.1:{port}/0"
     settings = [
-        *address,
+        *listens,
         f"requirepass {password}",
         f"dir {_quoted(home)}",
         # What was answered for lies in the database; what is lost here is at most a second of
@@ -88,32 +91,43 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
         command=(*launcher, str(binary), str(home / "valkey.conf")),
         # A locale that is not installed keeps the server from starting.
         environment={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
+        address=address,
+        password=password,
         url=url,
     )
 
 
-def wait_for_valkey(url: str, *, died: Callable[[], bool]) -> bool:
+def wait_for_valkey(valkey: EmbeddedValkey, *, died: Callable[[], bool]) -> bool:
     """Wait until the server answers; return False if it died or takes too long.
 
     While it says that it reads its files it is waited for, however large they are.
     """
-    client = open_client(url)
     deadline = time.monotonic() + _ANSWER_SECONDS
-    try:
-        while time.monotonic() < deadline and not died():
-            try:
-                if client.ping():
-                    return True
-            except redis.BusyLoadingError:
-                deadline = time.monotonic() + _ANSWER_SECONDS
-            except redis.AuthenticationError:
-                raise
-            except (redis.RedisError, OSError):
-                pass
-            time.sleep(_LOOK_EVERY_SECONDS)
-    finally:
-        client.close()
+    while time.monotonic() < deadline and not died():
+        try:
+            said = _ask(valkey)
+        except OSError:
+            said = b""
+        if b"+PONG" in said:
+            return True
+        if b"-LOADING" in said:
+            deadline = time.monotonic() + _ANSWER_SECONDS
+        time.sleep(_LOOK_EVERY_SECONDS)
     return False
+
+
+def _ask(valkey: EmbeddedValkey) -> bytes:
+    """Return what the server says to a ping. Raise `OSError` where it can't be reached.
+
+    Without a client, which would stay in the supervisor's memory for good.
+    """
+    family = socket.AF_UNIX if isinstance(valkey.address, str) else socket.AF_INET
+    with socket.socket(family) as connection:
+        connection.settimeout(_ASK_SECONDS)
+        connection.connect(valkey.address)
+        connection.sendall(f"AUTH {valkey.password}\r\nPING\r\nQUIT\r\n".encode())
+        with connection.makefile("rb") as answer:
+            return answer.read(_MOST_BYTES)
 
 
 def set_log_aside(folder: DataFolder) -> Path | None:

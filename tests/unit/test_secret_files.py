@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from service.data_folder import DataFolder
 from service.doctor.settings_checks import check_names
 from service.settings import SettingsError, load_settings
 from service.supervisor.supervise import _environment
-from service.wiring import wire
 
 _SECRET = "a secret of at least thirty-two characters"
 
@@ -90,7 +90,7 @@ def test_a_child_of_the_supervisor_is_told_where_valkey_is_once(tmp_path, monkey
     monkeypatch.setenv("SLOPSIEVE_VALKEY_URL_FILE", str(file))
     settings = load_settings(data_dir=tmp_path)
 
-    for name, value in _environment(settings, wire(settings), "redis://there:6379/0").items():
+    for name, value in _environment(settings, DataFolder(tmp_path), "redis://there:6379/0").items():
         monkeypatch.setenv(name, value)
 
     given = load_settings().valkey_url

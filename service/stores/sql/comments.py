@@ -23,7 +23,7 @@ from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.base.driver import TakenError
+from service.stores.sql.base import driver
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import (
     comment_from,
@@ -338,7 +338,7 @@ def _insert(connection: sa.Connection, rows: Sequence[dict[str, object]]) -> int
     if connection.dialect.name == "postgresql" and len(rows) >= COPIED_FROM:
         try:
             insert_rows(connection, comments, rows)
-        except TakenError:
+        except driver.TakenError:
             return 0
         return len(rows)
     statement = insert_if_free(connection, comments).returning(comments.c.id)

@@ -17,10 +17,14 @@ from service.data_folder import DataFolder
 from service.moderation.admin.sites import authenticate_site
 from service.moderation.admin.users import authenticate_user, change_password
 from service.start_error import ExitCode, StartError
-from service.supervisor.first_run import FIRST_MODERATOR, FirstRun, make_first_accounts
+from service.supervisor.first_accounts import (
+    FIRST_MODERATOR,
+    keep_first_run,
+    make_first_accounts,
+)
 from service.supervisor.lock import only_one
 from service.supervisor.packages import check_packages
-from service.supervisor.report import Running, as_json, as_text, keep_first_run
+from service.supervisor.report import FirstRun, Running, as_json, as_text
 from service.supervisor.valkey import prepare_valkey
 from tests.fakes import make_services
 

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from service.data_folder import DataFolder, write_private
 from service.domain.errors import ConflictError
 from service.moderation.admin.sites import add_site
 from service.moderation.admin.users import add_user
 from service.ports.services import AccountsPorts, CommonPorts
+from service.supervisor.report import FirstRun, secrets_as_text
 
 FIRST_SITE = "My site"
 FIRST_MODERATOR = "moderator"
 _ACTOR = "first start"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstRun:
-    """What was made, with the secrets that are shown this once; None for what was there."""
-
-    site_id: str | None = None
-    site_key: str | None = field(default=None, repr=False)
-    moderator: str | None = None
-    password: str | None = field(default=None, repr=False)
 
 
 def make_first_accounts(accounts: AccountsPorts, common: CommonPorts) -> FirstRun:
@@ -50,3 +40,16 @@ def _first_moderator(accounts: AccountsPorts, common: CommonPorts) -> tuple[str 
     except ConflictError:
         return None, None
     return user.name, password
+
+
+def keep_first_run(first: FirstRun, folder: DataFolder, accounts: AccountsPorts) -> None:
+    """Keep what was made now where its owner alone reads it, as a screen's lines scroll away.
+
+    Deletes what an earlier start kept as soon as the first moderator has a password of their own.
+    """
+    if made := secrets_as_text(first):
+        write_private(folder.first_run_file, f"{made}\n", replace=True)
+    elif not any(
+        user.name == FIRST_MODERATOR and user.must_change_password for user in accounts.users.all()
+    ):
+        folder.first_run_file.unlink(missing_ok=True)
