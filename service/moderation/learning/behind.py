@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from service.domain.case import Case
 from service.domain.errors import StoreUnavailableError
-from service.learning.features import count_features
 from service.ports.services import LearningPorts, ReviewPorts
 from service.scoring.lean import recorded_lean
 
@@ -17,6 +16,9 @@ def decisions_behind(case: Case, review: ReviewPorts, learning: LearningPorts) -
     Their decisions are in force and were made before the verdict. None where decisions did not
     move the verdict, where the site forgot them, or while they cannot be read.
     """
+    # Imported late: the API needs numpy, 10 MB, for this alone.
+    from service.learning.features import count_features
+
     comment, verdict = case.comment, case.verdict
     lean = recorded_lean(verdict) if verdict else None
     if verdict is None or lean is None or not comment.text:
