@@ -6,7 +6,6 @@ import ipaddress
 import os
 import re
 from collections.abc import Mapping
-from datetime import time
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
 from zoneinfo import ZoneInfo
@@ -23,7 +22,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service import PREFIX
 from service.domain.delivery import RETRY_DELAYS
-from service.domain.reminder import is_mail_address, parse_threshold
+from service.domain.digest import is_mail_address
 from service.logs import LogFormat
 
 ENV_PREFIX = "SLOPSIEVE_"
@@ -76,30 +75,11 @@ def _http_url(given: str) -> str:
     return given
 
 
-def _threshold(given: str) -> str:
-    return parse_threshold(given).name
-
-
 def _mail_address(given: str) -> str:
     if not is_mail_address(given):
         msg = f"{given!r} is no mail address: write slopsieve@example.org"
         raise ValueError(msg)
     return given
-
-
-def _quiet_hours(given: str) -> str:
-    read_quiet_hours(given)
-    return given
-
-
-def read_quiet_hours(given: str) -> tuple[time, time]:
-    """Return when quiet hours begin and end. Raises `ValueError` that says how to write them."""
-    try:
-        start, end = (time.fromisoformat(part.strip()) for part in given.split("-"))
-    except ValueError:
-        msg = f"{given!r} is no stretch of the day: write 22:00-07:00"
-        raise ValueError(msg) from None
-    return start, end
 
 
 def _zone(given: str) -> str:
@@ -251,31 +231,25 @@ class Settings(BaseSettings):
     """Retrained versions that were refused and are kept all the same, the newest of them."""
 
     mail_url: SecretStr | None = None
-    """The mail server that reminders go through; without one, none are sent by mail."""
+    """The mail server that daily digests go through; without one, none are sent by mail."""
 
     mail_from: Annotated[str, AfterValidator(_mail_address)] | None = None
     """The address that mail is sent from."""
 
     room_url: SecretStr | None = None
-    """The webhook of a chat room that is reminded of what waits."""
+    """The webhook of a chat room that is sent a daily digest of what waits."""
 
-    remind_when: Listed[Annotated[str, AfterValidator(_threshold)]] = ("20>4h", "1>24h")
-    """How many comments that wait longer than how many hours are told of, as NUMBER>HOURSh."""
-
-    remind_quiet: Annotated[str, AfterValidator(_quiet_hours)] | None = None
-    """Between which local times nobody is reminded, as 22:00-07:00."""
+    remind_hour: Annotated[int, Field(ge=0, le=23)] = 8
+    """From which hour of the day on the digest of what waits is sent."""
 
     remind_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    """The time zone of the quiet hours."""
+    """The time zone of that hour, and of times in digests."""
 
     remind_language: str = "en"
     """What the room is spoken to in, and accounts that chose no language."""
 
-    remind_quotes: bool = False
-    """Let mails carry how the first three comments begin."""
-
     pages_url: Annotated[str, AfterValidator(_http_url)] | None = None
-    """Where moderators find the review pages, for links in reminders."""
+    """Where moderators find the review pages, for a link in digests."""
 
     log_format: LogFormat = LogFormat.TEXT
     """How log lines are written: `text` for people, `json` for programs."""

@@ -20,35 +20,29 @@ from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
-from service.domain.reminder import ReminderPlan, parse_threshold
+from service.domain.digest import DigestPlan
 from service.domain.sender import SenderSecrets
 from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.mail import SmtpMailer, parse_mail_url
 from service.outbound.room import WebhookRoom
 from service.outbound.sender import HttpSiteNotifier
-from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, Room
+from service.ports.digest import Mailer, Room
 from service.ports.services import (
     AccountsPorts,
     ClustersPorts,
     CommonPorts,
+    DigestPorts,
     InsightPorts,
     IntakePorts,
     JudgingPorts,
     LearningPorts,
-    RemindingPorts,
     ReputationPorts,
     ReviewPorts,
     Services,
     TellingPorts,
 )
-from service.settings import (
-    ENV_PREFIX,
-    Settings,
-    SettingsError,
-    load_settings,
-    read_quiet_hours,
-)
+from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.files.model_promise import read_promise
 from service.stores.files.model_versions import ModelVersions
@@ -60,6 +54,7 @@ from service.stores.list_entries import BookKeeper
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.sql import Connections, SqlStores, create_engine, sql_stores
 from service.stores.valkey.breaker import BreakerHistoryStore
+from service.stores.valkey.digest_claims import ValkeyDigestClaims
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.rebuild import ValkeyRebuildPlace
 from service.stores.valkey.spent_tokens import ValkeySpentTokens
@@ -95,6 +90,7 @@ class Wired:
     history_breaker: BreakerHistoryStore
     rebuild_place: ValkeyRebuildPlace
     spent_tokens: ValkeySpentTokens
+    digest_claims: ValkeyDigestClaims
     registry: CollectorRegistry
     counting: CountingObserver
     valkey_url: str = field(repr=False)
@@ -109,6 +105,7 @@ class Wired:
         self.history.close()
         self.rebuild_place.close()
         self.spent_tokens.close()
+        self.digest_claims.close()
         self.engine.dispose()
 
 
@@ -129,6 +126,7 @@ def wire(settings: Settings) -> Wired:
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
     spent_tokens = _open_spent_tokens(settings, valkey_url)
+    digest_claims = ValkeyDigestClaims(valkey_url)
     breaker = BreakerHistoryStore(history)
     registry = CollectorRegistry()
     counting = CountingObserver(registry)
@@ -201,8 +199,8 @@ def wire(settings: Settings) -> Wired:
             second_factor_secret=_derive(secret, "second factors"),
         ),
         insight=InsightPorts(figures=stores.figures),
-        reminding=RemindingPorts(
-            reminders=stores.reminders,
+        digest=DigestPorts(
+            digest_claims=digest_claims,
             mailer=_open_mailer(settings),
             room=_open_room(settings),
         ),
@@ -221,6 +219,7 @@ def wire(settings: Settings) -> Wired:
         history_breaker=breaker,
         rebuild_place=rebuild_place,
         spent_tokens=spent_tokens,
+        digest_claims=digest_claims,
         registry=registry,
         counting=counting,
         valkey_url=valkey_url,
@@ -305,23 +304,19 @@ def outbound_rules(settings: Settings) -> OutboundRules:
     )
 
 
-def reminder_plan(settings: Settings) -> ReminderPlan:
-    """Return when whom is reminded how."""
-    return ReminderPlan(
-        thresholds=tuple(parse_threshold(one) for one in settings.remind_when),
-        by_mail=settings.mail_url is not None,
-        in_room=settings.room_url is not None,
-        quiet=read_quiet_hours(settings.remind_quiet) if settings.remind_quiet else None,
+def digest_plan(settings: Settings) -> DigestPlan:
+    """Return when digests are sent, and how they are written."""
+    return DigestPlan(
+        hour=settings.remind_hour,
         zone=ZoneInfo(settings.remind_zone),
         language=settings.remind_language,
-        quotes=settings.remind_quotes,
         pages_url=settings.pages_url.rstrip("/") if settings.pages_url else None,
     )
 
 
-def _open_mailer(settings: Settings) -> Mailer:
+def _open_mailer(settings: Settings) -> Mailer | None:
     if settings.mail_url is None or settings.mail_from is None:
-        return NO_MAILER
+        return None
     try:
         server = parse_mail_url(settings.mail_url.get_secret_value())
     except ValueError as error:
@@ -330,9 +325,9 @@ def _open_mailer(settings: Settings) -> Mailer:
     return SmtpMailer(server, settings.mail_from)
 
 
-def _open_room(settings: Settings) -> Room:
+def _open_room(settings: Settings) -> Room | None:
     if settings.room_url is None:
-        return NO_ROOM
+        return None
     url = settings.room_url.get_secret_value()
     notifier = HttpSiteNotifier(outbound_rules(settings))
     refusal = notifier.refuse(url)

@@ -31,6 +31,7 @@ from service.stores.sql import SqlStores
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
 from tests.in_memory import (
+    MemoryDigestClaims,
     MemoryHistoryStore,
     MemoryRebuildPlace,
     MemoryScoringQueue,
@@ -311,6 +312,7 @@ def make_services(
         "rebuild_place": MemoryRebuildPlace(),
         "form_challenges": AltchaFormChallenges(b"a secret for tests, long enough"),
         "spent_tokens": MemorySpentTokens(),
+        "digest_claims": MemoryDigestClaims(),
         "queue": queue,
         "current_model": lambda: model,
         "current_promise": lambda: Promise(

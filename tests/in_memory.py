@@ -122,6 +122,23 @@ class MemoryRebuildPlace:
             return True
 
 
+class MemoryDigestClaims:
+    """Remembers digests; see `DigestClaims`."""
+
+    def __init__(self) -> None:
+        self._claimed: set[str] = set()
+
+    def claim(self, digest: str) -> bool:
+        """See `DigestClaims.claim`."""
+        is_first = digest not in self._claimed
+        self._claimed.add(digest)
+        return is_first
+
+    def release(self, digest: str) -> None:
+        """See `DigestClaims.release`."""
+        self._claimed.discard(digest)
+
+
 class MemorySpentTokens:
     """Keeps them as long as the process lives; see `SpentTokens`."""
 

@@ -57,7 +57,7 @@ class Preferences:
     """How a person likes the pages: `language` is a tag, None for what their browser asks for.
 
     `blur` hides explicit text until it is asked for, `live` lets lists change by themselves,
-    `compact` shows more rows of them. `mail` is where they are reminded of what waits, nowhere
+    `compact` shows more rows of them. `mail` is where they are sent the daily digest, nowhere
     for None.
     """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from service.domain.reminder import SentReminder
+from service.domain.digest import Sent
 from service.outbound.sender import HttpSiteNotifier
 
 _SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -21,13 +21,11 @@ class WebhookRoom:
         self._url = url
         self._notifier = notifier
 
-    def post(self, text: str) -> SentReminder:
+    def post(self, text: str) -> Sent:
         """See `Room.post`."""
         # Slack reads <!channel> and its like as commands.
         body = json.dumps({"text": text.translate(_SIGNS)}).encode()
         said = self._notifier.call(self._url, {"Content-Type": "application/json"}, body)
-        return SentReminder(
-            problem=said.problem,
-            uncertain=said.answer is None and said.was_sent,
-            hopeless=said.hopeless,
-        )
+        may_have_arrived = said.answer is None and said.was_sent
+        retry = bool(said.problem) and not may_have_arrived and not said.hopeless
+        return Sent(problem=said.problem, retry=retry)

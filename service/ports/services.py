@@ -27,6 +27,7 @@ from service.ports.delivery import (
     InboundStore,
     SiteNotifier,
 )
+from service.ports.digest import DigestClaims, Mailer, Room
 from service.ports.forms import FormChallenges, SpentTokens
 from service.ports.history import HistoryStore, RebuildPlace, ReputationLists, SenderRecords
 from service.ports.models import JudgingModel, VersionShelf
@@ -38,7 +39,6 @@ from service.ports.people import (
     SessionStore,
     UserStore,
 )
-from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, ReminderStore, Room
 from service.ports.review import (
     CaseStore,
     ClaimStore,
@@ -196,12 +196,12 @@ class InsightPorts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RemindingPorts:
-    """What reminds moderators of what waits; by default nothing carries it."""
+class DigestPorts:
+    """What carries the daily digest; None for a way that is not set up."""
 
-    reminders: ReminderStore
-    mailer: Mailer = NO_MAILER
-    room: Room = NO_ROOM
+    digest_claims: DigestClaims
+    mailer: Mailer | None = None
+    room: Room | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,4 +221,4 @@ class Services:
     learning: LearningPorts
     accounts: AccountsPorts
     insight: InsightPorts
-    reminding: RemindingPorts
+    digest: DigestPorts

@@ -17,7 +17,7 @@ from service.processes.starting import start
 from service.settings import Settings
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from service.wiring import Wired, reminder_plan, wire
+from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,6 @@ def web_config(wired: Wired) -> WebConfig:
         require_second_factor=settings.require_second_factor,
         metrics_token=wired.metrics_token,
         retrain_data=settings.retrain_data,
-        reminders=reminder_plan(settings),
     )
 
 

@@ -37,7 +37,7 @@ from service.tasks.names import TaskName
 from service.tasks.retraining import RetrainingThread
 from service.tasks.schedule import GoesOn, Job, Schedule
 from service.tasks.wake import Wake, listen_for_ever
-from service.wiring import Wired, reminder_plan, wire
+from service.wiring import Wired, digest_plan, wire
 
 log = logging.getLogger(__name__)
 
@@ -74,11 +74,11 @@ def run_background(wired: Wired) -> None:
     )
     schedule = Schedule(jobs(wired), watch=wired.counting.watch_upkeep)
     # By itself: a mail server may take minutes.
-    reminding = Schedule([reminder_job(wired)], watch=wired.counting.watch_upkeep)
+    digests = Schedule([digest_job(wired)], watch=wired.counting.watch_upkeep)
     retraining = RetrainingThread(lambda goes_on: retrain(wired, goes_on))
     exposition = expose("background", wired)
     schedule.start()
-    reminding.start()
+    digests.start()
     if retrains:
         retraining.start()
         log.info("retraining is on", extra={"problem": wired.runs.refuse()})
@@ -89,7 +89,7 @@ def run_background(wired: Wired) -> None:
     log.info("background started", extra={"pid": os.getpid()})
     _deliver_until_stopped(events, dispatcher, retraining, schedule, _heartbeats(wired, retrains))
     schedule.stop()
-    reminding.stop()
+    digests.stop()
     retraining.stop()
     dispatcher.close(seconds=_DRAIN_SECONDS)
     schedule.join(seconds=_STOP_SECONDS)
@@ -213,9 +213,9 @@ def jobs(wired: Wired) -> list[Job]:
     ]
 
 
-def reminder_job(wired: Wired) -> Job:
-    """Return what reminds moderators."""
-    return Job(task=TaskName.REMIND, every_seconds=20.0, run=lambda _: _remind(wired))
+def digest_job(wired: Wired) -> Job:
+    """Return what sends moderators their daily digest; what was not taken is tried again."""
+    return Job(task=TaskName.SEND_DIGESTS, every_seconds=600.0, run=lambda _: _send_digests(wired))
 
 
 def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:
@@ -236,15 +236,15 @@ def _days(number: int) -> timedelta | None:
     return timedelta(days=number) if number else None
 
 
-def _remind(wired: Wired) -> None:
-    plan = reminder_plan(wired.settings)
-    if not (plan.by_mail or plan.in_room):
-        return
-    # Imported late: few installations remind anybody, and the pages' texts take their memory.
-    from service.moderation.reminding.remind import remind
-    from service.web.reminder_text import write_reminder
+def _send_digests(wired: Wired) -> int:
+    services = wired.services
+    if services.digest.mailer is None and services.digest.room is None:
+        return 0
+    # Imported late: few installations send any, and the pages' texts take their memory.
+    from service.moderation.review.digest import send_digests
+    from service.web.digest_text import write_digest
 
-    remind(plan, wired.services, write_reminder, delays=wired.settings.callback_delays)
+    return send_digests(digest_plan(wired.settings), services, write_digest)
 
 
 def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:

@@ -30,7 +30,7 @@ class TaskName(StrEnum):
     GROUP_FRESH = "slopsieve.group_fresh"
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
-    REMIND = "slopsieve.remind"
+    SEND_DIGESTS = "slopsieve.send_digests"
     PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
 
 

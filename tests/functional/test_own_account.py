@@ -10,7 +10,8 @@ from service.domain.user import Preferences
 from service.moderation.admin.accounts import end_user
 from service.moderation.admin.sessions import name_browser, prune_sessions
 from service.moderation.admin.users import find_user
-from tests.fakes import make_services
+from tests.behaviour.test_digest import Post
+from tests.fakes import make_services, with_ports
 from tests.functional.moderators import (
     add_moderator,
     make_app,
@@ -205,3 +206,35 @@ def test_sessions_of_long_ago_are_deleted(services):
 
     assert (kept, prune_sessions(services.accounts, services.common)) == (0, 1)
     assert services.accounts.sessions.last_seen() == {}
+
+
+def test_a_mail_address_for_the_daily_digest_is_kept_and_taken_back(services):
+    client = signed_in(make_services_that_send(services))
+
+    told = client.get(post(client, "/me/digest", mail="ola@mod.example").location)
+    kept = find_user("Ola", services.accounts).preferences.mail
+    post(client, "/me/preferences", language="en")
+    still = find_user("Ola", services.accounts).preferences.mail
+    post(client, "/me/digest", mail="")
+
+    assert 'value="ola@mod.example"' in told.text
+    assert kept == still == "ola@mod.example"
+    assert find_user("Ola", services.accounts).preferences.mail is None
+
+
+def test_what_is_no_mail_address_is_refused_in_words(services):
+    client = signed_in(make_services_that_send(services))
+
+    refused = client.get(post(client, "/me/digest", mail="ola@mod").location)
+    refused_too = client.get(post(client, "/me/digest", mail="nobody").location)
+
+    assert "Not a valid email address" not in refused.text
+    assert "Not a valid email address" in refused_too.text
+
+
+def test_where_no_mail_is_sent_no_address_is_asked_for(services):
+    assert 'name="mail"' not in signed_in(services).get("/me").text
+
+
+def make_services_that_send(services):
+    return with_ports(services, mailer=Post())

@@ -28,7 +28,7 @@ _OWN_ELEMENTS = {
 }  # fmt: skip
 _OWN_PATHS = (
     "/review", "/callbacks", "/lists", "/password", "/sign-out", "/static/",
-    "/me", "/reminders", "/accounts", "/log", "/personal-data", "/sites",
+    "/me", "/accounts", "/log", "/personal-data", "/sites",
     "/figures", "/models",
     "#opened",
 )  # fmt: skip

@@ -19,7 +19,6 @@ from models.inputs import ModelOutput
 from service.domain.comment import Author, Comment, FormEvidence, Lane, Post, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.reminder import Mail, ReminderPlan, SentReminder, parse_threshold
 from service.domain.site import Site
 from service.domain.user import User
 from service.moderation.admin.site_lists import NewEntry, add_entry
@@ -31,8 +30,6 @@ from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person, export_person, find_person
-from service.moderation.reminding.own import set_mail
-from service.moderation.reminding.remind import remind
 from service.moderation.review.claims import claim_comment
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.search import update_search_index
@@ -41,7 +38,6 @@ from service.ports.models import JudgingModel
 from service.ports.services import Services
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.sql.schema.tables import metadata
-from service.web.reminder_text import write_reminder
 from service.wiring import open_services
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, with_ports
@@ -55,22 +51,6 @@ PAGE = "https://blog.example/radiators/"
 PRIVACY = Path(__file__).parents[2] / "service" / "PRIVACY.md"
 # By the letter that a key in Valkey begins with, after the prefix: days it is kept at most.
 KEPT_DAYS = {"seen": 2, "d2": 180, "s": 2, "c": 400, "o": 400, "decision2": 180, "sites": 180}
-
-
-class Taker:
-    """A mail server and a room that take everything."""
-
-    def __init__(self) -> None:
-        self.mails: list[Mail] = []
-
-    def send(self, mail: Mail) -> SentReminder:
-        """See `Mailer.send`."""
-        self.mails.append(mail)
-        return SentReminder()
-
-    def post(self, text: str) -> SentReminder:
-        """See `Room.post`."""
-        return SentReminder()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +81,7 @@ def services(tmp_path, valkey_url):
             weights=Weights(),
             cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
         )
-        post = Taker()
-        yield with_ports(opened, current_model=lambda: model, mailer=post, room=post)
+        yield with_ports(opened, current_model=lambda: model)
 
 
 @pytest.fixture
@@ -124,13 +103,6 @@ def ran(services) -> Run:
     update_search_index(services.review, goes_on=lambda: True)
     group_fresh(services, GroupingMemory("test"), goes_on=lambda: True)
     desk(services, written, owner)
-    plan = ReminderPlan(
-        thresholds=(parse_threshold("1>1h"),), by_mail=True, in_room=True, quotes=True
-    )
-    set_mail(owner, "ola@mod.example", services.accounts, services.common)
-    moment = services.common.clock() + timedelta(hours=2)
-    later = with_ports(services, clock=lambda: moment)
-    assert remind(plan, later, write_reminder) == 2
     return Run(services=services, site=site, sender=written[0].sender)
 
 
@@ -310,15 +282,6 @@ def test_erasing_a_person_leaves_nothing_of_them_anywhere(ran, tmp_path, valkey_
     words = "\n".join(f"{key} {value}" for key, (value, _) in remembered.items())
     assert tells_of_mara(words, ran.sender) == []
     assert not any("}:c:" in key or "}:o:" in key for key in remembered)
-
-
-def test_reminders_keep_no_word_of_a_comment(ran, tmp_path):
-    taker = ran.services.reminding.mailer
-    assert isinstance(taker, Taker)
-    [mail] = taker.mails
-
-    assert WORDS[0] in mail.written.text
-    assert tells_of_mara(in_database(tmp_path)["reminders"], ran.sender) == []
 
 
 def test_the_tables_that_are_looked_through_are_all_there_are(ran, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Lane
-from service.processes.background import jobs, reminder_job
+from service.processes.background import digest_job, jobs
 from service.settings import load_settings
 from service.tasks.celery_app import make_celery
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
@@ -35,7 +35,7 @@ def test_every_lane_has_a_queue_and_the_interactive_one_goes_first():
 def test_everything_that_is_done_on_time_has_one_job(tmp_path):
     wired = wire(load_settings(data_dir=tmp_path, valkey_url="redis://localhost:1/0"))
 
-    tasks = [job.task for job in (*jobs(wired), reminder_job(wired))]
+    tasks = [job.task for job in (*jobs(wired), digest_job(wired))]
 
     wired.close()
     assert sorted(tasks) == sorted(TaskName)

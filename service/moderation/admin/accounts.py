@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from service.domain.comment import SiteId
+from service.domain.digest import is_mail_address
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.user import Preferences, Role, User, is_above
 from service.moderation.admin.acts import make_act
@@ -140,6 +141,27 @@ def restore_user(
 def set_preferences(user: User, preferences: Preferences, accounts: AccountsPorts) -> User:
     """Keep how a person likes the pages; return their account."""
     return accounts.users.change(user.id, lambda now, _: replace(now, preferences=preferences))
+
+
+def set_mail(user: User, address: str, accounts: AccountsPorts, common: CommonPorts) -> User:
+    """Keep where an account is sent digests, nowhere for an empty address; return the account.
+
+    Raises `InvalidInputError` for what is no email address.
+    """
+    address = address.strip()
+    if address and not is_mail_address(address):
+        problem = Problem(
+            field="mail",
+            problem="is no email address",
+            remedy="write it as name@example.org, in ASCII letters",
+        )
+        raise InvalidInputError([problem])
+    changed = accounts.users.change(
+        user.id,
+        lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
+    )
+    record_act(common, actor=user.name, act="set mail address", subject=user.id)
+    return changed
 
 
 def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:

@@ -31,7 +31,6 @@ from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
 from service.stores.sql.personal_data import SqlPersonalDataStore
-from service.stores.sql.reminders import SqlReminderStore
 from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.retrainings import SqlRetrainingStore
 from service.stores.sql.search import SqlCaseSearch
@@ -74,7 +73,6 @@ class SqlStores:
     list_entries: SqlListEntryStore
     one_moment: Callable[[], AbstractContextManager[None]]
     retrainings: SqlRetrainingStore
-    reminders: SqlReminderStore
 
 
 def sql_stores(engine: sa.Engine) -> SqlStores:
@@ -105,5 +103,4 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         list_entries=SqlListEntryStore(engine),
         one_moment=partial(one_moment, engine),
         retrainings=SqlRetrainingStore(engine),
-        reminders=SqlReminderStore(engine),
     )

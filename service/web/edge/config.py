@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from service.domain.reminder import ReminderPlan
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebConfig:
@@ -21,7 +19,6 @@ class WebConfig:
     `require_second_factor` lets nobody past its set-up who has none.
     `metrics_token` is what whoever reads `/metrics` must send; without one only this machine may.
     `retrain_data` is what a retraining that is asked for on a page reads beside the decisions.
-    `reminders` is when whom is reminded how, for the page that shows it.
     """
 
     secret_key: str = field(repr=False)
@@ -36,4 +33,3 @@ class WebConfig:
     require_second_factor: bool = False
     metrics_token: str | None = field(default=None, repr=False)
     retrain_data: tuple[str, ...] = ()
-    reminders: ReminderPlan = field(default_factory=ReminderPlan)

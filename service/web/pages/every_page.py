@@ -12,7 +12,6 @@ from service.web.pages.accounts.log_page import add_log
 from service.web.pages.accounts.login import add_login
 from service.web.pages.accounts.me import add_me
 from service.web.pages.accounts.personal_data_page import add_personal_data
-from service.web.pages.accounts.reminders_page import add_reminders
 from service.web.pages.accounts.second_factor_page import add_second_factor
 from service.web.pages.common.pages import guard_pages, limiter_of, make_pages
 from service.web.pages.common.shell import shell_of
@@ -41,8 +40,7 @@ def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     add_campaigns(pages, services)
     add_site_lists(pages, services)
     add_reject_and_block(pages, services)
-    add_me(pages, services.accounts, services.common)
-    add_reminders(pages, services, config.reminders)
+    add_me(pages, services.accounts, services.common, sends_mail=services.digest.mailer is not None)
     add_second_factor(pages, services.accounts, services.common, config, limiter_of(app))
     add_accounts(pages, services.accounts, services.common)
     add_log(pages, services)

@@ -15,14 +15,13 @@ import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 
-from service.domain.reminder import Mail, MailFailure, Written
+from service.domain.digest import Mail, Written
 from service.outbound.mail import MailServer, SmtpMailer, parse_mail_url
 
 PASSWORD = "p@ss/word"
 WRITTEN = Written(
     subject="Slopsieve: 3 Kommentare müssen warten",
     text=".Ein Punkt\n\nZeile mit ü\n",
-    html="<p>Grüße</p>\n",
 )
 MAIL = Mail(to="ola@mod.example", message_id="rem_1", written=WRITTEN)
 
@@ -109,16 +108,15 @@ def mailer(port: int, *, scheme: str = "smtp+plain", authority=None, **changes) 
     return SmtpMailer(server, "slopsieve@mod.example", tls=trusted, seconds=seconds)
 
 
-def test_a_mail_arrives_whole_in_text_and_html(inbox):
+def test_a_mail_arrives_whole(inbox):
     with served(inbox) as port:
         said = mailer(port).send(MAIL)
 
     [(recipients, content)] = inbox.taken
     message = email.message_from_bytes(content, policy=policy.default)
-    text, html = (message.get_body(kind).get_content() for kind in (["plain"], ["html"]))
     assert said.problem is None
     assert recipients == ["ola@mod.example"]
-    assert (text.replace("\r\n", "\n"), html.replace("\r\n", "\n")) == (WRITTEN.text, WRITTEN.html)
+    assert message.get_content().replace("\r\n", "\n") == WRITTEN.text
     assert message["Subject"] == WRITTEN.subject
     assert message["Message-ID"] == "<rem_1@mod.example>"
     assert message["Auto-Submitted"] == "auto-generated"
@@ -133,8 +131,7 @@ def test_with_starttls_the_password_goes_encrypted_alone(inbox, authority, serve
 
     assert right.problem is None
     assert len(inbox.taken) == 1
-    assert wrong.problem == f"{MailFailure.CREDENTIALS} (535)"
-    assert wrong.hopeless
+    assert (wrong.problem, wrong.retry) == ("SMTPAuthenticationError 535", False)
 
 
 def test_a_server_without_encryption_or_with_a_strangers_certificate_gets_nothing(
@@ -145,28 +142,29 @@ def test_a_server_without_encryption_or_with_a_strangers_certificate_gets_nothin
     with served(inbox, server_tls) as port:
         strange = mailer(port, scheme="smtp", user="me", password=PASSWORD).send(MAIL)
 
-    assert without.problem == strange.problem == MailFailure.TLS
+    assert without.problem == "SMTPNotSupportedError"
+    assert strange.problem == "SSLCertVerificationError"
     assert inbox.taken == []
 
 
 @pytest.mark.parametrize(
-    ("command", "answer", "problem", "hopeless"),
+    ("command", "answer", "problem", "retry"),
     [
-        ("RCPT", "550 nobody", f"{MailFailure.RECIPIENT} (550)", True),
-        ("RCPT", "451 later", f"{MailFailure.RECIPIENT} (451)", False),
-        ("DATA", "554 spam", f"{MailFailure.REFUSED} (554)", True),
-        ("DATA", "452 full", f"{MailFailure.REFUSED} (452)", False),
+        ("RCPT", "550 nobody", "SMTPRecipientsRefused 550", False),
+        ("RCPT", "451 later", "SMTPRecipientsRefused 451", True),
+        ("DATA", "554 spam", "SMTPDataError 554", False),
+        ("DATA", "452 full", "SMTPDataError 452", True),
     ],
 )
 def test_what_is_refused_is_said_and_tried_again_only_where_that_can_help(
-    inbox, command, answer, problem, hopeless
+    inbox, command, answer, problem, retry
 ):
     inbox.answers[command] = answer
 
     with served(inbox) as port:
         said = mailer(port).send(MAIL)
 
-    assert (said.problem, said.hopeless, said.uncertain) == (problem, hopeless, False)
+    assert (said.problem, said.retry) == (problem, retry)
 
 
 def test_who_hangs_up_on_the_finished_text_may_have_taken_it(inbox):
@@ -175,8 +173,8 @@ def test_who_hangs_up_on_the_finished_text_may_have_taken_it(inbox):
     with served(inbox) as port:
         said = mailer(port).send(MAIL)
 
-    assert said.uncertain
-    assert said.problem == MailFailure.UNCERTAIN
+    assert said.problem
+    assert not said.retry
 
 
 def test_a_server_that_is_away_or_says_nothing_ends_in_time():
@@ -185,9 +183,8 @@ def test_a_server_that_is_away_or_says_nothing_ends_in_time():
         port = listener.getsockname()[1]
     away = mailer(port).send(MAIL)
 
-    assert silent.problem == away.problem == MailFailure.NO_CONNECTION
-    assert not silent.uncertain
-    assert not silent.hopeless
+    assert silent.retry
+    assert away.retry
 
 
 def test_a_server_that_talks_nonsense_is_no_connection():
@@ -203,7 +200,7 @@ def test_a_server_that_talks_nonsense_is_no_connection():
         said = mailer(listener.getsockname()[1], seconds=2).send(MAIL)
         thread.join()
 
-    assert said.problem == MailFailure.NO_CONNECTION
+    assert said.retry
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,10 @@ from babel import Locale, UnknownLocaleError
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
+from service.domain.errors import InvalidInputError
 from service.domain.sign_in import UserSession
 from service.domain.user import Permission
-from service.moderation.admin.accounts import set_preferences
+from service.moderation.admin.accounts import set_mail, set_preferences
 from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
 from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.ids import is_id
@@ -25,7 +26,7 @@ from service.web.edge.language import (
 from service.web.pages.common.pages import current_session_id, moderator, needs, safe_next
 from service.web.pages.common.presenting import Moment, tell_time
 
-_TOLD = "told_me"
+_TOLD, _REFUSED = "told_me", "refused_me"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +40,9 @@ class SessionView:
     current: bool
 
 
-def add_me(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
+def add_me(
+    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, *, sends_mail: bool
+) -> None:
     """Add the page of one's own account, and the forms on it."""
 
     @pages.get("/me")
@@ -53,8 +56,20 @@ def add_me(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> No
             languages=[(tag, language_name(tag)) for tag in languages()],
             sessions=[_session_view(one, now) for one in list_sessions(user, accounts, common)],
             factor_since=tell_time(factor.since, now) if factor else None,
+            takes_digests=sends_mail and user.may(Permission.DECIDE),
             told=session.pop(_TOLD, None),
+            refused=session.pop(_REFUSED, None),
         )
+
+    @pages.post("/me/digest")
+    @needs(Permission.LOOK)
+    def keep_digest_address() -> ResponseReturnValue:
+        try:
+            set_mail(moderator(), request.form.get("mail", ""), accounts, common)
+        except InvalidInputError:
+            session[_REFUSED] = gettext("Not a valid email address. Write it as name@example.org.")
+            return redirect(url_for("pages.me"), HTTPStatus.SEE_OTHER)
+        return _back(gettext("Your choices are kept."))
 
     @pages.post("/me/preferences")
     @needs(Permission.LOOK)

@@ -1,0 +1,92 @@
+"""Sends moderators once a day how many comments wait for them, and since when."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from service.domain.backlog import Waiting
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import SiteId
+from service.domain.digest import DigestPlan, Mail, Sent, Written
+from service.domain.user import Permission
+from service.ports.services import ReviewPorts, Services
+
+log = logging.getLogger(__name__)
+
+Write = Callable[[Waiting, DigestPlan, str], Written]
+"""Writes a digest in this language."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recipient:
+    """An account or the room: what sites it sees, what it reads, and how it is reached."""
+
+    name: str
+    site_ids: tuple[SiteId, ...] | None
+    language: str
+    send: Callable[[str, Written], Sent]
+
+
+def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
+    """Send today's digest to everybody who has not had it; return how many were taken.
+
+    Where nothing waits, nothing is sent. May be called as often as one likes, by several processes
+    at once: nobody gets two in a day. Raises `StoreUnavailableError`.
+    """
+    now = services.common.clock().astimezone(plan.zone)
+    if now.hour < plan.hour:
+        return 0
+    taken = 0
+    for recipient in _recipients(plan, services):
+        waiting = _waiting(recipient.site_ids, services.review)
+        digest = f"{now:%Y-%m-%d}:{recipient.name}"
+        if not waiting.number or not services.digest.digest_claims.claim(digest):
+            continue
+        sent = recipient.send(digest, write(waiting, plan, recipient.language))
+        if sent.retry:
+            services.digest.digest_claims.release(digest)
+        taken += sent.problem is None
+        log.info(
+            "digest not sent" if sent.problem else "digest sent",
+            extra={"recipient": recipient.name, "problem": sent.problem or "", "retry": sent.retry},
+        )
+    return taken
+
+
+def _recipients(plan: DigestPlan, services: Services) -> Iterator[_Recipient]:
+    room, mailer = services.digest.room, services.digest.mailer
+    if room is not None:
+        yield _Recipient(
+            name="room",
+            site_ids=None,
+            language=plan.language,
+            send=lambda _, written: room.post(written.text),
+        )
+    if mailer is None:
+        return
+
+    def mail(address: str, digest: str, written: Written) -> Sent:
+        message_id = digest.replace(":", ".")
+        return mailer.send(Mail(to=address, message_id=message_id, written=written))
+
+    for user in services.accounts.users.all():
+        # Whoever can do nothing about what waits is spared.
+        may_decide = user.ended_at is None and user.may(Permission.DECIDE)
+        if user.preferences.mail and may_decide:
+            yield _Recipient(
+                name=user.id,
+                site_ids=user.site_ids,
+                language=user.preferences.language or plan.language,
+                send=partial(mail, user.preferences.mail),
+            )
+
+
+def _waiting(site_ids: tuple[SiteId, ...] | None, review: ReviewPorts) -> Waiting:
+    waits = CaseFilter(site_ids=site_ids, needs_review=True)
+    oldest = review.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).cases
+    if not oldest:
+        return Waiting()
+    return Waiting(number=review.cases.count(waits), oldest=oldest[0].comment.received_at)

@@ -1,0 +1,193 @@
+"""Moderators are sent once a day how many comments wait, whatever mail servers and rooms do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from service.domain.decision import Ruling
+from service.domain.digest import DigestPlan, Mail, Sent
+from service.domain.errors import InvalidInputError
+from service.domain.user import Role
+from service.moderation.admin.accounts import end_user, set_access, set_mail
+from service.moderation.admin.users import find_user
+from service.moderation.review.decide import decide_comment
+from service.moderation.review.digest import send_digests
+from service.web.digest_text import write_digest
+from tests.factories import SITE, make_comment
+from tests.fakes import make_services, make_site
+from tests.functional.moderators import add_moderator, keep
+
+PLAN = DigestPlan(pages_url="https://mod.example")
+MORNING = datetime(2026, 11, 26, 8, 0, tzinfo=UTC)
+
+
+class Post:
+    """A mail server and a room that answer as they are told, and keep what they took."""
+
+    def __init__(self) -> None:
+        self.mails: list[Mail] = []
+        self.posted: list[str] = []
+        self.answer = Sent()
+
+    def send(self, mail: Mail) -> Sent:
+        """See `Mailer.send`."""
+        self.mails.append(mail)
+        return self.answer
+
+    def post(self, text: str) -> Sent:
+        """See `Room.post`."""
+        self.posted.append(text)
+        return self.answer
+
+
+@pytest.fixture
+def post():
+    return Post()
+
+
+@pytest.fixture
+def services(post):
+    made = make_services(
+        sites=[make_site(), make_site(id="site-2", name="Other")], mailer=post, room=post
+    )
+    made.common.clock.now = MORNING
+    moderator(made, "Ola")
+    return made
+
+
+def moderator(services, name: str):
+    add_moderator(services, name)
+    user = find_user(name, services.accounts)
+    return set_mail(user, f"{name.lower()}@mod.example", services.accounts, services.common)
+
+
+def wait(services, n: int = 3, **changes) -> list:
+    at = services.common.clock() - timedelta(hours=5)
+    return [keep(services, make_comment(received_at=at, **changes)) for _ in range(n)]
+
+
+def look(services, plan: DigestPlan = PLAN) -> int:
+    return send_digests(plan, services, write_digest)
+
+
+def test_everybody_is_sent_one_a_day(services, post):
+    wait(services)
+
+    sent = look(services)
+    for _ in range(5):
+        services.common.clock.advance(hours=1)
+        look(services)
+    on_one_day = len(post.mails)
+    services.common.clock.advance(hours=24)
+    look(services)
+
+    assert (sent, on_one_day, len(post.mails), len(post.posted)) == (2, 1, 2, 2)
+    assert [mail.to for mail in post.mails] == ["ola@mod.example"] * 2
+    assert post.mails[0].message_id != post.mails[1].message_id
+    assert post.mails[0].written.subject == "Slopsieve: 3 comments wait for a moderator"
+    assert post.posted[0].startswith(
+        "3 comments wait for a moderator, the oldest since 26 November 2026, 03:00."
+    )
+    assert "https://mod.example/review" in post.posted[0]
+
+
+def test_it_is_sent_from_the_hour_on_of_the_zone(services):
+    wait(services)
+    berlin = replace(PLAN, hour=10, zone=ZoneInfo("Europe/Berlin"))
+
+    at_nine = look(services, berlin)
+    services.common.clock.advance(hours=1)
+
+    assert (at_nine, look(services, berlin)) == (0, 2)
+
+
+def test_where_nothing_waits_nothing_is_sent(services, post):
+    for comment in wait(services, 1):
+        decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Ola")
+
+    assert look(services) == 0
+    assert (post.mails, post.posted) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("answer", "mails"),
+    [
+        (Sent(problem="no connection", retry=True), 2),
+        (Sent(problem="refused"), 1),
+    ],
+)
+def test_what_failed_is_tried_again_only_where_that_can_help(services, post, answer, mails):
+    wait(services)
+    post.answer = answer
+    look(services)
+    post.answer = Sent()
+    for _ in range(2):
+        services.common.clock.advance(minutes=10)
+        look(services)
+
+    assert len(post.mails) == mails
+    assert len({mail.message_id for mail in post.mails}) == 1
+
+
+def test_a_moderator_is_told_of_the_sites_they_see_alone(services, post):
+    mara = moderator(services, "Mara")
+    set_access(
+        mara.id,
+        services.accounts,
+        services.common,
+        role=Role.MODERATOR,
+        site_ids=[SITE],
+        actor="test",
+    )
+    wait(services, 3, site_id="site-2")
+
+    look(services)
+
+    assert [mail.to for mail in post.mails] == ["ola@mod.example"]
+
+
+def test_an_account_that_ended_only_reads_or_wants_none_is_sent_nothing(services, post):
+    wait(services)
+    mara, bo = moderator(services, "Mara"), moderator(services, "Bo")
+    set_access(
+        mara.id, services.accounts, services.common, role=Role.READER, site_ids=None, actor="test"
+    )
+    end_user(bo.id, services.accounts, services.common, actor="test")
+    set_mail(find_user("Ola", services.accounts), "", services.accounts, services.common)
+
+    look(services)
+
+    assert post.mails == []
+
+
+def test_no_word_of_a_comment_leaves(services, post):
+    wait(services, text="Secret words of a comment")
+
+    look(services)
+
+    [mail] = post.mails
+    assert "Secret" not in f"{mail.written} {post.posted}"
+
+
+def test_a_digest_speaks_the_accounts_language(services, post):
+    ola = find_user("Ola", services.accounts)
+    german = replace(ola.preferences, language="de")
+    services.accounts.users.change(ola.id, lambda now, _: replace(now, preferences=german))
+    wait(services)
+
+    look(services)
+
+    assert "3 Kommentare warten" in post.mails[0].written.subject
+    assert "3 comments wait" in post.posted[0]
+
+
+@pytest.mark.parametrize(
+    "given", ["ola", "ola@", "a b@c.example", "ola@b.example\r\nBcc: x@y.example", "ö@b.example"]
+)
+def test_what_is_no_mail_address_is_refused(services, given):
+    with pytest.raises(InvalidInputError, match="no email address"):
+        set_mail(find_user("Ola", services.accounts), given, services.accounts, services.common)
