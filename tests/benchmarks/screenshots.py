@@ -94,7 +94,6 @@ LEAVES = {
     "site": "/sites/kettle",
     "accounts": "/accounts",
     "me": "/me",
-    "reminders": "/reminders",
     "docs": "/docs",
     "second-factor": "/me/second-factor",
     "models": "/models",
