@@ -32,8 +32,12 @@ class Preparation:
             start_new_session=True,
         )
 
-    def wait_for_stores(self) -> None:
-        """Return once the stores answer and have their schema. Raise `StartError`."""
+    def wait_for_checks(self) -> None:
+        """Return once the stores that are there already answer. Raise `StartError`."""
+        self._read()
+
+    def wait_for_schema(self) -> None:
+        """Return once the database has this version's schema. Raise `StartError`."""
         self._read()
 
     def make_first_accounts(self) -> FirstRun:

@@ -26,9 +26,9 @@ from service.wiring import Wired, wire
 
 
 def main() -> None:
-    """Check and migrate the stores; when a line comes in, make the first accounts.
+    """Check the stores, migrate, and when a line comes in, make the first accounts.
 
-    Prints one line of JSON for each, or what is wrong.
+    Prints one line of JSON for each of the three, or what is wrong.
     """
     parser = argparse.ArgumentParser(prog=f"python -m {__spec__.name}")
     parser.add_argument("--parent", type=int, required=True, help="the process to die with")
@@ -38,7 +38,11 @@ def main() -> None:
         settings = load_settings()
         configure_logging(settings.log_format, process="supervisor")
         wired = wire(settings)
-        _prepare(wired)
+        _check_database(wired)
+        if settings.valkey_url is not None:
+            _check_valkey(wired.valkey_url)
+        _say({})
+        migrate(wired.engine)
         _say({})
         if sys.stdin.readline():
             services = wired.services
@@ -48,13 +52,6 @@ def main() -> None:
     except (SettingsError, ModerationError) as error:
         kind = ExitCode.SETTINGS if isinstance(error, SettingsError) else ExitCode.FAILED
         _say({"problem": str(error), "exit_code": int(getattr(error, "exit_code", kind))})
-
-
-def _prepare(wired: Wired) -> None:
-    _check_database(wired)
-    if wired.settings.valkey_url is not None:
-        _check_valkey(wired.valkey_url)
-    migrate(wired.engine)
 
 
 def _check_database(wired: Wired) -> None:

@@ -78,8 +78,9 @@ def supervise(options: UpOptions) -> int:
         crew = _Crew(signals, settings.log_format)
         try:
             with closing(Preparation(_environment(settings, folder), crew.look_after)) as stores:
+                stores.wait_for_checks()
                 url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
-                stores.wait_for_stores()
+                stores.wait_for_schema()
                 environment = _environment(settings, folder, url)
                 _start_parts(crew, environment, listener, workers=options.workers)
                 problem = _wait_until_ready(crew, listener)

@@ -156,12 +156,11 @@ def set_mail(user: User, address: str, accounts: AccountsPorts, common: CommonPo
             remedy="write it as name@example.org, in ASCII letters",
         )
         raise InvalidInputError([problem])
-    changed = accounts.users.change(
+    return accounts.users.change(
         user.id,
         lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
+        act=make_act(common, actor=user.name, act="set mail address", subject=user.id),
     )
-    record_act(common, actor=user.name, act="set mail address", subject=user.id)
-    return changed
 
 
 def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:
