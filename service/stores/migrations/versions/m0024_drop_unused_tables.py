@@ -1,4 +1,4 @@
-"""Drop what no feature reads any more: shadow verdicts, rings, drift, the old desk."""
+"""Drop what no feature reads any more: shadow verdicts, rings, drift, the old desk, reminders."""
 
 from __future__ import annotations
 
@@ -185,6 +185,33 @@ sender_notes = sa.Table(
     sa.Column("at", _MOMENT, nullable=False),
     sa.Column("removed_at", _MOMENT),
     sa.Column("removed_by", _TEXT),
+)
+
+reminders = sa.Table(
+    "reminders",
+    _GONE,
+    sa.Column("id", _TEXT, primary_key=True),
+    sa.Column("channel", _TEXT, nullable=False),
+    sa.Column("user_id", _TEXT, nullable=False),
+    sa.Column("occasion", _TEXT, nullable=False),
+    sa.Column("created_at", _MOMENT, nullable=False),
+    sa.Column("state", _TEXT, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("next_try_at", _MOMENT),
+    sa.Column("ended_at", _MOMENT),
+    sa.Column("problem", _TEXT),
+    sa.Column("over_at", _MOMENT),
+    sa.Index("ix_reminders_created_at", "created_at"),
+)
+_is_in_force = reminders.c.over_at.is_(None)
+sa.Index(
+    "ix_reminders_in_force",
+    reminders.c.channel,
+    reminders.c.user_id,
+    reminders.c.occasion,
+    unique=True,
+    sqlite_where=_is_in_force,
+    postgresql_where=_is_in_force,
 )
 
 saved_views = sa.Table(
