@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from service.domain.errors import ModerationError
 from service.logs import configure_logging
-from service.processes.parent import die_with
 from service.settings import Settings, SettingsError, load_settings
 from service.start_error import ExitCode
+from service.supervisor.parent import die_with
 
 _T = TypeVar("_T")
 
