@@ -140,11 +140,23 @@ class _Importing:
         if skip:
             click.echo(f"Going on after {skip:,} entries of an interrupted import.", err=True)
         done = sum(1 for _ in islice(entries, skip))
-        while batch := list(islice(entries, _BATCH)):
+        refusal: InvalidInputError | None = None
+        while refusal is None:
+            batch: list[Entry] = []
+            try:
+                batch.extend(islice(entries, _BATCH))
+            except InvalidInputError as error:
+                refusal = error
+            if not batch:
+                break
             self._take(batch)
             done += len(batch)
             place.remember(done)
             show(done)
+        if refusal is not None:
+            if done:
+                click.echo(f"The {done:,} entries before the fault are kept.", err=True)
+            raise refusal
         place.forget()
         return self._counts
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
-from service.commands.sources.imported import Entry, LeftOut, import_flat
+from service.commands.sources.imported import (
+    Entry,
+    LeftOut,
+    import_flat,
+    read_written_at,
+    unescape_link,
+)
 from service.commands.sources.opened import OpenedFile
 from service.commands.sources.threads import Threads
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
-from service.web.edge.moments import read_any_moment
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 
@@ -62,12 +67,12 @@ def _read_post(number: int, post: Mapping[str, str], threads: Threads) -> Entry:
         {
             "text": text,
             "site_comment_id": own_id(_NAME, post["id"]),
-            "post_url": link,
+            "post_url": unescape_link(link),
             "post_title": title,
             "author_name": post.get("name"),
             "author_email": post.get("email"),
             "address": post.get("ipAddress"),
-            "written_at": read_any_moment(post.get("createdAt")),
+            "written_at": read_written_at(post.get("createdAt")),
             "reply_to": own_id(_NAME, parent) if parent else None,
         },
         Ruling.REJECT if is_spam else Ruling.APPROVE,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 from service.domain.comment import (
     MAX_EXCERPT_CHARS,
@@ -13,6 +16,7 @@ from service.domain.comment import (
 )
 from service.domain.decision import Ruling
 from service.domain.errors import Problem
+from service.web.edge.moments import read_any_moment
 from service.web.webhooks.payload import cut_text, valid_address, valid_email
 
 
@@ -45,20 +49,44 @@ class Broken:
 
 
 Entry = Imported | LeftOut | Broken
-_AS_THEY_ARE = ("site_comment_id", "written_at", "language", "reply_to", "user_agent")
+_AS_THEY_ARE = ("site_comment_id", "language", "reply_to", "user_agent")
 _GROUPS = ("post", "author")
+_ESCAPED_AMPERSAND = re.compile(r"&(?:amp|#0{0,8}38|#[xX]0{0,8}26);")
+
+
+def unescape_link(link: str | None) -> str | None:
+    """Return a link with the ampersands that WordPress escaped once more than XML asks."""
+    return _ESCAPED_AMPERSAND.sub("&", link) if link else link
+
+
+def read_written_at(*given: str | None) -> datetime | str | None:
+    """Return the first date that can be read; if none can, the first that was given, unread."""
+    there = [date for date in given if date]
+    for date in there:
+        if moment := read_any_moment(date) or _mail_date(date):
+            return moment
+    return there[0] if there else None
+
+
+def _mail_date(date: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(date[:64])
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None) -> Imported:
     """Return a comment of single fields; empty ones are left out.
 
-    For exports of other systems, which nobody can correct: what is too long is cut, an address
-    or an e-mail that is none is left out, and the comment says of which fields.
+    For exports of other systems, which nobody can correct: what is too long is cut, an address,
+    an e-mail or a date that is none is left out, and the comment says of which fields.
     """
     there = {name: value for name, value in given.items() if value not in (None, "")}
     text = there.get("text")
     kept: dict[str, object | None] = {
         **{name: there.get(name) for name in _AS_THEY_ARE},
+        "written_at": None if isinstance(there.get("written_at"), str) else there.get("written_at"),
         "text": cut_text(text) if isinstance(text, str) else text,
         "address": valid_address(str(there.get("address", ""))),
         "post_url": _whole(there.get("post_url")),

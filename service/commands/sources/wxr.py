@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from service.commands.sources.imported import Entry, LeftOut, import_flat
+from service.commands.sources.imported import (
+    Entry,
+    LeftOut,
+    import_flat,
+    read_written_at,
+    unescape_link,
+)
 from service.commands.sources.opened import OpenedFile
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
-from service.web.edge.moments import read_any_moment
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 
@@ -16,7 +21,7 @@ _CONTENT = "http://purl.org/rss/1.0/modules/content/ encoded"
 _EXCERPT_SOURCE_CHARS = 20_000
 _RULINGS = {"1": Ruling.APPROVE, "approve": Ruling.APPROVE, "spam": Ruling.REJECT}
 _THROWN_AWAY = frozenset({"trash", "post-trashed"})
-# Pingbacks and trackbacks are written by machines of machines.
+# Pingbacks, trackbacks and webmentions are written by programs; a WooCommerce review is no comment.
 _COMMENT_TYPES = frozenset({"", "comment"})
 
 
@@ -59,14 +64,16 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
             # Comments are kept as HTML that visitors typed, and are judged as they are.
             "text": text,
             "site_comment_id": own_id("wordpress", comment.get("comment_id", "")),
-            "post_url": post.get("link"),
+            "post_url": unescape_link(post.get("link")),
             "post_title": post.get("title"),
             "post_excerpt": html_to_text(post.get("content", "")[:_EXCERPT_SOURCE_CHARS]),
             "author_name": comment.get("comment_author"),
             "author_email": comment.get("comment_author_email"),
             "author_url": comment.get("comment_author_url"),
             "address": comment.get("comment_author_IP"),
-            "written_at": read_any_moment(comment.get("comment_date_gmt")),
+            "written_at": read_written_at(
+                comment.get("comment_date_gmt"), comment.get("comment_date")
+            ),
             "reply_to": own_id("wordpress", parent) if parent not in ("", "0") else None,
         },
         _RULINGS.get(status),

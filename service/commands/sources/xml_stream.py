@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO
 from xml.parsers import expat
 
+from service.commands.sources.lenient_xml import HEAD_BYTES, Repair, encoding_of
 from service.domain.errors import InvalidInputError, Problem
 
 _CHUNK_BYTES = 1 << 16
@@ -17,8 +17,15 @@ _MAX_CHARS = 1 << 20
 # Of one tag or remark, which the parser holds whole until it ends.
 _MAX_TAG_BYTES = 1 << 20
 _MAX_DEPTH = 64
-# XML 1.0 allows none of these, and WordPress writes them all the same.
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_CUT_SHORT = frozenset(
+    expat.errors.codes[message]
+    for message in (
+        expat.errors.XML_ERROR_NO_ELEMENTS,
+        expat.errors.XML_ERROR_UNCLOSED_TOKEN,
+        expat.errors.XML_ERROR_PARTIAL_CHAR,
+        expat.errors.XML_ERROR_UNCLOSED_CDATA_SECTION,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,11 +82,12 @@ class _Collector:
 
 
 def read_elements(stream: IO[bytes]) -> Iterator[Element]:
-    """Yield the elements of an XML file in UTF-8, in order, holding a small piece at a time.
+    """Yield the elements of an XML file in order, holding a small piece at a time.
 
-    Bytes that are no UTF-8 are replaced, characters that XML does not allow are left out. Raises
-    `InvalidInputError` for what is not well-formed or declares a document type: with it would come
-    entities that grow without end or name files.
+    The file is read in the encoding it declares; bytes that are none of it are replaced, and what
+    `Repair` knows is repaired. Raises `InvalidInputError`, after the elements before it, for what
+    is not well-formed, is cut short or declares a document type: with it would come entities that
+    grow without end or name files.
     """
     collector = _Collector()
     parser = expat.ParserCreate(encoding="utf-8", namespace_separator=" ")
@@ -88,25 +96,39 @@ def read_elements(stream: IO[bytes]) -> Iterator[Element]:
     parser.EndElementHandler = collector.end
     parser.CharacterDataHandler = collector.take_text
     parser.StartDoctypeDeclHandler = collector.refuse_doctype
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    chunk = _read_chunk(stream)
+    decoder = codecs.getincrementaldecoder(encoding_of(chunk[:HEAD_BYTES]))("replace")
+    repair = Repair()
     is_last = False
     fed = 0
     while not is_last:
-        chunk = stream.read(_CHUNK_BYTES)
         is_last = not chunk
-        piece = _NOT_XML.sub("", decoder.decode(chunk, final=is_last)).encode()
+        piece = repair.feed(decoder.decode(chunk, final=is_last), is_last=is_last).encode()
         fed += len(piece)
         try:
             parser.Parse(piece, is_last)
         except expat.ExpatError as error:
             yield from collector.waiting
-            what = f"is not well-formed at line {error.lineno}: {expat.ErrorString(error.code)}"
+            if is_last and error.code in _CUT_SHORT:
+                what = f"is cut short: it ends at line {error.lineno} inside an element"
+            else:
+                reason = expat.ErrorString(error.code)
+                what = f"is not well-formed at line {error.lineno}: {reason}"
             raise _refusal(what, "export it again") from None
         yield from collector.waiting
         collector.waiting.clear()
         if fed - parser.CurrentByteIndex > _MAX_TAG_BYTES:
             what = f"has a tag or a remark without end at line {parser.CurrentLineNumber}"
             raise _refusal(what, "export it again")
+        chunk = b"" if is_last else _read_chunk(stream)
+
+
+def _read_chunk(stream: IO[bytes]) -> bytes:
+    """Return the next bytes, none where a gzipped file is cut short."""
+    try:
+        return stream.read(_CHUNK_BYTES)
+    except EOFError:
+        return b""
 
 
 def _refusal(problem: str, remedy: str) -> InvalidInputError:
