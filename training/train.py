@@ -48,7 +48,6 @@ from models.view import view_text
 from training.card.figures import card_facts, card_json
 from training.card.fingerprint import find_same, fingerprint
 from training.card.page import card_page
-from training.card.provenance import PACKAGES
 from training.command import exit_code_of
 from training.contrasts import draw, measure_contrasts
 from training.data.corrections import LABEL_CORRECTIONS
@@ -85,6 +84,8 @@ from training.network.packaged_e5 import read_tokeniser
 from training.network.quantisation_aware import export_quantisation_aware
 from training.network.tune import TuneConfig, new_network, plan_training_examples, tune
 
+# What a trained network depends on.
+PACKAGES = ("torch", "transformers", "openvino", "tokenizers", "numpy", "scikit-learn")
 # The run in which nothing is left out.
 FINAL = "final"
 # The parts that a card tells of: comments under posts, and what is said elsewhere.

@@ -25,8 +25,7 @@ class TrainingExample:
     """One comment or text. None where nothing is known: that head learns nothing from it.
 
     `promotion` are segments known to promote, `plain` those known not to; what lies in neither
-    is not taught. `weight` is how much the training example counts. `as_before` teaches every head
-    what the network said before it was trained further, and nothing else.
+    is not taught. `weight` is how much the training example counts.
     """
 
     input: ModelInput
@@ -34,7 +33,6 @@ class TrainingExample:
     promotion: tuple[Segment, ...] = ()
     plain: tuple[Segment, ...] = ()
     weight: float = 1.0
-    as_before: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

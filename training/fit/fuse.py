@@ -97,14 +97,12 @@ def choose_fusion(
     *,
     max_false_positive_rate: float,
     max_missed_spam_rate: float,
-    is_new: BoolArray | None = None,
     by_tail: bool = True,
 ) -> Fusion:
     """Return the weights with the cutoffs that `promised_cutoffs` gives for held-out scores."""
     ham_cutoff, spam_cutoff = promised_cutoffs(
         p_spam,
         is_spam,
-        is_new=is_new,
         by_tail=by_tail,
         max_false_positive_rate=max_false_positive_rate,
         max_missed_spam_rate=max_missed_spam_rate,
@@ -132,7 +130,6 @@ def promised_cutoffs(
     *,
     max_false_positive_rate: float,
     max_missed_spam_rate: float,
-    is_new: BoolArray | None = None,
     by_tail: bool = True,
 ) -> tuple[float, float]:
     """Return the p_spam below which is ham, and from which up is spam, by both promises.
@@ -141,18 +138,13 @@ def promised_cutoffs(
     the promised chance, on average over the draws. Fewer than 1 / rate - 1 comments of a label
     cannot promise that much: the cutoff then lies beyond all of them, and the promise says so.
     Blocking a sincere person is the costliest mistake, so the cutoff for spam is never below what
-    the tail of the ham's scores leads to (`tail_spam_cutoff`), nor than what both come to on the
-    ham that `is_new` alone: other comments of a blog that was learnt from do not speak for the
-    next one. Tens of thousands of ham of many blogs, none learnt from, need no such room: without
-    `by_tail` the promise is used as far as it goes.
+    the tail of the ham's scores leads to (`tail_spam_cutoff`). Tens of thousands of ham of many
+    blogs, none learnt from, need no such room: without `by_tail` the promise is used as far as it
+    goes.
     """
     scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
     n_spam = int(np.count_nonzero(is_spam))
     spam_cutoff = _spam_cutoff(scored, max_false_positive_rate, by_tail=by_tail)
-    if is_new is not None and (is_new & ~is_spam).any():
-        new = [one for one, keep in zip(scored, is_new, strict=True) if keep]
-        of_new = _spam_cutoff(new, max_false_positive_rate, by_tail=by_tail)
-        spam_cutoff = max(spam_cutoff, of_new)
     ham_cutoff = choose_ham_cutoff(
         scored, max_missed_spam_rate=conformal_hits(n_spam, max_missed_spam_rate) / n_spam
     )

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from models.registry import Fusion
 from training.data.dataset import Example
-from training.data.split import assign_folds, group_examples
 from training.fit.evidence import signal_names
 from training.fit.fuse import (
     FittedWeights,
@@ -28,17 +27,12 @@ IntArray = npt.NDArray[np.int64]
 class WeighConfig:
     """Every knob of the weighing, with its reason."""
 
-    # Any number does; it only has to stay the same for a run to be repeated.
-    seed: int = 20_260
     # Ridge on the signals' weights. 1 / 3 / 10 with sources held out (15,446 ham, 4,314 spam of
     # blogs, 2026-11-26): left unsure at the promises 4.5 / 4.4 / 5.4 % of ham, 15.7 / 16.2 / 17.6 %
     # of spam, ham written to be hard that is called spam 7 / 4 / 3 of 476.
     signal_penalty: float = 3.0
     # Fewer firings say too little about a signal to let it weigh anything.
     min_firings: int = 5
-    # As many as of the linear members, so that the weights fitted without a fold are near those
-    # that serve.
-    n_folds: int = 10
     # The promises: what may go wrong in the confident verdicts, the rest is unsure.
     max_false_positive_rate: float = 0.001
     max_missed_spam_rate: float = 0.01
@@ -48,18 +42,16 @@ class WeighConfig:
 class Evidence:
     """What is known of some comments: the model's p_spam and a column of strengths a detector.
 
-    `is_new` says which of them are of blogs, or of authored posts, that nothing was learnt of;
-    `is_promised` which the promises are about.
-    `folds` are those in which weights are fitted without a comment; None draws them, groups of
-    post, campaign and copies together.
+    `is_promised` says which the promises are about, None for all. `folds` are those in which
+    weights are fitted without a comment: those of the linear members, so that weights fitted
+    without a fold are near those that serve.
     """
 
     examples: Sequence[Example]
     model_p_spam: FloatArray
     strengths: FloatArray
-    is_new: BoolArray | None = None
+    folds: IntArray
     is_promised: BoolArray | None = None
-    folds: IntArray | None = None
 
     @property
     def is_spam(self) -> BoolArray:
@@ -93,7 +85,6 @@ def weigh(calibration: Evidence, config: WeighConfig) -> Weighed:
         calibration.is_spam[kept],
         max_false_positive_rate=config.max_false_positive_rate,
         max_missed_spam_rate=config.max_missed_spam_rate,
-        is_new=calibration.is_new,
         by_tail=promised is None,
     )
     return Weighed(fusion=fusion, out_of_fold=out_of_fold)
@@ -105,7 +96,6 @@ def fit_weights(evidence: Evidence, config: WeighConfig) -> tuple[FittedWeights,
     The p_spam are by weights that were fitted on other folds.
     """
     is_spam, log_odds = evidence.is_spam, logit_of(evidence.model_p_spam)
-    folds = evidence.folds if evidence.folds is not None else _drawn_folds(evidence, config)
 
     def fit(rows: BoolArray) -> FittedWeights:
         return fit_fusion(
@@ -118,17 +108,10 @@ def fit_weights(evidence: Evidence, config: WeighConfig) -> tuple[FittedWeights,
         )
 
     p_spam = np.zeros(len(is_spam))
-    for fold in np.unique(folds):
-        held = folds == fold
+    for fold in np.unique(evidence.folds):
+        held = evidence.folds == fold
         p_spam[held] = logistic_of(fit(~held).scores(log_odds[held], evidence.strengths[held]))
     return fit(np.ones(len(is_spam), dtype=np.bool_)), p_spam
-
-
-def _drawn_folds(evidence: Evidence, config: WeighConfig) -> IntArray:
-    groups = group_examples(evidence.examples)
-    # A small site's own comments may make fewer groups than folds are wanted.
-    n_folds = max(2, min(config.n_folds, len(np.unique(groups))))
-    return assign_folds(groups, n_folds=n_folds, seed=config.seed)
 
 
 def signals_alone(evidence: Evidence, config: WeighConfig) -> FloatArray:

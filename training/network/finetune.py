@@ -32,8 +32,7 @@ _PAD_TO = 16
 # The windows of a batch are read in so many runs of like length.
 _READ_APART = 3
 # From how many log-odds on a comment that moves is charged by its distance, no longer its square,
-# and what that counts. With relative entropy in its place 266 decisions on one blog of the
-# calibration part left 1.8 points more of the rest to a person, so 0.8, at equal recall.
+# and what that counts.
 _HUBER, _MOVED_WEIGHT = 2.0, 0.5
 
 
@@ -62,9 +61,6 @@ class FineTuneConfig:
     dropout: bool = True
     # What the earlier of several exits learn from the last, beside the labels.
     exits_weight: float = 0.5
-    # What training examples that keep the network as it was count, beside those that teach it
-    # something.
-    as_before_weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +89,10 @@ def fine_tune(
 
     Return the seconds it took, those until a last checkpoint included.
 
-    `before` is the network that training examples `as_before` keep to (learning without forgetting,
-    Li and Hoiem 2016). `batches` are positions of training examples, a list a step; without them
-    every training example comes once an epoch. Parameters that need no gradient stay as they are.
+    With `before`, a network, the training examples teach what that one says of them and nothing
+    else (distillation, Hinton et al. 2015). `batches` are positions of training examples, a list a
+    step; without them every training example comes once an epoch. Parameters that need no gradient
+    stay as they are.
 
     With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
     one is not run again; the file is the caller's to delete. The same seed and data give the same
@@ -189,7 +186,6 @@ class _Batch:
     # One a training example; `_UNKNOWN` where nothing is known.
     is_spam: torch.Tensor
     weight: torch.Tensor
-    as_before: torch.Tensor
 
 
 def _collate(
@@ -219,7 +215,6 @@ def _collate(
         promotion=promotion.to(device),
         is_spam=_known([one.is_spam for one in training_examples], device),
         weight=torch.tensor([one.weight for one in training_examples], device=device),
-        as_before=torch.tensor([one.as_before for one in training_examples], device=device),
     )
 
 
@@ -274,13 +269,12 @@ def _loss(
     pooled = [
         (_pool(spam.float(), batch.owner, count), promotion.float()) for spam, promotion in answers
     ]
-    losses = [_loss_of_labels(said, batch, config) for said in pooled]
     last = pooled[-1]
+    if before is not None:
+        return _loss_as_before(last, batch, config, before)
+    losses = [_loss_of_labels(said, batch, config) for said in pooled]
     losses += [config.exits_weight * _loss_to_last(said, last, batch) for said in pooled[:-1]]
-    loss = torch.stack(losses).sum() / len(pooled)
-    if before is None:
-        return loss
-    return loss + config.as_before_weight * _loss_as_before(last, batch, config, before)
+    return torch.stack(losses).sum() / len(pooled)
 
 
 def _answers(network: Network | ExitNetwork, batch: _Batch) -> list[Said]:
@@ -334,12 +328,9 @@ def _loss_as_before(
     with torch.no_grad(), short_numbers(batch.ids.device):
         # In the same runs as the network itself: other sums would differ in their last bits.
         ((was_spam, was_promotion),) = _answers(before, batch)
-    count, kept = len(batch.is_spam), batch.as_before.float()
-    of_token = (batch.mask * batch.kinds).float() * kept[batch.owner].unsqueeze(1)
-    moved = functional.huber_loss(
-        spam, _pool(was_spam.float(), batch.owner, count), reduction="none", delta=_HUBER
-    )
-    loss = _MOVED_WEIGHT * (moved * kept).sum() / count
+    of_token = (batch.mask * batch.kinds).float()
+    was = _pool(was_spam.float(), batch.owner, len(batch.is_spam))
+    loss = _MOVED_WEIGHT * functional.huber_loss(spam, was, delta=_HUBER)
     of_promotion = (_divergence(promotion, was_promotion.float()) * of_token).sum()
     return loss + config.promotion_weight * of_promotion / of_token.sum().clamp(min=1.0)
 

@@ -44,7 +44,7 @@ def export_quantisation_aware(
     """
     drawn = np.random.default_rng(seed).permutation(len(train))[:windows].tolist()
     rounded = round_network(network, [tokeniser.windows(train[i].input)[0] for i in drawn])
-    examples = [TrainingExample(input=e.input, as_before=True) for e in train]
+    examples = [TrainingExample(input=e.input) for e in train]
     fine_tune(rounded, tokeniser, examples, config, seed=seed, before=network)
     with tempfile.TemporaryDirectory() as folder:
         export_network(rounded, Path(folder), short=True)

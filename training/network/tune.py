@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -67,11 +67,9 @@ def plan_training_examples(
     rotation: RotationConfig,
     *,
     name: str,
-    weights: Mapping[str, float] | None = None,
 ) -> Plan:
     """Return the plan for the comments at the positions `teaching`, and for texts without a label.
 
-    `weights` says of comments by id how much they teach where that is not what their source does.
     The same name, comments and settings give the same plan.
     """
     drawn = draw_epochs(examples, teaching, rotation)
@@ -79,8 +77,7 @@ def plan_training_examples(
     used = sorted({i for epoch in epochs for i in epoch})
     place = {position: number for number, position in enumerate(used)}
     training_examples = [
-        training_example_of(e, weight=(weights or {}).get(e.comment.id, weight_of(e)))
-        for e in (examples[i] for i in used)
+        training_example_of(e, weight=weight_of(e)) for e in (examples[i] for i in used)
     ]
     more = _woven_training_examples(texts, config.seed)[: config.woven_texts]
     others = range(len(training_examples), len(training_examples) + len(more))

@@ -45,6 +45,7 @@ def evidence(seed: int, count: int = 300) -> Evidence:
         examples=examples,
         model_p_spam=1 / (1 + np.exp(-log_odds)),
         strengths=signal_strengths(examples),
+        folds=np.arange(count) % 5,
     )
 
 
@@ -67,31 +68,6 @@ def test_every_detector_has_a_weight_and_the_cutoffs_are_the_promised_ones(weigh
 
     assert set(outcome.fusion.signal_weights) == set(signal_names())
     assert (outcome.fusion.ham_cutoff, outcome.fusion.spam_cutoff) == cutoffs
-
-
-def test_ham_of_blogs_that_were_learnt_from_lowers_no_cutoff():
-    rng = np.random.default_rng(5)
-    is_spam = np.arange(12_000) >= 10_000
-    is_new = np.arange(12_000) % 10 == 0
-    log_odds = np.where(is_new, -6.0, -16.0) + rng.exponential(size=12_000)
-    log_odds[is_spam] = 6.0
-    p_spam = 1 / (1 + np.exp(-log_odds))
-
-    def spam_cutoff(which: np.ndarray | None, rows: np.ndarray) -> float:
-        _, cutoff = promised_cutoffs(
-            p_spam[rows],
-            is_spam[rows],
-            max_false_positive_rate=0.001,
-            max_missed_spam_rate=0.01,
-            is_new=which,
-        )
-        return cutoff
-
-    everything = np.ones(12_000, dtype=np.bool_)
-    assert spam_cutoff(is_new, everything) > spam_cutoff(None, everything)
-    assert spam_cutoff(is_new, everything) == spam_cutoff(None, is_new | is_spam)
-    # Where nothing is of a new blog all ham speaks.
-    assert spam_cutoff(~everything, everything) == spam_cutoff(None, everything)
 
 
 def test_promises_are_counted_on_what_they_are_about():

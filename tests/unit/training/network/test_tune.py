@@ -65,16 +65,6 @@ def test_a_share_of_an_epoch_is_so_many_batches_of_it(epochs, batches):
     assert len(plan(replace(CONFIG, epochs=epochs)).batches) == batches
 
 
-def test_what_a_decision_weighs_stands_for_what_its_source_does():
-    weighed = EXAMPLES[0].comment.id
-
-    found = plan(weights={str(weighed): 0.25})
-
-    of_it = [one for one in found.training_examples if one.input.text == EXAMPLES[0].comment.text]
-    assert {one.weight for one in found.training_examples} - {0.25} == {1.0}
-    assert [one.weight for one in of_it] in ([0.25], [])
-
-
 @pytest.mark.parametrize("at", [0, 420, len(WOVEN)])
 def test_what_was_woven_in_is_taught_as_promotion_and_what_is_around_it_as_plain(at):
     training_example = plan(texts=[woven(at)]).training_examples[-1]
