@@ -200,73 +200,6 @@ def print_table(measured: Measured, peaks: Mapping[str, float], colds: Mapping[s
         )
 
 
-def print_limit(
-    version: Path, mixes: Mapping[str, Sequence[Record]], repeats: int, engine: Worker
-) -> None:
-    """Say what share of the engine's time its int8 products alone would take on this machine.
-
-    Batches of 64, because a single window can only use one core.
-    """
-    with Worker("network", version, 0) as network, Worker("products", version, 0) as products:
-        if products.missing is not None:
-            print(f"not measured: how near the arithmetic limit: {products.missing}")
-            return
-        records = next(iter(mixes.values()))
-        three = {"engine": engine, "network": network, "products": products}
-        passes = {name: Passes() for name in three}
-        best = []
-        measure_pass(three, records, _SIZES[-1], 0)
-        for turn in range(repeats):
-            for name, calls in measure_pass(three, records, _SIZES[-1], turn).items():
-                passes[name].add(calls)
-            best.append(products.ask("best rate")["rate"])
-        facts = products.ask("describe", records=records)
-    _print_limit(len(records), facts, passes, statistics.median(best))
-
-
-def _print_limit(
-    comments: int,
-    facts: Mapping[str, Any],
-    passes: Mapping[str, Passes],
-    best: float,
-) -> None:
-    work = facts["int8_per_token"] * facts["padded_tokens"]
-    each = work / comments
-    rates = {name: each * statistics.median(some.rates) for name, some in passes.items()}
-    print(
-        f"\nThe network: {facts['layers']} layers, hidden size {facts['hidden']}, "
-        f"{facts['int8_per_token'] / 1e6:.2f} M int8 multiply-adds a token in its matrices. The "
-        f"attention between tokens, {facts['attention'] / work:.1%} of that here, is left out.\n"
-        f"The mix: {comments} comments, {facts['windows']} windows, {facts['tokens']} tokens, "
-        f"{facts['padded_tokens']} with padding ({facts['padded_tokens'] / facts['windows']:.0f} a "
-        f"window), {each / 1e9:.3f} G multiply-adds a comment.\n"
-        f"The machine: these int8 products alone, in OpenVINO ({', '.join(facts['kernels'])}), "
-        f"{rates['products'] / 1e9:.0f} G multiply-adds/s at the windows' own lengths and "
-        f"{best / 1e9:.0f} G/s at {facts['long_tokens']:,} tokens."
-    )
-    for name, means in (("network", "network alone"), ("engine", "engine with tokenising")):
-        print(
-            f"The {means}: {rates[name] / 1e9:.0f} G multiply-adds/s in batches of {_SIZES[-1]}: "
-            f"{rates[name] / rates['products']:.0%} of the products' rate at these lengths, "
-            f"{rates[name] / best:.0%} of their best."
-        )
-
-
-def print_memory(version: Path, mixes: Mapping[str, Sequence[Record]]) -> None:
-    """Say how many windows of each mix the classifier's memory saves, and how many it could."""
-    for mix, records in mixes.items():
-        with Worker("counted", version, 0) as counted, Worker("products", version, 0) as products:
-            if products.missing is not None:
-                return
-            measure_pass({"counted": counted}, records, _SIZES[-1], 0)
-            read = counted.ask("windows read")["windows"]
-            facts = products.ask("describe", records=records)
-        print(
-            f"Mix {mix}: {facts['windows']} windows, {facts['different_windows']} different "
-            f"in what the network reads; with the memory {read} were read."
-        )
-
-
 def print_disk(version: Path) -> None:
     """Say what serving takes on the disk, beside what torch and transformers would."""
     serving = installed_bytes(locked_packages(_ROOT / "requirements.lock"))
@@ -311,9 +244,6 @@ def main() -> None:
         measured = measure(workers, mixes, args.repeats)
         peaks = {name: worker.ask("peak")["mib"] for name, worker in workers.items()}
         print_table(measured, peaks, colds)
-        if "engine" in workers:
-            print_limit(version, mixes, args.repeats, workers["engine"])
-            print_memory(version, mixes)
     finally:
         for worker in workers.values():
             worker.close()

@@ -191,20 +191,6 @@ class Classifier(_Plain):
         forget_windows(self._classifier)
 
 
-class Counted(Classifier):
-    """The shipped classifier, which counts the windows that its memory had no answer for."""
-
-    def __init__(self, version: Path) -> None:
-        super().__init__(version)
-        self.read_windows = 0
-        self._read = self._classifier._engine.read
-        self._classifier._engine.read = self._count
-
-    def _count(self, windows: Sequence[Any], *given: Any) -> list[Any]:
-        self.read_windows += len(windows)
-        return list(self._read(windows, *given))
-
-
 class Judgement(_Plain):
     """The whole judgement of one process: classifier, detectors, weights, policy."""
 
@@ -231,60 +217,6 @@ class Judgement(_Plain):
         forget_windows(self._model.classifier)
 
 
-class Products(_Plain):
-    """The network's int8 products alone, for the windows that the comments make."""
-
-    def __init__(self, version: Path) -> None:
-        from models.tokens import CommentTokeniser
-        from models.transformer import NETWORK_FILE, TOKENISER_FILE
-        from tests.benchmarks.int8_rate import MatrixProducts, read_shape
-
-        if not (version / NETWORK_FILE).is_file():
-            raise MissingError("this version has no network")
-        self._shape = read_shape(version / NETWORK_FILE)
-        try:
-            self._products = MatrixProducts(self._shape)
-        except ValueError as error:
-            raise MissingError(str(error)) from error
-        text = (version / TOKENISER_FILE).read_text(encoding="utf-8")
-        self._tokeniser = CommentTokeniser(text)
-
-    def prepare(self, records: Sequence[Record]) -> list[Any]:
-        from models.engine import PAD_TO
-
-        return [
-            [-(-len(window.ids) // PAD_TO) * PAD_TO for window in self._tokeniser.windows(one)]
-            for one in _model_inputs(records)
-        ]
-
-    def score(self, some: list[Any], size: int) -> None:
-        self._products.run([length for lengths in some for length in lengths])
-
-    def best_rate(self) -> float:
-        """Return the int8 multiply-adds a second of these products on long inputs."""
-        return self._products.best_rate()
-
-    def describe(self, records: Sequence[Record]) -> dict[str, Any]:
-        """Return the network's size and what the comments ask of it."""
-        from tests.benchmarks.int8_rate import LONG_TOKENS
-
-        inputs = _model_inputs(records)
-        windows = [window for one in inputs for window in self._tokeniser.windows(one)]
-        padded = [length for lengths in self.prepare(records) for length in lengths]
-        return {
-            "layers": len(self._shape.attention_width),
-            "hidden": self._shape.matrices[0][0],
-            "int8_per_token": self._shape.int8_per_token(),
-            "attention": sum(self._shape.attention_of(length) for length in padded),
-            "windows": len(windows),
-            "different_windows": len({(window.ids, window.n_context) for window in windows}),
-            "tokens": sum(len(window.ids) for window in windows),
-            "padded_tokens": sum(padded),
-            "kernels": list(self._products.kernels),
-            "long_tokens": LONG_TOKENS,
-        }
-
-
 def _model_inputs(records: Sequence[Record]) -> list[Any]:
     from service.domain.dataset_row import comment_from_row
     from service.scoring.inputs import model_input
@@ -300,9 +232,7 @@ def _load(name: str, version: Path, layers: int) -> Scorer:
         "engine": lambda: Engine(version),
         "network": lambda: Network(version),
         "classifier": lambda: Classifier(version),
-        "counted": lambda: Counted(version),
         "judgement": lambda: Judgement(version),
-        "products": lambda: Products(version),
     }
     return engines[name]()
 
@@ -316,15 +246,6 @@ def _answer(scorer: Scorer, command: Mapping[str, Any]) -> dict[str, Any]:
             return {}
         case "peak":
             return {"mib": _peak_mib()}
-        case "describe":
-            assert isinstance(scorer, Products)
-            return scorer.describe(command["records"])
-        case "windows read":
-            assert isinstance(scorer, Counted)
-            return {"windows": scorer.read_windows}
-        case "best rate":
-            assert isinstance(scorer, Products)
-            return {"rate": scorer.best_rate()}
         case unknown:
             msg = f"no such command: {unknown}"
             raise ValueError(msg)

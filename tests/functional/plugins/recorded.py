@@ -1,6 +1,6 @@
 """What the plugin was recorded to send to `/v1` from a real WordPress 6.4.5, PHP 8.2.
 
-`tests/benchmarks/wordpress_plugin.py` records them as `requests.jsonl`. Texts are this project's
+They were recorded from a real WordPress. Texts are this project's
 own; ids, which the service makes, are put in where they stood.
 """
 
