@@ -66,7 +66,7 @@ def create_app(
         note_comments([added.comment_id])
         return added
 
-    routes = _api_routes(services, config, submit, waiter)
+    routes = api_routes(services, config, submit, waiter)
     register_api(app, routes)
     register_docs(app, lambda: describe(routes))
     register_pages(app, services, config)
@@ -76,7 +76,7 @@ def create_app(
     return app
 
 
-def _api_routes(
+def api_routes(
     services: Services, config: WebConfig, submit: Submit, waiter: VerdictWaiter
 ) -> list[Route]:
     """Return every operation of the API."""

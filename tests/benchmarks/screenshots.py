@@ -23,7 +23,7 @@ from models.registry import (
     SHIPPED_DIR,
     check_version,
     import_version,
-    load_current,
+    load_version,
     promote,
     read_current_name,
 )
@@ -190,7 +190,9 @@ def adverts() -> list[Comment]:
 
 def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf) -> Services:
     """Return services that judged the comments with the current model and every detector."""
-    model = to_judging_model(load_current(models_dir))
+    model = to_judging_model(
+        load_version((models_dir or SHIPPED_DIR) / read_current_name(models_dir))
+    )
     services = make_services(
         stores=fresh_stores(sites=(*SITES, KETTLE)),
         current_model=lambda: model,

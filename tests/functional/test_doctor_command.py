@@ -56,8 +56,7 @@ def test_without_workers_everything_else_is_well(home, valkey_url):
     slow = {"processor"} if processor.state is State.WARN else set()
     assert {check for check, state in found.items() if state == "warn"} == {
         "backup",
-        "callbacks process",
-        "scheduler",
+        "background",
         *slow,
     }
     assert len(found) > 18

@@ -548,8 +548,9 @@ _WORKER = """
 import pathlib
 import service.processes.worker, service.commands.offline
 from models.inputs import ModelInput
-from models.registry import load_current
-(output,) = load_current(None).classifier.score_batch([ModelInput(text="Thank you!")])
+from models.registry import SHIPPED_DIR, load_version, read_current_name
+classifier = load_version(SHIPPED_DIR / read_current_name()).classifier
+(output,) = classifier.score_batch([ModelInput(text="Thank you!")])
 from service.cli import main
 comments = pathlib.Path(sys.argv[1], "comments.jsonl")
 comments.write_text('{"id": "c1", "text": "Thank you!"}\\n')

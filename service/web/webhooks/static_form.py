@@ -23,6 +23,7 @@ from service.moderation.intake.form_tokens import FORM_FIELD, MAX_FIELD_CHARS
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError
+from service.web.edge.given import is_email, is_web_address
 from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.reading import validate
 from service.web.edge.sharing import host_of, shared_with
@@ -187,14 +188,18 @@ def _read_multipart(received: Received) -> dict[str, str]:
 def _validate(
     fields: Mapping[str, Json], received: Received, form: dict[str, Json]
 ) -> CommentRequest:
-    """Return the comment. Raises `InvalidInputError` that names fields as `/v1` does."""
+    """Return the comment. Raises `InvalidInputError` that names fields as `/v1` does.
+
+    A visitor's e-mail or web address that is none is left out: it must not cost their comment.
+    """
     document: dict[str, Json] = {"form": form}
-    for path in ("text", "author.name", "author.email", "author.url", "post.title", "reply_to"):
-        if path in fields:
-            _put(document, path, fields[path])
     page = fields.get("post.url") or received.headers.get("Referer")
-    if page:
-        _put(document, "post.url", page)
+    given = {**fields, "post.url": page} if page else fields
+    fits = {"author.email": is_email, "author.url": is_web_address, "post.url": is_web_address}
+    paths = ("text", "author.name", *fits, "post.title", "reply_to")
+    for path in paths:
+        if path in given and (path not in fits or fits[path](str(given[path]))):
+            _put(document, path, given[path])
     if received.address:
         _put(document, "address", received.address.partition("%")[0])
     user_agent = received.headers.get("User-Agent", "")[:1_000]
