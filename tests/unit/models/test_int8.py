@@ -54,6 +54,41 @@ def test_inputs_are_rounded_as_the_network_learnt():
     assert _run(core, model, rows) == pytest.approx(expected, rel=1e-3, abs=1.0)
 
 
+def _look_up(table: np.ndarray, scale: np.ndarray) -> ov.Model:
+    """Return a network that looks up rows of a stored table."""
+    ids = _ops.parameter([1, -1], np.int64)
+    widened = _ops.convert(_ops.constant(table.astype(np.int8)), "f32")
+    scaled = _ops.multiply(widened, _ops.constant(scale.astype(np.float32)))
+    return ov.Model([_ops.gather(scaled, ids, np.int64(0))], [ids], "look-up")
+
+
+@pytest.mark.parametrize("scale_shape", [(40, 1), (1, 1)])
+def test_rows_that_are_looked_up_keep_their_numbers(scale_shape):
+    core = ov.Core()
+    rng = np.random.default_rng(2)
+    table, scale = rng.integers(-127, 128, (40, 8)), rng.uniform(0.001, 0.1, scale_shape)
+    model = _look_up(table, scale)
+
+    prepare_for_cpu(core, model)
+
+    ids = np.array([[3, 0, 39, 3]])
+    (found,) = core.compile_model(model, "CPU")([ids]).values()
+    # Bit by bit: both multiply one number of float32 by another.
+    expected = table.astype(np.float32) * scale.astype(np.float32)
+    assert (found == expected[ids]).all()
+
+
+def test_a_table_with_a_scale_a_row_is_widened_after_the_look_up():
+    core = ov.Core()
+    model = _look_up(np.ones((40, 8)), np.ones((40, 1)))
+
+    prepare_for_cpu(core, model)
+
+    gathered = [op for op in model.get_ordered_ops() if op.get_type_name() == "Gather"]
+    assert {op.get_output_element_type(0).get_type_name() for op in gathered} == {"i8", "f32"}
+    assert not any(op.get_output_partial_shape(0) == ov.PartialShape([40, 8]) for op in gathered)
+
+
 def test_a_network_without_int8_stays_as_it_is():
     core = ov.Core()
     rows = _ops.parameter([2, 3], np.float32)
