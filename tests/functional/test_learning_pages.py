@@ -18,7 +18,7 @@ from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.scoring.lean import recorded_lean
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import SITE, make_comment
 from tests.fakes import ForgetfulHistory, make_services, make_site, with_ports
 from tests.functional.moderators import hidden_fields, keep, signed_in, that_learn, token_of
 from tests.unit.learning.training_examples import HAM, SPAM
@@ -213,46 +213,3 @@ def ask(services, n, *, unsure, at, site=SITE):
         outcome = Outcome.UNSURE if number < unsure else Outcome.HAM
         comment = make_comment(received_at=at + timedelta(seconds=number), site_id=site)
         keep(services, comment, outcome)
-
-
-def test_the_queue_tells_how_often_people_are_asked_now_and_were_at_first(services, client):
-    ask(services, 60, unsure=18, at=NOW - timedelta(days=60))
-    ask(services, 200, unsure=14, at=NOW - timedelta(days=3))
-    ask(services, 30, unsure=30, at=NOW - timedelta(days=2), site=OTHER)
-
-    page = words(client.get(f"/review?site={SITE}"))
-
-    told = "Of the last 200 comments you were asked about 14; in the first week about 18 of 60."
-    assert told in page
-
-
-def test_of_too_few_comments_the_queue_tells_nothing(services, client):
-    ask(services, 20, unsure=10, at=NOW - timedelta(days=60))
-    ask(services, 190, unsure=14, at=NOW - timedelta(days=3))
-
-    assert "Of the last" not in words(client.get("/review"))
-
-
-def test_while_the_last_comments_reach_into_the_first_week_the_queue_tells_nothing(
-    services, client
-):
-    ask(services, 230, unsure=14, at=NOW - timedelta(days=3))
-
-    assert "Of the last" not in words(client.get("/review"))
-
-
-def test_figures_tell_what_was_left_by_week_and_would_have_been_without_learning(services):
-    services = without_histories(services)
-    decide_some(services, 24)
-    for n in range(10):
-        post(services, SPAM.format(f"word {n}"))
-    services.common.clock.advance(days=8)
-    for n in range(10):
-        post(services, SPAM.format(f"other {n}"))
-
-    page = signed_in(services).get("/figures")
-
-    told = words(page)
-    assert "Left to a person, by week" in told
-    assert "The dashed line is what the model version alone would have left" in told
-    assert re.search(r"Week from.*? 34 \d+ % 100 %.*? 10 0 % 100 %", told)

@@ -66,14 +66,17 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install,
         asked = ask_retraining(
             services.learning, services.common, by="Olive", options=RetrainingOptions()
         )
-        until(lambda: services.learning.retrainings.get(asked.id).step == "fit")
+        until(lambda: services.learning.retrainings.get(asked.id).step == "fit", seconds=90)
         alive_while_training = services.learning.trainer_queue.is_heard()
         first.send_signal(signal.SIGTERM)
         code = first.wait(30)
     stopped = services.learning.retrainings.get(asked.id)
     (told / "waits").unlink()
     with trainer(installation):
-        until(lambda: services.learning.retrainings.get(asked.id).state is RetrainingState.ENDED)
+        until(
+            lambda: services.learning.retrainings.get(asked.id).state is RetrainingState.ENDED,
+            seconds=90,
+        )
 
     ended = services.learning.retrainings.get(asked.id)
     assert (code, alive_while_training) == (0, True)
