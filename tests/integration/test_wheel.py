@@ -158,7 +158,7 @@ def test_what_is_installed_judges_from_any_folder(installed, tmp_path):
 def test_a_retraining_names_the_command_that_installs_what_it_lacks(installed, tmp_path):
     script = (
         "import sys\n"
-        "sys.modules['torch'] = None\n"
+        "sys.modules['sklearn'] = None\n"
         "from slopsieve.service.training_runs.training_program import Bounds, TrainingProcesses\n"
         "import pathlib\n"
         "folder = pathlib.Path(sys.argv[1])\n"
@@ -174,5 +174,5 @@ def test_a_retraining_names_the_command_that_installs_what_it_lacks(installed, t
         check=False,
     )
 
-    assert "(torch)" in ended.stdout, ended.stderr
+    assert "(sklearn)" in ended.stdout, ended.stderr
     assert f"{sys.executable} -m pip install 'slopsieve[retrain]'" in ended.stdout
