@@ -9,7 +9,7 @@ import click
 
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.doctor.examine import examine
-from service.doctor.finding import State
+from service.domain.finding import State
 
 
 @click.command("doctor")

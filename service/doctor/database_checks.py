@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from service import remedies
 from service.data_folder import DataFolder
-from service.doctor.finding import Finding, bytes_in_words, fail, warn, well
 from service.domain.errors import StoreUnavailableError
+from service.domain.finding import Finding, bytes_in_words, fail, warn, well
 from service.stores.migrations import SchemaState, schema_state
 from service.stores.sql import prove_write
 from service.stores.sql.base.engine import reading

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 
 from service.data_folder import DataFolder
 from service.doctor.database_checks import check_database
-from service.doctor.finding import Finding, fail, warn, well
 from service.doctor.folder_checks import check_folder, check_secret
 from service.doctor.judging_checks import (
     check_backlog,
@@ -29,6 +28,7 @@ from service.doctor.settings_checks import check_combinations, check_names, name
 from service.doctor.valkey_checks import check_valkey
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
+from service.domain.finding import Finding, fail, warn, well
 from service.install_commands import install_again
 from service.moderation.insight.figures import last_days
 from service.outbound.sender import trusted_authorities

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
-from service.doctor.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
+from service.domain.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
 
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LEAST_SHARE_FREE = 0.1

@@ -10,9 +10,9 @@ from pathlib import Path
 from models.errors import ModelVersionError
 from models.registry import SHIPPED_DIR, check_version, list_versions, read_current_name
 from service import PREFIX
-from service.doctor.finding import Finding, fail, time_in_words, warn, well
 from service.domain.backlog import Backlog, ReviewPart
 from service.domain.comment import Lane
+from service.domain.finding import Finding, fail, time_in_words, warn, well
 from service.scoring.stability import SHIFTED
 from service.tasks.heartbeat import STUCK_SECONDS, WorkerSign, are_stuck
 
@@ -82,44 +82,68 @@ def usable_threads() -> int:
     return os.cpu_count() or 1
 
 
+_NO_MODEL = "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile."
+
+
 def check_workers(
     workers: Sequence[WorkerSign], background: Sequence[WorkerSign]
 ) -> Iterator[Finding]:
     """Find processes that are away or too many, and workers that differ."""
-    if not workers:
-        yield fail(
-            "workers", "no worker has given a sign of life lately", "Start one: slopsieve up"
-        )
-    for worker in workers:
-        if worker.model_problem:
-            yield fail(
-                "workers",
-                f"{worker.name} has no model: {worker.model_problem}",
-                "slopsieve models list, then slopsieve models promote VERSION",
-            )
     versions = sorted({worker.model_version for worker in workers})
+    if not workers:
+        yield judge_workers(workers)
+    elif any(worker.model_problem for worker in workers):
+        yield from (
+            fail("workers", f"{one.name} has no model: {one.model_problem}", _NO_MODEL)
+            for one in workers
+            if one.model_problem
+        )
+    elif len(versions) == 1:
+        yield well("workers", f"{len(workers)} alive, with {versions[0]}")
     if len(versions) > 1:
         yield warn(
             "workers",
             f"they judge with different versions: {', '.join(versions)}",
             "See that all read the same folder (SLOPSIEVE_MODELS_DIR); a swap takes seconds.",
         )
-    elif workers and not any(worker.model_problem for worker in workers):
-        yield well("workers", f"{len(workers)} alive, with {versions[0]}")
-    if not background:
-        yield warn(
-            "background",
-            "nobody notifies sites of verdicts and decisions, and what was lost or missed stays so",
-            f"Start it: slopsieve up, or python -P -m {PREFIX}service.processes.background",
-        )
-    elif len(background) > 1:
+    if len(background) > 1:
         yield warn(
             "background",
             f"{len(background)} gave a sign of life lately, and one is enough",
             "Ask again in half a minute: one that was killed is gone then. Else end all but one.",
         )
     else:
-        yield well("background", "1 alive")
+        yield judge_background(background)
+
+
+def judge_workers(workers: Sequence[WorkerSign]) -> Finding:
+    """Find that nobody judges."""
+    if workers:
+        return well("workers", f"{len(workers)} alive")
+    return fail(
+        "workers",
+        "no worker has given a sign of life lately",
+        "Start a worker (slopsieve up does); comments are kept meanwhile and judged later.",
+    )
+
+
+def judge_models(workers: Sequence[WorkerSign]) -> Finding:
+    """Find a worker that has no model; strangers may read this, so it is not named."""
+    if not workers:
+        return fail("workers", "unknown while there is no worker", judge_workers(workers).remedy)
+    problem = next((worker.model_problem for worker in workers if worker.model_problem), None)
+    return fail("workers", problem, _NO_MODEL) if problem else well("workers", "each has a model")
+
+
+def judge_background(background: Sequence[WorkerSign]) -> Finding:
+    """Find that nobody notifies sites or does upkeep."""
+    if background:
+        return well("background", f"{len(background)} alive")
+    return warn(
+        "background",
+        "nobody notifies sites of verdicts and decisions, and what was lost or missed stays so",
+        f"Start it: slopsieve up, or python -P -m {PREFIX}service.processes.background",
+    )
 
 
 def judge_progress(

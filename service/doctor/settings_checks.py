@@ -6,7 +6,7 @@ import difflib
 import ipaddress
 from collections.abc import Iterable, Iterator, Mapping
 
-from service.doctor.finding import Finding, fail, warn, well
+from service.domain.finding import Finding, fail, warn, well
 from service.settings import ENV_PREFIX, VARIABLES, Settings
 
 _WIDE_PREFIX = {4: 16, 6: 48}

@@ -9,8 +9,8 @@ import redis
 
 from service import remedies
 from service.doctor.database_checks import judge_clock
-from service.doctor.finding import Finding, bytes_in_words, fail, warn, well
 from service.domain.errors import StoreUnavailableError
+from service.domain.finding import Finding, bytes_in_words, fail, warn, well
 from service.tasks.broker import prove_write
 
 _OLDEST = 7

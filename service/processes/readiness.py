@@ -6,41 +6,29 @@ import time
 from collections.abc import Callable
 
 from service import remedies
+from service.doctor.judging_checks import (
+    judge_background,
+    judge_models,
+    judge_progress,
+    judge_workers,
+)
 from service.domain.errors import StoreUnavailableError
+from service.domain.finding import Finding, fail, well
 from service.stores.sql import ping, prove_write
 from service.tasks import broker
-from service.tasks.heartbeat import (
-    BACKGROUND,
-    STUCK_SECONDS,
-    WorkerSign,
-    are_stuck,
-    live_workers,
-)
-from service.web.edge.health import Checks, Unready
+from service.tasks.heartbeat import BACKGROUND, live_workers
+from service.web.edge.health import Checks
 from service.wiring import Wired
 
 # A commit waits for the disk, and `/readyz` answers whoever asks: in between a read is enough.
 _PROOF_LASTS_SECONDS = 5.0
-
-_NO_WORKER = Unready(
-    says="no worker has given a sign of life lately",
-    remedy="Start a worker; comments are kept meanwhile and judged later.",
-)
-_NO_BACKGROUND = Unready(
-    says="the background process has given no sign of life lately",
-    remedy="Start it; what sites are to be told is kept meanwhile, lost comments wait.",
-)
-_NO_QUEUE = Unready(
-    says="unknown while the queue cannot be used", remedy="Put the queue right; then ask again."
-)
-_STUCK = Unready(
-    says=f"comments wait, and workers stored no verdict for {STUCK_SECONDS:.0f} s",
-    remedy="slopsieve doctor looks for damage and want of room; a worker's last lines say more.",
+_UNKNOWN = fail(
+    "queue", "unknown while the queue cannot be used", "Put the queue right; then ask again."
 )
 
 
 def readiness_checks(wired: Wired) -> Checks:
-    """Return one check a part; each gives None, or what is wrong and what to do."""
+    """Return one check a part; the doctor asks the same and more."""
     services = wired.services
     client = broker.open_client(wired.valkey_url)
     database_proof = WriteProof(
@@ -51,50 +39,32 @@ def readiness_checks(wired: Wired) -> Checks:
         ping=services.intake.queue.depth, prove_write=lambda: broker.prove_write(client)
     )
 
-    def database() -> Unready | None:
-        return _problem(database_proof.renew, remedies.for_database)
+    def database() -> Finding:
+        return _asked("database", database_proof.renew, remedies.for_database)
 
-    def queue() -> Unready | None:
-        return _problem(queue_proof.renew, remedies.for_queue)
+    def queue() -> Finding:
+        return _asked("queue", queue_proof.renew, remedies.for_queue)
 
-    def while_queue(ask: Callable[[], Unready | None]) -> Callable[[], Unready | None]:
+    def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
         """Ask only while the queue takes writes: otherwise nobody can give a sign of life."""
-        return lambda: _NO_QUEUE if queue() else ask()
+        return lambda: check() if queue().is_well else _UNKNOWN
 
-    def worker() -> Unready | None:
-        return None if live_workers(client) else _NO_WORKER
-
-    def model() -> Unready | None:
-        return judge_models(live_workers(client))
-
-    def judging() -> Unready | None:
+    def judging() -> Finding:
         try:
             oldest = services.intake.backlog.oldest_unjudged()
         except StoreUnavailableError as error:
-            return Unready(says=str(error), remedy=remedies.for_database(error))
-        stuck = are_stuck(live_workers(client), oldest=oldest, now=services.common.clock())
-        return _STUCK if stuck else None
-
-    def background() -> Unready | None:
-        return None if live_workers(client, BACKGROUND) else _NO_BACKGROUND
+            return fail("judging", str(error), remedies.for_database(error))
+        now = services.common.clock()
+        return judge_progress(live_workers(client), oldest=oldest, now=now)
 
     return {
         "database": database,
         "queue": queue,
-        "worker": while_queue(worker),
-        "model": while_queue(model),
+        "worker": while_queue(lambda: judge_workers(live_workers(client))),
+        "model": while_queue(lambda: judge_models(live_workers(client))),
         "judging": while_queue(judging),
-        "background": while_queue(background),
+        "background": while_queue(lambda: judge_background(live_workers(client, BACKGROUND))),
     }
-
-
-def judge_models(workers: list[WorkerSign]) -> Unready | None:
-    """Find a worker that has no model."""
-    if not workers:
-        return Unready(says="unknown while there is no worker", remedy=_NO_WORKER.remedy)
-    problem = next((sign.model_problem for sign in workers if sign.model_problem), None)
-    remedy = "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile."
-    return Unready(says=problem, remedy=remedy) if problem else None
 
 
 class WriteProof:
@@ -125,11 +95,11 @@ class WriteProof:
         self._proven_until = self._monotonic() + _PROOF_LASTS_SECONDS
 
 
-def _problem(
-    ask: Callable[[], object], remedy: Callable[[StoreUnavailableError], str]
-) -> Unready | None:
+def _asked(
+    part: str, ask: Callable[[], object], remedy: Callable[[StoreUnavailableError], str]
+) -> Finding:
     try:
         ask()
     except StoreUnavailableError as error:
-        return Unready(says=str(error), remedy=remedy(error))
-    return None
+        return fail(part, str(error), remedy(error))
+    return well(part, "it answers and takes a write")

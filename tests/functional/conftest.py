@@ -6,6 +6,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from service.domain.finding import well
 from service.moderation.admin.sites import issue_key
 from service.ports.services import Services
 from service.web.app import create_app
@@ -40,7 +41,7 @@ def config() -> WebConfig:
 
 @pytest.fixture
 def app(services: Services, config: WebConfig) -> Flask:
-    return create_app(services, config, {"stores": lambda: None})
+    return create_app(services, config, {"stores": lambda: well("stores", "they answer")})
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from unittest.mock import ANY
 import pytest
 from flask import request
 
+from service.domain.finding import Finding, fail, well
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.errors import KINDS
-from service.web.edge.health import Unready
 from tests.functional.conftest import SECRET_KEY
 
 EVERY_PATH = [
@@ -110,13 +110,17 @@ def test_the_process_says_that_it_lives(stranger):
     assert (answer.status_code, answer.get_json()) == (200, {"status": "alive"})
 
 
-def _broken() -> Unready | None:
+def _broken() -> Finding:
     raise ConnectionError("redis://:hunter2@127.0.0.1:6379 refused")
 
 
 def test_readiness_names_the_part_that_is_away(services):
-    away = Unready(says="no answer within 1 s", remedy="See that Valkey runs.")
-    checks = {"database": lambda: None, "queue": lambda: away, "model": _broken}
+    away = fail("queue", "no answer within 1 s", "See that Valkey runs.")
+    checks = {
+        "database": lambda: well("database", "it answers"),
+        "queue": lambda: away,
+        "model": _broken,
+    }
     app = create_app(services, WebConfig(secret_key=SECRET_KEY), checks)
 
     answer = app.test_client().get("/readyz")

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from service.cli import cli
-from service.doctor.finding import State
 from service.doctor.judging_checks import check_processor, read_flags
+from service.domain.finding import State
 from service.moderation.admin.sites import add_site
 from service.stores.sql import create_engine
 from service.wiring import open_services

@@ -10,6 +10,7 @@ from schemathesis.config import SchemathesisConfig
 
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.finding import well
 from service.domain.site import SiteSettings
 from service.moderation.admin.sites import IssuedKey, issue_key
 from service.moderation.intake.submit import submit_comments
@@ -32,7 +33,7 @@ CONFIG = WebConfig(
     requests_per_minute=10**9,
     failures_per_minute=10**9,
 )
-APP = create_app(SERVICES, CONFIG, {"stores": lambda: None})
+APP = create_app(SERVICES, CONFIG, {"stores": lambda: well("stores", "they answer")})
 # As many valid keys as leave room for those that a case makes.
 MOST_KEYS = 40
 KEYS: list[IssuedKey] = []

@@ -7,12 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from service.doctor.judging_checks import judge_models
 from service.domain.comment import Lane
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.moderation.admin.sites import add_site
 from service.ports.comments import NewComment
 from service.processes import readiness
-from service.processes.readiness import WriteProof, judge_models, readiness_checks
+from service.processes.readiness import WriteProof, readiness_checks
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
@@ -97,7 +98,7 @@ def test_workers_that_store_nothing_while_comments_wait_are_told_of():
 def test_a_model_is_not_asked_for_where_a_worker_is_missing():
     assert "Start a worker" in judge_models([]).remedy
     assert "models promote" in judge_models([sign(judged_at=0.0, problem="no version")]).remedy
-    assert judge_models([sign(judged_at=0.0)]) is None
+    assert judge_models([sign(judged_at=0.0)]).is_well
 
 
 @pytest.fixture
@@ -116,7 +117,7 @@ def home(tmp_path):
 
 def told(wired) -> dict[str, tuple[str, str]]:
     found = {name: check() for name, check in readiness_checks(wired).items()}
-    return {name: (one.says, one.remedy) for name, one in found.items() if one}
+    return {name: (one.says, one.remedy) for name, one in found.items() if not one.is_well}
 
 
 def keep_comment(wired, *, seconds_ago: float) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from flask import Flask, Response
 
+from service.domain.finding import Finding, fail
 from service.web.edge.answers import Answer, LiveAnswer, ReadyAnswer
 from service.web.edge.auth import open_to_all
 
@@ -17,16 +17,8 @@ OK = "ok"
 _ELSE = "slopsieve doctor examines everything and says what to do."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unready:
-    """What is wrong with a part, and what to do about it: one line each, free of secrets."""
-
-    says: str
-    remedy: str
-
-
-Checks = Mapping[str, Callable[[], Unready | None]]
-"""By part: returns None if it is there, otherwise what is wrong."""
+Checks = Mapping[str, Callable[[], Finding]]
+"""By part: finds it well, or says what is wrong and what to do, both free of secrets."""
 
 
 def register_health(app: Flask, checks: Checks) -> None:
@@ -40,9 +32,9 @@ def register_health(app: Flask, checks: Checks) -> None:
     def readyz() -> Response:
         asked = {name: _ask(name, check) for name, check in checks.items()}
         answer = ReadyAnswer(
-            ready=not any(asked.values()),
-            parts={name: found.says if found else OK for name, found in asked.items()},
-            remedies={name: found.remedy for name, found in asked.items() if found},
+            ready=all(found.is_well for found in asked.values()),
+            parts={name: OK if found.is_well else found.says for name, found in asked.items()},
+            remedies={name: found.remedy for name, found in asked.items() if not found.is_well},
         )
         return _respond(answer, 200 if answer.ready else 503)
 
@@ -50,13 +42,13 @@ def register_health(app: Flask, checks: Checks) -> None:
     app.add_url_rule("/readyz", view_func=readyz, provide_automatic_options=False)
 
 
-def _ask(name: str, check: Callable[[], Unready | None]) -> Unready | None:
+def _ask(name: str, check: Callable[[], Finding]) -> Finding:
     try:
         return check()
     except Exception as error:  # noqa: BLE001  # a check that fails says that its part is away
         # The message stays out of the answer: it may hold a URL with a password.
         log.warning("a check failed", extra={"part": name, "error": type(error).__name__})
-        return Unready(says=f"the check failed ({type(error).__name__})", remedy=_ELSE)
+        return fail(name, f"the check failed ({type(error).__name__})", _ELSE)
 
 
 def _respond(answer: Answer, status: int) -> Response:

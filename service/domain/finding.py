@@ -1,4 +1,4 @@
-"""What a check found, and how findings are made."""
+"""What a check of health found, and how findings are made: for `/readyz` and the doctor."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ class Finding:
         if (self.state is State.OK) == bool(self.remedy):
             msg = f"the finding of {self.check} needs a remedy if and only if it is not ok"
             raise ValueError(msg)
+
+    @property
+    def is_well(self) -> bool:
+        """Return True if there is nothing to do."""
+        return self.state is State.OK
 
 
 def well(check: str, says: str) -> Finding:
