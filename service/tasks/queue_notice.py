@@ -11,7 +11,6 @@ log = logging.getLogger(__name__)
 
 # Who tells of a lost connection again and again, each time another task or try.
 _TALKATIVE = (
-    "celery.beat",
     "celery.worker.consumer.consumer",
     "celery.worker.request",
     "kombu.asynchronous.hub",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from service.domain.decision import Ruling
-from service.domain.retraining import RetrainingOptions, RetrainingState, report_to
+from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState, report_to
 from service.moderation.learning.ask_retraining import ask_retraining
 from service.moderation.review.decide import decide_comment
 from tests.integration.installation import until
@@ -60,12 +60,20 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install,
     [comment_id] = installation.submit(["Cheap boilers at https://boilers.example"])
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="Ola")
     (told / "waits").touch()
+    # Nothing is due: what begins is what was asked for.
+    options = RetrainingOptions()
+    lately = Retraining(
+        id="rtr_1",
+        asked_by="Ola",
+        asked_at=services.common.clock(),
+        options=options,
+        state=RetrainingState.ENDED,
+    )
+    services.learning.retrainings.put(lately)
 
     with trainer(installation) as first:
         until(services.learning.trainer_queue.is_heard)
-        asked = ask_retraining(
-            services.learning, services.common, by="Olive", options=RetrainingOptions()
-        )
+        asked = ask_retraining(services.learning, services.common, by="Olive", options=options)
         until(lambda: services.learning.retrainings.get(asked.id).step == "fit", seconds=90)
         alive_while_training = services.learning.trainer_queue.is_heard()
         first.send_signal(signal.SIGTERM)

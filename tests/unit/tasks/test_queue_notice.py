@@ -20,7 +20,7 @@ def notice(caplog):
 
 
 def celerys(error: BaseException, words: str = "cannot connect: %s") -> logging.LogRecord:
-    return logging.LogRecord("celery.beat", logging.ERROR, "", 0, words, (error,), None)
+    return logging.LogRecord("kombu.asynchronous.hub", logging.ERROR, "", 0, words, (error,), None)
 
 
 def test_each_loss_and_each_return_is_one_line(notice, caplog):
