@@ -1,8 +1,8 @@
 """Groups comments into campaigns after they were judged, and lets a site's policy act on them.
 
-One worker at a time does it, with a lease on a row of the database. It remembers the newest traits
+One process at a time does it, with a lease on a row of the database. It remembers the newest traits
 in memory to find what a comment is like; which campaign that means, the database says. What is done
-twice, or by two workers whose clocks disagree, changes nothing the second time.
+twice, or by two processes whose clocks disagree, changes nothing the second time.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from service.campaigns.grouping import Grouping
 from service.campaigns.traits import Traits
 from service.domain.campaign import CAMPAIGN_POLICY, is_low
 from service.domain.case import Case
@@ -24,9 +24,12 @@ from service.moderation.review.decide import decide_comment
 from service.ports.campaigns import Lease, Placement
 from service.ports.services import ClustersPorts, Services
 
+if TYPE_CHECKING:
+    from service.campaigns.grouping import Grouping
+
 log = logging.getLogger(__name__)
 
-# How long a worker that died keeps the others from grouping; one that lives renews it every turn.
+# How long a process that died keeps the others from grouping; one that lives renews it every turn.
 _LEASE = timedelta(seconds=30)
 MOST_REMEMBERED = 200_000
 # Placed in one transaction: on SQLite nobody else writes meanwhile.
@@ -35,7 +38,7 @@ _FILL_PORTION = 2_000
 
 
 class GroupingMemory:
-    """What one worker remembers between its turns; `holder` is its name on the lease."""
+    """What a process remembers between its turns; `holder` is its name on the lease."""
 
     def __init__(self, holder: str, *, most: int = MOST_REMEMBERED) -> None:
         self.holder = holder
@@ -46,6 +49,9 @@ class GroupingMemory:
 
     def begin(self, after: int) -> Grouping:
         """Remember nothing yet, with all after this place to be read again."""
+        # Imported late: numpy takes 25 MB, and a place where nobody writes needs none.
+        from service.campaigns.grouping import Grouping
+
         self.grouping = Grouping(max_remembered=self.most)
         self.fill_after = after
         return self.grouping
@@ -57,9 +63,10 @@ class GroupingMemory:
 
 
 def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:
-    """Place fresh comments while `goes_on`, if it is this worker's turn; return how many.
+    """Place fresh comments while `goes_on`, if it is this process's turn; return how many.
 
-    A worker whose turn begins first reads what was placed already, over several calls if need be.
+    Whose turn begins first reads what was placed already, over several calls if need be, as soon
+    as there is anything to place.
     Raises `StoreUnavailableError`; the next call goes on where this one ended.
     """
     now = services.common.clock()
@@ -67,8 +74,12 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
     if lease is Lease.REFUSED:
         memory.clear()
         return 0
+    if lease is Lease.TAKEN:
+        memory.clear()
+    if memory.grouping is None and not services.clusters.campaigns.fresh(limit=1):
+        return 0
     grouping = memory.grouping
-    if grouping is None or lease is Lease.TAKEN:
+    if grouping is None:
         grouping = memory.begin(services.clusters.campaigns.place_before(memory.most))
     placed = 0
     if not _fill(grouping, memory, services.clusters, goes_on=goes_on):
