@@ -156,7 +156,7 @@ def test_every_slice_counts_each_comment_once(models_dir):
 def test_the_page_of_a_card_names_the_bound_and_the_limits(models_dir):
     page = (models_dir / "one" / "card.md").read_text("utf-8")
 
-    assert "exact binomial, 95%" in page
+    assert "Intervals are 95%, exact for shares" in page
     assert "## Limits" in page
     assert "at these cutoffs" in page
 

@@ -130,7 +130,7 @@ def test_an_upkeep_run_counts_how_it_ended_and_what_it_dealt_with(registry, coun
     [
         ("worker", "slopsieve_verdicts_total"),
         ("api", "slopsieve_comments_kept_total"),
-        ("callbacks", "slopsieve_callback_attempts_total"),
+        ("background", "slopsieve_callback_attempts_total"),
     ],
 )
 def test_what_a_process_will_count_is_there_from_the_beginning_as_zero(
