@@ -153,7 +153,7 @@ class Grouping:
         return self._best(slots, shared) if slots else None
 
     def _is_about(self, slot: int, traits: Traits, *, n_names: int) -> bool:
-        """Say whether two comments that share names are about the same, by meaning if told."""
+        """Return True if two comments that share names have the same subject."""
         cosine = self._vectors.cosine(slot, traits.embedding, traits.space)
         if cosine is None:
             return n_names >= _NAMES_WITHOUT_MEANING

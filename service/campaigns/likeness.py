@@ -1,4 +1,4 @@
-"""Says why two comments are taken for the same campaign."""
+"""The reason why two comments belong to the same campaign."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def targets_of(comment: Comment, *, blog: str | None, history: History) -> Itera
 
 
 def is_name(target: str) -> bool:
-    """Say whether a target is a guessed name, which proves less than an address."""
+    """Return True if a target is a guessed name, which is weaker evidence than an address."""
     return target.startswith(f"{NAME}:")
 
 

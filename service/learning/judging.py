@@ -109,7 +109,7 @@ def _lean(
 
 
 def _was_aged(verdict: Verdict) -> bool:
-    """Say whether this is evidence that approvals were earned by something else than this."""
+    """Return True if the signal says that approvals were earned by other content."""
     return any(one.signal.name in _AGED and one.contribution > 0 for one in verdict.signals)
 
 

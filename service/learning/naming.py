@@ -1,4 +1,4 @@
-"""Says what hashed features stand for, as long as the comment that has them is at hand."""
+"""Names hashed features while the comment that has them is at hand."""
 
 from __future__ import annotations
 

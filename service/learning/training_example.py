@@ -65,5 +65,5 @@ class TrainingExample:
 
     @property
     def contradicts(self) -> bool:
-        """Say whether it rules against what the frozen version was sure of."""
+        """Return True if the label contradicts a confident verdict of the frozen version."""
         return self.confident and self.is_spam != (self.frozen > 0.0)

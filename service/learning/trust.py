@@ -39,7 +39,7 @@ class HandRecord:
 
     @property
     def is_outlier(self) -> bool:
-        """Say whether it contradicts confident verdicts far too often."""
+        """Return True if it contradicts confident verdicts far too often."""
         return (
             self.contradictions >= _OUTLIER_TIMES and self.contradictions >= _OUTLIER_SHARE * self.n
         )
@@ -81,7 +81,7 @@ class Ledger:
         return other
 
     def _is_newcomer(self, example: TrainingExample) -> bool:
-        """Say whether this hand has decided too little to be heard against a confident verdict."""
+        """Return True if this reviewer has too few decisions to overrule a confident verdict."""
         if example.hand in TRUSTED:
             return False
         return example.hand is not Hand.ACCOUNT or self._taught[example.teacher] < NEWCOMER

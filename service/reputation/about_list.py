@@ -43,7 +43,7 @@ class AboutList:
         return max(0.0, (at - self.listed_at) / _DAY)
 
     def state(self, at: datetime) -> ListState:
-        """Say how the list stands at a moment: stale from its first half-life on."""
+        """Return the list's state at a moment: stale from its first half-life on."""
         if at >= self.expires_at:
             return ListState.EXPIRED
         is_stale = self.age_days(at) >= HALF_LIFE_DAYS[self.kind]

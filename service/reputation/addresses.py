@@ -33,6 +33,6 @@ _SPANS = {
 
 
 def is_local(address: IpAddress) -> bool:
-    """Say whether an address means nothing outside one network."""
+    """Return True if an address means nothing outside one network."""
     number = int(address)
     return any(start <= number <= end for start, end in _SPANS[address.version])

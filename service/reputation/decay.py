@@ -61,7 +61,7 @@ class Counter:
 
     @property
     def is_blank(self) -> bool:
-        """Say whether nothing was ever counted."""
+        """Return True if nothing was ever counted."""
         return not self.decisions and not self.sightings
 
 

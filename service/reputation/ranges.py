@@ -26,7 +26,7 @@ class Ranges4:
         return len(self.starts)
 
     def holds(self, address: int) -> bool:
-        """Say whether one of the ranges holds an address, given as a number."""
+        """Return True if one of the ranges holds an address, given as a number."""
         at = bisect_right(self.starts, address) - 1
         return at >= 0 and bool(self.ends[at] >= address)
 
@@ -45,7 +45,7 @@ class Ranges6:
         return len(self.start_high)
 
     def holds(self, address: int) -> bool:
-        """Say whether one of the ranges holds an address, given as a number."""
+        """Return True if one of the ranges holds an address, given as a number."""
         high, low = address >> 64, address & _LOW_64
         at = bisect_right(self.start_high, high) - 1
         if at >= 0 and self.start_high[at] == high and self.start_low[at] > low:
@@ -70,7 +70,7 @@ class Digests:
         return len(self.values)
 
     def holds(self, domain: str) -> bool:
-        """Say whether a domain, in lower case and ASCII, is among them."""
+        """Return True if a domain, in lower case and ASCII, is among them."""
         wanted = digest_of(domain)
         at = bisect_left(self.values, wanted)
         return at < len(self.values) and bool(self.values[at] == wanted)

@@ -64,7 +64,7 @@ def hold_back(
 
 
 def is_beside(weighed: WeighedSignal) -> bool:
-    """Say whether a signal's weight is set or learnt here, not fitted with the version."""
+    """Return True if a signal's weight is set or learnt here, not fitted with the version."""
     return weighed.signal.name in SET_WEIGHTS and weighed.kind in (
         WeightKind.SET,
         WeightKind.LEARNT,

@@ -1,4 +1,4 @@
-"""Says which waiting comment costs most while it waits, so that people look at that one first."""
+"""The order of the review queue: the comment that costs most while it waits comes first."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def approved_before(history: History, keys: Sequence[Key]) -> Observation | None
 
 
 def is_known(history: History) -> bool:
-    """Say whether the person's own e-mail or account has decisions: they outrank neighbours'."""
+    """Return True if the person's e-mail or account has decisions: they outrank neighbours'."""
     return any(
         _decisions(key.track_record(history).everywhere) >= key.min_decisions
         for key in (EMAIL, ACCOUNT)
@@ -142,7 +142,7 @@ def is_known(history: History) -> bool:
 
 
 def is_regular(history: History) -> bool:
-    """Say whether moderators lean to approving what comes from the person's e-mail or account."""
+    """Return True if moderators mostly approve comments of the person's e-mail or account."""
     return any(
         _to_approve(key, key.track_record(history)).lean > 0.0
         for key in (TRUSTED_EMAIL, TRUSTED_ACCOUNT)

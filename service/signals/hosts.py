@@ -40,7 +40,7 @@ def registered_domain(host: str) -> str:
 
 
 def is_public_suffix(host: str) -> bool:
-    """Say whether strangers have their own sites right under a host, as under "blogspot.com"."""
+    """Return True if strangers have sites of their own under a host, as under "blogspot.com"."""
     return _suffixes().publicsuffix(host) == host
 
 

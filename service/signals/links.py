@@ -208,7 +208,7 @@ def _is_domain(text: str, match: re.Match[str]) -> bool:
 
 
 def _looks_deliberate(text: str, name: str, end: int) -> bool:
-    """Say whether a name that ends in a common word is more than two sentences run together."""
+    """Return True if a name that ends in a common word is a host, not two joined sentences."""
     if "-" in name or name.count(".") > 1 or any(c.isdigit() for c in name):
         return True
     return not text[end : end + 2].strip() or not (text[end : end + 2].strip()[0].isalnum())

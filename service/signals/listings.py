@@ -1,4 +1,4 @@
-"""Says how much a reputation list's age leaves of what it tells."""
+"""How a reputation list's evidence fades with its age."""
 
 from __future__ import annotations
 

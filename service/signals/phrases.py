@@ -31,7 +31,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def is_unspaced(words: Sequence[str]) -> bool:
-    """Say whether all words are characters of scripts that write no spaces between words."""
+    """Return True if all words are characters of scripts without spaces between words."""
     return all(_UNSPACED.match(word) for word in words)
 
 

@@ -37,7 +37,7 @@ class PlainText:
 
 
 def is_visible(text: str) -> bool:
-    """Say whether a text shows anything at all."""
+    """Return True if a text has a visible character."""
     return _VISIBLE.search(text) is not None
 
 

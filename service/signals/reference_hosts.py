@@ -22,5 +22,5 @@ _SUFFIXES = (".gov", ".edu", ".gov.uk", ".ac.uk", ".mil", ".int", ".readthedocs.
 
 
 def is_reference(host: str, domain: str) -> bool:
-    """Say whether a host is one that readers commonly cite."""
+    """Return True if readers commonly cite this host."""
     return domain in _DOMAINS or host in _DOMAINS or host.endswith(_SUFFIXES)

@@ -30,6 +30,6 @@ def shielded_ranges(text: str) -> tuple[Range, ...]:
 
 
 def inside(ranges: Sequence[Range], position: int) -> bool:
-    """Say whether a position lies in one of the ordered, separate ranges."""
+    """Return True if a position lies in one of the ordered, separate ranges."""
     index = bisect_right(ranges, (position, _LAST)) - 1
     return index >= 0 and position < ranges[index][1]

@@ -146,7 +146,7 @@ def _describe_style(sentence: str, segment: Segment) -> None:
 
 
 def may_name_brand(text: str) -> bool:
-    """Say whether something in a text is spelled as names of products are."""
+    """Return True if a word of the text is spelled like a product's name."""
     return _BRAND.search(text) is not None
 
 

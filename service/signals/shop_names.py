@@ -33,7 +33,7 @@ _PIECES = re.compile(
 
 
 def sounds_commercial(host: str) -> bool:
-    """Say whether the words or the ending of a host are those of somebody who sells."""
+    """Return True if the words or the ending of a host are a seller's."""
     # Only what somebody registered counts: a page on "github.io" is no hub.
     name = registered_domain(host).partition(".")[0] or host
     return suffix_of(host) in _SUFFIXES or bool(_PIECES.search(name[:63]))

@@ -34,7 +34,7 @@ def author_link(comment: Comment, _history: History) -> Observation | None:
 
 
 def _is_bland(comment: Comment) -> bool:
-    """Say whether a text is short, link-free and without experience, figures or doubts."""
+    """Return True if a text is short, link-free and without experience, figures or doubts."""
     view = view_of(comment)
     segments = segments_of(comment)
     if view.links or view.shielded or len(view.words) > _MAX_WORDS or not segments:

@@ -48,7 +48,7 @@ def generic_praise(comment: Comment, _history: History) -> Observation | None:
 
 
 def _is_specific(segment: Segment) -> bool:
-    """Say whether a sentence holds a figure, a question or a doubt."""
+    """Return True if a sentence holds a figure, a question or a doubt."""
     return segment.figures or segment.asks or segment.count(Cue.HEDGE) > 0
 
 
@@ -79,7 +79,7 @@ def impersonal_remark(comment: Comment, _history: History) -> Observation | None
 
 
 def _is_impersonal(segments: Sequence[Segment]) -> bool:
-    """Say whether no sentence holds an "I", a doubt, a figure or a question."""
+    """Return True if no sentence holds an "I", a doubt, a figure or a question."""
     return not any(s.figures or s.asks or s.count(Cue.ME) or s.count(Cue.HEDGE) for s in segments)
 
 
@@ -167,7 +167,7 @@ def _beside_the_topic(named: list[Hit], view: TextView, post: Post) -> list[Hit]
 
 
 def _stands_in(topic: str, word: str) -> bool:
-    """Say whether a post has a word whole, or a longer one with another ending."""
+    """Return True if a post has the full word, or a longer one with another ending."""
     if len(word) < _MIN_STEM:
         return f" {word} " in topic
     return bool(re.search(rf" {re.escape(word)}\w{{0,2}} ", topic))
@@ -275,7 +275,7 @@ _OPENING = "\"“”„«»‘'‹「『"
 
 
 def _is_quoted(text: str, start: int) -> bool:
-    """Say whether a quotation mark stands right before a position or opened in its line."""
+    """Return True if a quotation mark precedes a position or opened in its line."""
     line = text[max(0, start - 200) : start].rpartition("\n")[2]
     if line.rstrip()[-1:] and line.rstrip()[-1:] in _OPENING:
         return True

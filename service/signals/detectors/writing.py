@@ -150,7 +150,7 @@ def _language_of_post(post: Post) -> str | None:
 
 
 def _is_in_other_script(text: str) -> bool:
-    """Say whether a post has ten letters of other scripts; syllables and characters count twice."""
+    """Return True if a post has ten letters of other scripts; syllables and characters count 2."""
     return len(_OTHER.findall(text)) + len(_UNSPACED.findall(text)) >= _MIN_LETTERS
 
 
