@@ -1,4 +1,4 @@
-"""Says what decisions come to at a platform that Slopsieve applies them at."""
+"""What a decision changes at a platform."""
 
 from __future__ import annotations
 

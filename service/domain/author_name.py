@@ -89,7 +89,7 @@ def _kept(character: str) -> str:
 
 
 def _is_hidden(character: str) -> bool:
-    """Say whether a letter or mark shows nothing: variation selectors, Hangul fillers, ..."""
+    """Return True if a character is invisible: variation selectors, Hangul fillers, ..."""
     return character in "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0" or (
         "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
     )

@@ -79,10 +79,10 @@ class PeoplesRulings:
 
 
 def is_by_person(decision: Decision) -> bool:
-    """Say whether a person decided, and not a site's policy: only people teach."""
+    """Return True if a person decided, not a site's policy. Only people teach."""
     return decision.decided_by != CAMPAIGN_POLICY
 
 
 def is_low(case: Case) -> bool:
-    """Say whether a judged comment stands below `LOW_P_SPAM`."""
+    """Return True if a judged comment's probability is below `LOW_P_SPAM`."""
     return case.verdict is not None and case.verdict.p_spam < LOW_P_SPAM

@@ -62,14 +62,14 @@ class Case:
 
     @property
     def needs_review(self) -> bool:
-        """Say whether the comment waits for a moderator."""
+        """Return True if the comment waits for a moderator."""
         if self.verdict is None or self.decision is not None or self.withdrawn_at is not None:
             return False
         return self.verdict.outcome is Outcome.UNSURE or self.audit or self.disputed
 
     @property
     def disputed(self) -> bool:
-        """Say whether the newest report contradicts what was concluded, and nobody has ruled."""
+        """Return True if the newest report contradicts the verdict and no decision was made."""
         if not self.reports or self.decision is not None:
             return False
         outcome = self.verdict.outcome if self.verdict else None

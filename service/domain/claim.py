@@ -22,5 +22,5 @@ class Claim:
     until: datetime
 
     def holds(self, now: datetime) -> bool:
-        """Say whether the claim is still in force."""
+        """Return True if the claim is still in force."""
         return now < self.until

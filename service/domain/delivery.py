@@ -46,7 +46,7 @@ class DeliveryForm(StrEnum):
 
     @property
     def is_call(self) -> bool:
-        """Say whether a platform's API or a build hook is called, in place of telling the site."""
+        """Return True if this calls a platform's API or a build hook, not the site."""
         return self in PLATFORM_FORMS or self is DeliveryForm.BUILD_HOOK
 
 
@@ -80,7 +80,7 @@ class Endpoint:
             raise ValueError(msg)
 
     def is_paused(self, now: datetime) -> bool:
-        """Say whether nothing is to be sent there for now."""
+        """Return True if sending to this endpoint is paused."""
         return self.refused_at is not None or (
             self.rests_until is not None and self.rests_until > now
         )
@@ -151,7 +151,7 @@ class SendOutcome:
 
     @property
     def delivered(self) -> bool:
-        """Say whether the site took the message, or needs it no more."""
+        """Return True if the site accepted the message or no longer needs it."""
         status = self.attempt.status
         taken = status is not None and 200 <= status < 300 and self.attempt.problem is None
         return taken or self.settled

@@ -35,7 +35,7 @@ class EntryKind(StrEnum):
 
     @property
     def is_keyed(self) -> bool:
-        """Say whether only keyed hashes of it are kept, as of whatever tells a sender."""
+        """Return True if only keyed hashes are stored, as for anything that identifies a sender."""
         return self in _KEYED
 
 
@@ -92,11 +92,11 @@ class ListEntry:
             raise ValueError(msg)
 
     def is_in_force(self, at: datetime) -> bool:
-        """Say whether verdicts follow it at this moment."""
+        """Return True if the entry is in force at this time."""
         return self.removed_at is None and (self.expires_at is None or at < self.expires_at)
 
     def is_for(self, site_id: SiteId) -> bool:
-        """Say whether it speaks of this site's comments."""
+        """Return True if the entry applies to this site."""
         return self.site_id is None or self.site_id == site_id
 
     @property

@@ -39,7 +39,7 @@ def content_key(text: str) -> str:
 
 
 def same_address(one: str | None, other: str | None) -> bool:
-    """Say whether two web addresses differ at most in scheme, case, `www.` or a final slash."""
+    """Return True if two URLs differ at most in scheme, case, `www.` or a final slash."""
     return _bare(one) == _bare(other)
 
 

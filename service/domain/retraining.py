@@ -129,15 +129,15 @@ class Retraining:
 
     @property
     def waits(self) -> bool:
-        """Say whether its candidate waits for somebody to promote or refuse it."""
+        """Return True if its candidate waits to be promoted or refused."""
         return self.recommendation is Recommendation.PROMOTE and self.answer is None
 
     def is_unfinished(self) -> bool:
-        """Say whether it began and did not end."""
+        """Return True if it started and has not ended."""
         return self.state in {RetrainingState.RUNNING, RetrainingState.STOPPED}
 
     def is_silent(self, now: datetime) -> bool:
-        """Say whether it should be running and has not been heard of for long: it was killed."""
+        """Return True if it should be running but sent no heartbeat for long: it was killed."""
         lately = self.seen_at is not None and now - self.seen_at < SILENT_AFTER
         return self.state is RetrainingState.RUNNING and not lately
 

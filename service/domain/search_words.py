@@ -47,7 +47,7 @@ def phrase_of(text: str) -> list[str]:
 
 
 def stands_alone(word: str) -> bool:
-    """Say whether a word of `phrase_of` is one character of a script without spaces."""
+    """Return True if a word of `phrase_of` is one character of a script without spaces."""
     return len(word) == 1 and _HAS_UNSPACED.match(word) is not None
 
 

@@ -26,7 +26,7 @@ class UserSession:
     ended_at: datetime | None = None
 
     def is_open(self, now: datetime) -> bool:
-        """Say whether it still lets its moderator in."""
+        """Return True if the session is still valid."""
         if self.ended_at is not None or now - self.created_at >= LONGEST_LIFETIME:
             return False
         return now - self.last_seen_at < IDLE_LIFETIME

@@ -89,11 +89,11 @@ class SiteKey:
 
     @property
     def is_akismet(self) -> bool:
-        """Say whether this key opens the Akismet calls, and those alone."""
+        """Return True if this key is for the Akismet protocol alone."""
         return self.id.startswith(f"{AKISMET_KEY_ID}_")
 
     def is_valid(self, now: datetime) -> bool:
-        """Say whether this key opens the door at `now`."""
+        """Return True if this key is valid at `now`."""
         if self.revoked_at is not None and self.revoked_at <= now:
             return False
         return self.expires_at is None or now < self.expires_at

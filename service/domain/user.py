@@ -48,7 +48,7 @@ _RANKS = {role: rank for rank, role in enumerate(Role)}
 
 
 def is_above(role: Role, other: Role) -> bool:
-    """Say whether a role is mightier than another."""
+    """Return True if a role ranks above another."""
     return _RANKS[role] < _RANKS[other]
 
 
@@ -87,11 +87,11 @@ class User:
     ended_at: datetime | None = None
 
     def sees(self, site_id: SiteId) -> bool:
-        """Say whether anything of this site may be shown to them."""
+        """Return True if the user may see this site."""
         return self.site_ids is None or site_id in self.site_ids
 
     def may(self, permission: Permission, site_id: SiteId | None = None) -> bool:
-        """Say whether they may do this, to something of this site if one is given.
+        """Return True if the user may do this, at this site if one is given.
 
         What concerns no site in particular, such as erasing a person, is for those who see all.
         """

@@ -130,7 +130,7 @@ class Verdict:
 
     @property
     def degraded(self) -> bool:
-        """Say whether the verdict was reached without some of its evidence."""
+        """Return True if some evidence was missing when the verdict was reached."""
         return bool(self.degraded_by)
 
     @property
