@@ -201,4 +201,4 @@ class InboundStore(Protocol):
         """
 
     def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
-        """Say whether a delivery was remembered at `since` or later."""
+        """Return True if a delivery was remembered at `since` or later."""

@@ -37,10 +37,10 @@ class SpentTokens(Protocol):
     """Remembers for `TOKEN_LIFE` which tokens were used, and which sites' forms use any."""
 
     def spend(self, token_id: str, *, use: str, site_id: SiteId) -> bool:
-        """Say whether a token was not used before, or for the same `use`; it is used from now on.
+        """Mark a token used; return True if it was unused or used for the same `use`.
 
         Of two that come at once for two uses, one is told so. Raises `StoreUnavailableError`.
         """
 
     def are_used_by(self, site_id: SiteId) -> bool:
-        """Say whether a token of this site was used of late. Raises `StoreUnavailableError`."""
+        """Return True if a token of this site was used lately. Raise `StoreUnavailableError`."""

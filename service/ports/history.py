@@ -13,7 +13,7 @@ from service.domain.sender_record import SenderRecord
 
 
 class SenderRecords(Protocol):
-    """Tells what is known of a comment's sender from the sender's other comments."""
+    """Gives what is known of a comment's sender from the sender's other comments."""
 
     def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
         """Return what the sender's other comments of these sites came to; of all for None.
@@ -64,7 +64,7 @@ class HistoryStore(Protocol):
         """Return what the accounts that `forget` would drop did, by a name of each account."""
 
     def is_blank(self) -> bool:
-        """Say whether `mark_filled` was never called on what is kept now: new, or wiped."""
+        """Return True if the store is new or was wiped: `mark_filled` was never called."""
 
     def mark_filled(self) -> None:
         """Remember, for as long as anything is kept, that all past decisions have been learnt."""
@@ -87,7 +87,7 @@ class ReputationLists(Protocol):
     """Looks senders up in the lists that were imported; answers from memory and never raises."""
 
     def has(self, kind: ListKind) -> bool:
-        """Say whether there is a list of this kind, be it expired."""
+        """Return True if there is a list of this kind, even an expired one."""
 
     def find(
         self,

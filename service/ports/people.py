@@ -178,4 +178,4 @@ class PasswordHasher(Protocol):
         """Return a salted hash that is slow to guess from."""
 
     def verify(self, password_hash: str, password: str) -> bool:
-        """Say whether the password made this hash."""
+        """Return True if the password matches this hash."""

@@ -103,7 +103,7 @@ class TrainingRuns(Protocol):
         """
 
     def holds(self, run_id: str) -> bool:
-        """Say whether an unfinished run of this id lies here, to be gone on with."""
+        """Return True if the folder holds an unfinished run of this id to resume."""
 
     def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
         """Write the decisions for a run, readable by this user alone."""
@@ -147,4 +147,4 @@ class TrainerQueue(Protocol):
         """Have it look for what is asked for. Raise `StoreUnavailableError`."""
 
     def is_heard(self) -> bool:
-        """Say whether such a process has given a sign of life lately. Raise the same."""
+        """Return True if such a process sent a heartbeat lately. Raise the same."""

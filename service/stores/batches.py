@@ -1,4 +1,4 @@
-"""Says which decisions can be made in one call."""
+"""Splits decisions into those that one call can make."""
 
 from __future__ import annotations
 

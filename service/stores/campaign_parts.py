@@ -1,4 +1,4 @@
-"""Says what a campaign is about and how it begins."""
+"""A campaign's subject and its first comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Says what becomes of a delivery."""
+"""The next state of a delivery."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def site_comment_digest(site_id: SiteId, site_comment_id: str) -> str:
 
 
 def resolve(claims: Claims, held: Mapping[str, Held]) -> Added:
-    """Say what becomes of a comment, given who holds which claim.
+    """Return the outcome for a comment, given who holds which key.
 
     Any holder with other content makes it a CONFLICT. A comment under the very same id counts as
     a holder too, so that a call whose answer was lost can be made again.

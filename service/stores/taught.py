@@ -146,7 +146,7 @@ class TaughtKeeper:
 
 
 def _counts(read: _Read, settings: Mapping[SiteId, SiteSettings]) -> bool:
-    """Say whether its site learns, and has not forgotten what it taught then."""
+    """Return True if the site learns and has not forgotten this example."""
     site = settings.get(read.example.site_id)
     if site is None or not site.learns:
         return False

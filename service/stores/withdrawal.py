@@ -1,4 +1,4 @@
-"""Says what is left of a withdrawn comment."""
+"""The columns that remain of a withdrawn comment."""
 
 from __future__ import annotations
 

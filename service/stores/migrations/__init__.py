@@ -66,7 +66,7 @@ class UnknownRevisionError(ModerationError):
 
 
 def schema_state(engine: sa.Engine) -> SchemaState:
-    """Say how the schema stands; an empty database is behind. Raise `StoreUnavailableError`."""
+    """Return the schema's state; an empty database is behind. Raise `StoreUnavailableError`."""
     with reading(engine) as connection:
         return _state(connection)
 

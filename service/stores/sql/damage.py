@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def is_whole(path: Path) -> bool:
-    """Say whether SQLite finds the file sound, its tables and its indexes; it reads all of it.
+    """Return True if SQLite finds no damage in tables and indexes; it reads the whole file.
 
     Raises `OSError` for a file that cannot be opened.
     """

@@ -256,7 +256,7 @@ def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> No
 
 
 def _lock_open_bulk_decision(connection: sa.Connection, bulk_decision_id: str) -> bool:
-    """Say whether a bulk decision may go on, locked against being taken back meanwhile."""
+    """Return True if a bulk decision may continue; its row is locked against an undo."""
     query = (
         sa.select(strokes.c.id)
         .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))

@@ -48,7 +48,7 @@ class Compared:
 
     @property
     def equal(self) -> bool:
-        """Say whether both sides hold the same."""
+        """Return True if both sides hold the same."""
         return self.source == self.target
 
 
