@@ -1,4 +1,4 @@
-"""Says what accounts may do, ends them, and lets them back in; somebody always runs the place."""
+"""Changes accounts' rights, ends and restores them; one owner always remains."""
 
 from __future__ import annotations
 

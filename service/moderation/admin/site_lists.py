@@ -64,7 +64,7 @@ class Preview:
 
     @property
     def is_too_common(self) -> bool:
-        """Say whether it contradicts too much of what stands to be meant."""
+        """Return True if the entry contradicts so many comments that it must be a mistake."""
         return self.n_against >= _MIN_AGAINST and (
             self.n_against > self.n_contrary * MAX_AGAINST_SHARE
         )
@@ -269,7 +269,7 @@ def _matches(case: Case, book: EntryBook, now: datetime) -> bool:
 
 
 def _stands_against(case: Case, effect: Effect) -> bool:
-    """Say whether a comment stands as ham that would be blocked, or as spam that would be let in.
+    """Return True if the entry would block a comment that is ham, or allow one that is spam.
 
     What a verdict concluded by an entry says nothing of its own.
     """

@@ -274,7 +274,7 @@ def authenticate_akismet(
 
 
 def is_blog(given: str) -> bool:
-    """Say whether this can be the address of a site's front page."""
+    """Return True if this can be the URL of a site's front page."""
     given = given.strip()
     if len(given) > _MAX_BLOG_CHARS or not given.isprintable() or " " in given:
         return False

@@ -132,7 +132,7 @@ def authenticate_user(name: str, password: str, accounts: AccountsPorts) -> User
 
 
 def check_password(user: User, password: str, accounts: AccountsPorts) -> bool:
-    """Say whether this is the account's password."""
+    """Return True if this is the account's password."""
     return accounts.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
 
 

@@ -1,4 +1,4 @@
-"""Tells how a period of days went, and remembers it for a minute."""
+"""Counts what happened in a period of days and caches it for a minute."""
 
 from __future__ import annotations
 

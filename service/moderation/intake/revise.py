@@ -28,7 +28,7 @@ _VERSION = re.compile(r"@[0-9]+\Z")
 
 
 def looks_like_version(site_comment_id: str) -> bool:
-    """Say whether a site's own id could be mistaken for a later version of another comment."""
+    """Return True if a site's id looks like a later version of another comment."""
     return _VERSION.search(site_comment_id) is not None
 
 
@@ -106,7 +106,7 @@ def _shows_the_same(kept: Comment, shown: Comment) -> bool:
 
 
 def _edit(newest: Case, shown: Comment) -> Edit:
-    """Say what became of a comment since its newest version, which is still whole."""
+    """Return what the edit did to the newest version: approved or not, an offer or a link added."""
     if not _was_approved(newest):
         return Edit.UNAPPROVED
     if offers(shown) and not offers(newest.comment):
@@ -121,7 +121,7 @@ def _was_approved(case: Case) -> bool:
 
 
 def _is_overtaken(newest: Case, shown: Comment, *, recovers: bool) -> bool:
-    """Say whether what came now is older than what is known: deliveries may overtake each other."""
+    """Return True if this delivery is older than the stored version: order isn't guaranteed."""
     if newest.withdrawn_at is not None:
         return not recovers
     known_at = newest.comment.written_at

@@ -157,7 +157,7 @@ def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None
 
 
 def _may_be_settled(case: Case) -> bool:
-    """Say whether a comment is merely unsure: nothing was missing, nobody has spoken of it.
+    """Return True if a comment is unsure, not degraded, and neither reported nor decided.
 
     What looks sincere waits for a person, whatever else its campaign is.
     """

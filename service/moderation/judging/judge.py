@@ -71,7 +71,7 @@ def judge_batch(
 
 
 def is_audited(comment_id: CommentId, share: float) -> bool:
-    """Say whether a comment belongs to the audit sample: a fixed, unpredictable-looking draw."""
+    """Return True if the comment is in the audit sample (a pseudo-random draw by id)."""
     digest = hashlib.sha256(f"audit:{comment_id}".encode()).digest()
     return int.from_bytes(digest[:8]) < share * 2**64
 

@@ -20,7 +20,7 @@ _PORTION = 250
 
 
 def may_reject(rulings: PeoplesRulings) -> bool:
-    """Say whether people rejected enough of a campaign, and approved none of it."""
+    """Return True if people rejected enough of a campaign and approved none of it."""
     return not rulings.approved and rulings.rejected >= REJECTED_BY_PEOPLE
 
 

@@ -224,7 +224,7 @@ def _put_running(
 
 
 def _is_worth_it(begun: Retraining, learning: LearningPorts) -> bool:
-    """Say whether there is anything to learn that the last one of these options did not have."""
+    """Return True if there are decisions that the last run of these options did not have."""
     if not begun.decisions and not begun.options.data:
         return False
     for one in learning.retrainings.recent(limit=_LOOKED_BACK):

@@ -68,7 +68,7 @@ def _is_refused(one: Retraining) -> bool:
 
 
 def _served(name: str, common: CommonPorts) -> bool:
-    """Say whether a version ever served: verdicts bear its name, and owners may go back to it."""
+    """Return True if a version ever served: verdicts name it, and owners may roll back."""
     promoted = AuditFilter(act=PROMOTED, subject=name)
     return bool(common.audit_log.page(promoted, after=None, limit=1).entries)
 

@@ -1,4 +1,4 @@
-"""Tells what other cutoffs would have made of a site's last comments."""
+"""Previews other cutoffs on a site's last comments."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def write_callback(delivery: Delivery, services: Services) -> str | None:
 
 
 def is_own_address(url: str, blog: str | None) -> bool:
-    """Say whether a client's address lies under its site's own host, at a port it uses."""
+    """Return True if a client's URL is on its site's own host and port."""
     if blog is None or len(url) > _MAX_URL_CHARS:
         return False
     asked, own = _origin(url), _origin(blog)

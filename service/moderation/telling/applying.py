@@ -19,7 +19,7 @@ NOTHING_TO_CHANGE = "there was nothing to change there"
 
 
 def wants_message(case: Case, event: EventKind, endpoint: Endpoint) -> bool:
-    """Say whether a platform may have something to do: for its own comments alone.
+    """Return True if the platform has a change to apply, which only its own comments have.
 
     A verdict acts where the site's mode lets it reject. What is held stays as it is: such
     platforms show comments at once, and hiding what is unsure would call people spammers.

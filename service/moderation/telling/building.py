@@ -17,7 +17,7 @@ BUILD_EVERY = timedelta(seconds=60)
 
 
 def changes_site(case: Case, event: EventKind, before: Case | None) -> bool:
-    """Say whether the site shows a comment now that it did not before, or the other way round.
+    """Return True if the site starts or stops showing a comment.
 
     `before` is the case that a decision, or its undoing, turned into `case`.
     """

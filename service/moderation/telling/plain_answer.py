@@ -1,4 +1,4 @@
-"""Says what a client is told that knows only the words spam and ham."""
+"""The answer for clients that know only spam and ham."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def plain_answer(case: Case, settings: SiteSettings) -> Label | None:
 
 
 def is_blatant(verdict: Verdict, settings: SiteSettings) -> bool:
-    """Say whether a client may throw the comment away without keeping it for anybody.
+    """Return True if a client may discard the comment unseen.
 
     Only for sites that let verdicts reject, and only far above the spam cutoff: what is thrown
     away is never seen again, so no moderator can make a false positive good.
