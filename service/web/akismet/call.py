@@ -52,22 +52,22 @@ class AkismetCall:
 
     @property
     def is_test(self) -> bool:
-        """Say whether nothing may come of the call; by value: clients send `is_test=false` too."""
+        """Return True if the call is a test; by value, as clients send `is_test=false` too."""
         return self.fields.get("is_test", "").strip().lower() in _TRUE
 
     @property
     def recheck(self) -> bool:
-        """Say whether the client has asked about this comment before."""
+        """Return True if the client has asked about this comment before."""
         return bool(self.fields.get("recheck_reason", "").strip())
 
     @property
     def is_wordpress(self) -> bool:
-        """Say whether WordPress's own plugin calls."""
+        """Return True if the caller is Akismet's plugin for WordPress."""
         return self.user_agent.startswith("WordPress/") and "Akismet/" in self.user_agent
 
     @property
     def slashed(self) -> bool:
-        """Say whether the texts carry WordPress's backslashes.
+        """Return True if the texts carry WordPress's backslashes.
 
         It adds them to what a visitor posts, so they are in first checks alone: rechecks and
         reports are read back from its database.

@@ -188,7 +188,7 @@ class CommentCheck:
 
 
 def _is_unsure(case: Case) -> bool:
-    """Say whether a person should look who has not yet."""
+    """Return True if a moderator should look and has not yet."""
     judged = case.verdict is not None and case.verdict.outcome is Outcome.UNSURE
     return judged and case.decision is None
 

@@ -149,7 +149,7 @@ def _view_of(operation: _Operation) -> Callable[[], Response]:
 
 
 def _speak_akismet(response: Response) -> Response:
-    """Say what went wrong as clients understand it: never in words that read like a verdict.
+    """Return the error in the protocol's form, never in words that read like a verdict.
 
     WordPress publishes what it gets no answer for, and holds what it gets a strange one for, if
     only a guid is there; it does not look at the status at all.

@@ -1,4 +1,4 @@
-"""Says whether a comment that is queued now can have its verdict in time."""
+"""Estimates whether a comment that is queued now can have its verdict in time."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Admission:
         return len(self._places)
 
     def has_room(self, *, seconds: float, now: float) -> bool:
-        """Say whether a comment that joins now may hope for its verdict within `seconds`.
+        """Return True if a comment that is queued now can have its verdict within `seconds`.
 
         A lone comment always may, and one a second whatever happened to those before it.
         """

@@ -1,4 +1,4 @@
-"""Says who may call what: every route needs a site key unless it is marked open."""
+"""Authentication: every route needs a site key unless it is marked open."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def open_to_all(view: F) -> F:
 
 
 def is_open(view: Callable[..., Any]) -> bool:
-    """Say whether a view is marked as open to strangers."""
+    """Return True if a view is marked as open to strangers."""
     return bool(getattr(view, _OPEN, False))
 
 
@@ -73,7 +73,7 @@ def identify_site(common: CommonPorts) -> None:
 
 
 def has_site() -> bool:
-    """Say whether a valid site key came along."""
+    """Return True if the request has a valid site key."""
     return g.get("site") is not None
 
 

@@ -17,5 +17,5 @@ class IdConverter(BaseConverter):
 
 
 def is_id(given: str) -> bool:
-    """Say whether a string has the form of our ids."""
+    """Return True if a string has the form of our ids."""
     return _ID.fullmatch(given) is not None

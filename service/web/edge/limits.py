@@ -120,7 +120,7 @@ def register_limits(app: Flask, reputation: ReputationPorts, config: WebConfig) 
 
 
 def _may_be_guessing(config: WebConfig) -> bool:
-    """Say whether the request tries a key or a token that is not known to be right."""
+    """Return True if the request has a key or a token that is not known to be valid."""
     if request.blueprint == API:
         return not has_site()
     if request.blueprint == HOOKS:
@@ -148,7 +148,7 @@ def _hashed_key() -> str:
 
 
 def _is_open_form() -> bool:
-    """Say whether the request is a static site's form, which anybody may send."""
+    """Return True if the request is a static site's form, which anybody may send."""
     return bool(g.get("open_form"))
 
 

@@ -32,7 +32,7 @@ def register_metrics(app: Flask, metrics: Metrics, *, token: str | None) -> None
 
 
 def may_read(token: str | None) -> bool:
-    """Say whether the request comes with the token, or without one from this machine itself."""
+    """Return True if the request has the token, or comes from this machine where none is set."""
     if token is not None:
         given = presented_secret() or ""
         return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())

@@ -1,4 +1,4 @@
-"""Says which pages may read an answer, and show it: those of the site's own host."""
+"""CORS: only pages of the site's own host may read an answer."""
 
 from __future__ import annotations
 

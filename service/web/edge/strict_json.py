@@ -103,7 +103,7 @@ def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
 
 
 def _is_deeper(raw: bytes, limit: int) -> bool:
-    """Say whether brackets nest deeper than `limit`, before any parser recurses into them."""
+    """Return True if brackets nest deeper than `limit`, before any parser recurses."""
     depth = 0
     for bracket in _STRING.sub(b"", raw).translate(None, _NOT_STRUCTURE):
         if bracket in b"[{":

@@ -58,7 +58,7 @@ class VerdictWaiter:
         self._looker: threading.Thread | None = None
 
     def join(self, comment_id: CommentId, *, seconds: float) -> bool:
-        """Say whether a comment queued now for people who wait can be judged within `seconds`.
+        """Return True if a comment queued now can be judged within `seconds`.
 
         If so it counts as one that later ones come behind, until it has its verdict: also after
         nobody waits for it any more. If not, it had better not stand in the way of those that can.

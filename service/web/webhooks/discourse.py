@@ -75,7 +75,7 @@ def _read_post(received: Received) -> Members:
 
 
 def _is_judged(post: Members) -> bool:
-    """Say whether a post is anybody's public words: no staff, no system note, no message."""
+    """Return True if a post is public and not by staff: no system note, no message."""
     if post.get("post_type") not in (None, _ORDINARY_POST):
         return False
     is_staff = any(post.is_true(role) for role in ("admin", "moderator", "staff"))

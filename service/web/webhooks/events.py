@@ -50,7 +50,7 @@ def serve_events(read: Read, delivery_id: DeliveryId) -> Callable[[Received, Too
 
 
 def is_late(comment: Comment, received: Received) -> bool:
-    """Say whether a delivery is so old that it is no longer known whether it was carried out."""
+    """Return True if a delivery is older than the memory of deliveries that were processed."""
     return comment.written_at is not None and comment.written_at < received.now - REMEMBERED
 
 

@@ -70,7 +70,7 @@ class Members:
         return found if isinstance(found, str) and found else None
 
     def is_true(self, name: str) -> bool:
-        """Say whether a member is `true`."""
+        """Return True if a member is `true`."""
         return self.get(name) is True
 
     def moment(self, name: str) -> datetime | None:

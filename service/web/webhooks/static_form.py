@@ -102,7 +102,7 @@ def origin_of(headers: Headers, site: Site) -> str | None:
 
 
 def _is_our_page(headers: Headers) -> bool:
-    """Say whether the form is the one under the comments that this service shows."""
+    """Return True if the form is the one under the comments that this service shows."""
     if headers.get("Sec-Fetch-Site") == "same-origin":
         return True
     # Without TLS browsers tell the origin alone.
@@ -142,7 +142,7 @@ def _known(given: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _honeypot_filled(given: Mapping[str, Json]) -> bool | None:
-    """Say whether the field is filled that people do not see; None for a form without it.
+    """Return True if the hidden field is filled in; None for a form without it.
 
     Some browsers fill it for their people, so it is evidence like any other.
     """
@@ -234,7 +234,7 @@ def _thank(fields: Mapping[str, Json], received: Received) -> Response:
 
 
 def _is_own_page(target: str, site: Site) -> bool:
-    """Say whether a page lies at the site's own host: forms must not lead people elsewhere."""
+    """Return True if a page is on the site's own host: forms must not lead people elsewhere."""
     blog = site.settings.blog
     is_web = target.startswith(("https://", "http://"))
     is_clean = target.isascii() and target.isprintable() and "\\" not in target

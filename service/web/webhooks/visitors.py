@@ -86,7 +86,7 @@ _SENT_AGAIN = frozenset({413, 422, 429, 503})
 
 
 def wants_page(accept: str) -> bool:
-    """Say whether whoever sent this header wants a page rather than JSON."""
+    """Return True if the Accept header prefers a page over JSON."""
     accepted = parse_accept_header(accept, MIMEAccept)
     return accepted.best_match(["application/json", "text/html"]) == "text/html"
 

@@ -212,7 +212,7 @@ def _password_page(problems: tuple[Problem, ...] = ()) -> str:
 
 
 def _in_words(field: str) -> str:
-    """Say what is wrong with one field of the form, in the reader's language."""
+    """Return the error of one field of the form, in the reader's language."""
     if field == "old":
         return gettext("It is not the password: enter the present one.")
     if field == "repeat":

@@ -150,7 +150,7 @@ def _erase(person: Person, services: Services) -> ResponseReturnValue:
 
 
 def _is_confirmed(held: Held) -> bool:
-    """Say whether the number of comments was typed, as it is now: neither act can be undone."""
+    """Return True if the current number of comments was typed: neither act can be undone."""
     return request.form.get("count", "").strip() == str(held.comments)
 
 

@@ -1,4 +1,4 @@
-"""Says what can go wrong when an address is called, in words that are translated."""
+"""Translated messages for what can go wrong when a URL is called."""
 
 from __future__ import annotations
 

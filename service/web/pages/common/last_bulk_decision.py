@@ -103,7 +103,7 @@ def view_bulk_decision(
 
 
 def is_seen(bulk_decision: BulkDecision) -> bool:
-    """Say whether all of a bulk decision may be shown; one that touched nothing is its maker's.
+    """Return True if the user may see all of a bulk decision; an empty one is its maker's.
 
     Who sees one of its sites alone could not undo it without the others.
     """

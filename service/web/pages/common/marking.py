@@ -308,7 +308,7 @@ def _stand_ins(text: str) -> list[_StandIn]:
 
 
 def _spells(text: str, start: int, end: int) -> bool:
-    """Say whether `[start, end)` is one joiner, where a script or an emoji is spelled with it."""
+    """Return True if `[start, end)` is one joiner that a script or an emoji needs."""
     if end - start > 1 or text[start] not in _JOINERS or start == 0:
         return False
     lately = text[max(0, start - _JOINED_WITHIN) : start]

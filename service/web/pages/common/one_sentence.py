@@ -109,7 +109,7 @@ def _read(verdict: Verdict) -> float:
 
 
 def _has_seam(verdict: Verdict) -> bool:
-    """Say whether an advertisement begins after other words, not whether it ends before some."""
+    """Return True if an advertisement begins after other words."""
     return any(
         span.start in weighed.signal.boundaries
         for weighed in verdict.signals

@@ -140,7 +140,7 @@ def needs(permission: Permission) -> Callable[[F], F]:
 
 
 def is_marked(view: Callable[..., Any]) -> bool:
-    """Say whether a page has such a mark."""
+    """Return True if a page has such a mark."""
     return hasattr(view, _NEEDS)
 
 
@@ -251,7 +251,7 @@ def safe_next(target: str | None) -> str:
 
 
 def _is_page(path: str) -> bool:
-    """Say whether a path is one of the pages for moderators, to be looked at."""
+    """Return True if a path is one of the pages for moderators."""
     try:
         endpoint, _ = current_app.create_url_adapter(request).match(path, method="GET")  # type: ignore[union-attr]  # there is one within a request
     except (HTTPException, RequestRedirect):

@@ -79,7 +79,7 @@ class VersionView:
 
     @property
     def is_current(self) -> bool:
-        """Say whether it serves."""
+        """Return True if the version serves."""
         return self.serves == "current"
 
 

@@ -53,7 +53,7 @@ def open_first(cases: Sequence[Case], review: ReviewPorts, common: CommonPorts) 
 
 
 def is_free(case: Case, claims: Mapping[CommentId, Claim]) -> bool:
-    """Say whether a comment may be the next one for this moderator."""
+    """Return True if a comment may be the next one for this moderator."""
     return (
         case.decision is None
         and case.withdrawn_at is None

@@ -200,7 +200,7 @@ def show_page(
 
 
 def wants_told() -> bool:
-    """Say whether the page's own script asks for no more than what became of an act."""
+    """Return True if the page's script asks only for the result of an action."""
     return request.headers.get(_PARTS_HEADER) == _TOLD
 
 

@@ -102,7 +102,7 @@ class ListPlace:
 
     @property
     def narrowed(self) -> bool:
-        """Say whether some entries of the list are left out."""
+        """Return True if some entries of the list are left out."""
         return bool(self.kind or self.site_id or self.words)
 
 
@@ -152,7 +152,7 @@ class FormView:
 
     @property
     def is_open(self) -> bool:
-        """Say whether there is something to look at in it."""
+        """Return True if the preview has something to show."""
         return bool(self.problems or self.preview)
 
 
