@@ -152,7 +152,7 @@ def _failures_told() -> Iterator[None]:
 
 
 def cpu_has_bfloat16() -> bool:
-    """Say whether this CPU has instructions for bfloat16, by what the engine finds."""
+    """Return True if the engine finds bfloat16 instructions on this CPU."""
     return "BF16" in _core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
 
 

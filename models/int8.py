@@ -61,7 +61,7 @@ def _look_up_before_widening(model: ov.Model) -> None:
 
 @cache
 def _adds_up_exactly(core: ov.Core) -> bool:
-    """Say whether the engine's int8 products hold, by a sum of which the answer is known."""
+    """Return True if the engine computes a known int8 sum correctly."""
     rows = _ops.parameter([_ROWS, _WIDTH], np.float32)
     low, high = (np.float32(end) for end in (-_LARGEST - 1, _LARGEST))
     rounded = _ops.fake_quantize(rows, low, high, low, high, 256)

@@ -295,7 +295,7 @@ def _look_latin(letters: Sequence[str]) -> bool:
 
 
 def _is_mixed(word: str, foreign: Sequence[str]) -> bool:
-    """Say whether a word mixes Latin letters with such as look Latin, and is not a formula."""
+    """Return True if a word mixes Latin with look-alike letters and is not a formula."""
     latin = len(_LATIN_LETTER.findall(word))
     if len(word) < _MIN_MIXED_CHARS or not latin or not _look_latin(foreign):
         return False
@@ -303,7 +303,7 @@ def _is_mixed(word: str, foreign: Sequence[str]) -> bool:
 
 
 def _is_mixed_inside(word: str, foreign: Sequence[str]) -> bool:
-    """Say whether a mixed word is mostly Latin and has no mere ending of the other alphabet."""
+    """Return True if a mixed word is mostly Latin, not only inflected in the other script."""
     latin = len(_LATIN_LETTER.findall(word))
     has_inside = bool(_BEFORE_LATIN.search(word))
     return has_inside and latin >= len(foreign) and _is_mixed(word, foreign)

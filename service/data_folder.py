@@ -103,7 +103,7 @@ class DataFolder:
 
     @property
     def has_secret_key(self) -> bool:
-        """Say whether an installation has made its secret key here."""
+        """Return True if the folder holds an installation's secret key."""
         return (self.path / "secret.key").exists()
 
     def secret_key(self) -> str:

@@ -1,4 +1,4 @@
-"""Says what to do about a store that cannot be used, the same wherever it is told."""
+"""The remedies for a store that cannot be used, the same everywhere."""
 
 from __future__ import annotations
 

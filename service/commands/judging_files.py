@@ -59,7 +59,7 @@ def open_judging() -> Judging:
 
 @dataclass(slots=True)
 class Faults:
-    """Says what is wrong with the first broken lines, and counts them all."""
+    """Reports the errors of the first invalid lines and counts all of them."""
 
     n: int = 0
 

@@ -54,7 +54,7 @@ def _is_named(settings: Settings) -> bool:
 
 
 def _begins(settings: Settings, folder: DataFolder) -> bool:
-    """Say whether the folder lacks what makes an installation, so that it would be made here."""
+    """Return True if the folder holds no installation, so that one would be created."""
     lacks_database = settings.database_url is None and not folder.database_file.exists()
     lacks_secret = settings.secret_key is None and not folder.has_secret_key
     return lacks_database or lacks_secret

@@ -1,4 +1,4 @@
-"""Tells which data files a model version has learnt from, by its card."""
+"""Lists the data files that a model version was trained on, from its card."""
 
 from __future__ import annotations
 

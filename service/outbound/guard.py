@@ -173,7 +173,7 @@ def check_addresses(host: str, given: Sequence[str], rules: OutboundRules) -> li
 
 
 def is_public(address: IPAddress) -> bool:
-    """Say whether an address lies in the public network, and not in any special part of it."""
+    """Return True if an address is in the public network, outside every special range."""
     if isinstance(address, ipaddress.IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_V4)
     if address.scope_id is not None:

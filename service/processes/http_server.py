@@ -158,7 +158,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
         return max(self._answered, self.request.begun) if self.request else self._answered
 
     def is_evictable(self, now: float) -> bool:
-        """Say whether it may be closed for another: it is the client's turn, and not just now."""
+        """Return True if it may be closed for another: its client is slow to act."""
         if self.requests or self.will_close:
             return False
         return not self.total_outbufs_len or self._answered < now - _FRESH_SECONDS
@@ -234,7 +234,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         wasyncore.loop(timeout=_LOOK_EVERY_SECONDS, use_poll=True, map=self._map, count=1)
 
     def readable(self) -> bool:
-        """Say whether another connection may be accepted: there is room, or room can be made."""
+        """Return True if another connection fits, or if one can be closed for it."""
         is_open: bool = super().readable()
         return is_open and (len(self.active_channels) < self._most or self._evictable() is not None)
 

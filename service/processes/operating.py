@@ -1,4 +1,4 @@
-"""Says what operators are shown: what each process counts, and what waits when they look."""
+"""Numbers for operators: what each process counts, and what waits at the moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Says which parts that Slopsieve needs are there, for `/readyz` and for the supervisor."""
+"""Checks the parts that Slopsieve needs, for `/readyz` and for the supervisor."""
 
 from __future__ import annotations
 

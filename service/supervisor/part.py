@@ -69,11 +69,11 @@ class Part:
         return self._process.pid if self._process and self._process.returncode is None else None
 
     def works(self) -> bool:
-        """Say whether the process has said that it does its work."""
+        """Return True if the process has reported that it is ready."""
         return self._works.is_set()
 
     def has_died(self) -> bool:
-        """Say whether the process was started and is gone."""
+        """Return True if the process was started and has ended."""
         return self._process is not None and self._process.poll() is not None
 
     def start(self) -> None:

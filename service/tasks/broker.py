@@ -1,4 +1,4 @@
-"""Says how Valkey is reached: kombu's form of the URL, its keys, its time limits, its refusals."""
+"""Valkey as kombu reaches it: URL, keys, time limits and refusals."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def causes(error: object) -> Iterator[BaseException]:
 
 
 def is_of_valkey(error: BaseException) -> bool:
-    """Say whether an error is the server's own, or that of the way to it."""
+    """Return True if an error is the server's or the connection's."""
     return isinstance(error, redis.RedisError | OSError)
 
 

@@ -30,7 +30,7 @@ class GatedConnection(Connection):  # type: ignore[misc]  # kombu ships no types
 
 
 def is_ours(message: object) -> bool:
-    """Say whether a message that was read from a list has the form that our producers write."""
+    """Return True if a message has the form that our producers write."""
     match message:
         case {
             "body": str(body),

@@ -25,7 +25,7 @@ class Pace:
 
     @property
     def is_known(self) -> bool:
-        """Say whether any batch was timed."""
+        """Return True if any batch was timed."""
         return self._weight > 0.0
 
     def learn(self, seconds: float, count: int) -> None:

@@ -85,7 +85,7 @@ class RunFolders:
                 return
 
     def holds(self, run_id: str) -> bool:
-        """Say whether an unfinished run of this id lies here."""
+        """Return True if the folder holds an unfinished run of this id."""
         folder = self.folder(run_id)
         return (folder / DECISIONS_FILE).is_file() and not (folder / ENDED_FILE).exists()
 

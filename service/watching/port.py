@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def has_token(authorization: str, token: str | None) -> bool:
-    """Say whether a header holds this token; without a token, yes."""
+    """Return True if a header holds this token, or if no token is set."""
     if token is None:
         return True
     scheme, _, given = authorization.partition(" ")

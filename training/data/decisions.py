@@ -96,7 +96,7 @@ class Decided:
 
     @property
     def is_drawn(self) -> bool:
-        """Say whether the comment came before a person by itself, unsure or as an audit sample.
+        """Return True if the comment reached a moderator by itself: unsure or an audit sample.
 
         All others a person went and looked for, most often because the verdict was wrong: they
         say nothing about how often it is.
