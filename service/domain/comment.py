@@ -142,10 +142,12 @@ class Sender:
 class Edit(StrEnum):
     """What an edit did to a comment that its site showed already.
 
-    The later ones were made after a moderator had approved it, or the verdict was ham.
+    The later ones were made after a moderator had approved it, or the verdict was ham. `BY_STAFF`
+    is an edit by somebody who may moderate at the site: nothing of it is the author's doing.
     """
 
     UNAPPROVED = "unapproved"
+    BY_STAFF = "by_staff"
     APPROVED = "approved"
     ADDED_LINK = "added_link"
     ADDED_OFFER = "added_offer"

@@ -100,7 +100,9 @@ def test_another_account_s_record_vouches_for_nobody(services):
     assert other.sender.account_key not in {None, kept.sender.account_key}
 
 
-def edited(services: Services, first: str, then: str, *, approved: bool) -> Edit | None:
+def edited(
+    services: Services, first: str, then: str, *, approved: bool, by_staff: bool = False
+) -> Edit | None:
     versions = [
         by_mara(
             text,
@@ -114,7 +116,8 @@ def edited(services: Services, first: str, then: str, *, approved: bool) -> Edit
     assert before is not None
     if approved:
         approve(services, before)
-    after = submit_version(NewComment(comment=versions[1], lane=Lane.BULK), services, by="test")
+    new = NewComment(comment=versions[1], lane=Lane.BULK)
+    after = submit_version(new, services, by="test", by_staff=by_staff)
     assert after is not None
     return services.review.cases.get(after).comment.edit
 
@@ -135,6 +138,12 @@ def test_an_edit_that_comes_before_anybody_approved_is_just_an_edit():
     unsure = make_services(classifier=FixedClassifier(p_spam=0.5))
 
     assert edited(unsure, REMARK, f"{REMARK} {OFFER}", approved=False) is Edit.UNAPPROVED
+
+
+def test_what_the_site_s_own_people_add_is_not_the_author_s_offer(services):
+    edit = edited(services, REMARK, f"{REMARK} {OFFER}", approved=True, by_staff=True)
+
+    assert edit is Edit.BY_STAFF
 
 
 def test_an_offer_that_was_there_before_is_not_added(services):

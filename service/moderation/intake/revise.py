@@ -33,14 +33,20 @@ def looks_like_version(site_comment_id: str) -> bool:
 
 
 def submit_version(
-    new: NewComment, services: Services, *, by: str, recovers: bool = False
+    new: NewComment,
+    services: Services,
+    *,
+    by: str,
+    recovers: bool = False,
+    by_staff: bool = False,
 ) -> CommentId | None:
     """Keep a comment as its site shows it now and withdraw what it showed before.
 
     `new.comment.site_comment_id` is the comment's own id, `written_at` when it was written or
     edited. Return the id under which it is kept, None if there is nothing to keep: a newer version
-    is known, or the comment was deleted. With `recovers` the site takes a deletion back. The same
-    call again changes nothing. Raises what `submit_comments` raises.
+    is known, or the comment was deleted. With `recovers` the site takes a deletion back, with
+    `by_staff` somebody made the edit who may moderate at the site. The same call again changes
+    nothing. Raises what `submit_comments` raises.
     """
     comment = new.comment
     if comment.site_comment_id is None:
@@ -56,9 +62,8 @@ def submit_version(
                 return None
         version = _as_version(new, len(ids) + 1)
         if ids:
-            version = replace(
-                version, comment=replace(version.comment, edit=_edit(newest, comment))
-            )
+            edit = Edit.BY_STAFF if by_staff else _edit(newest, comment)
+            version = replace(version, comment=replace(version.comment, edit=edit))
         added = submit_comments([version], services.intake, services.common)[0]
         if added.outcome is not AddOutcome.CONFLICT:
             _withdraw_all(ids, services, by=by)

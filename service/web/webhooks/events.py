@@ -70,7 +70,13 @@ def _was_carried_out(names: Sequence[str], received: Received, telling: TellingP
 
 def _carry_out(event: Event, received: Received, services: Services) -> None:
     if isinstance(event, Shown):
-        submit_version(event.new, services, by=received.by, recovers=event.recovers)
+        submit_version(
+            event.new,
+            services,
+            by=received.by,
+            recovers=event.recovers,
+            by_staff=event.by_staff,
+        )
     else:
         withdraw_versions(received.site.id, event.site_comment_id, services, by=received.by)
 

@@ -48,10 +48,14 @@ class Received:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The platform shows this comment now: a new one, an edited one, or one that it restored."""
+    """The platform shows this comment now: a new one, an edited one, or one that it restored.
+
+    `by_staff` is an edit by somebody who may moderate there and is not the author.
+    """
 
     new: NewComment
     recovers: bool = False
+    by_staff: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
