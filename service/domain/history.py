@@ -49,10 +49,11 @@ class History:
     `network` is the IPv4 /24 or IPv6 /64, `wide_network` the IPv6 /48, `system` the autonomous
     system. `domains` is the track record of the linked registered domain that speaks most against
     the comment: a sum would let a well-known domain launder the bad one beside it. `content` is
-    that of near-copies of the text. `account` is an account's, or where there is none that of a
-    name with an e-mail address. `email_offers` and `account_offers` count only decisions on
-    comments with a commercial link or a product. `conduct` is what the account did here, None for
-    one that was never seen. An empty history means "never seen"; a history that could not be
+    that of near-copies of the text. A comment's versions, and its sender's copies of it on any
+    site, are seen in neither. `account` is an account's, or where there is none that of a name with
+    an e-mail address. `email_offers` and `account_offers` count only decisions on comments with a
+    commercial link or a product. `conduct` is what the account did here, None for one that was
+    never seen. An empty history means "never seen"; a history that could not be
     fetched is None where one is expected, and makes the verdict degraded.
     """
 

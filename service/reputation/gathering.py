@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from typing import Any
 from service.domain.history import Conduct, History, Record, TrackRecord
 from service.reputation.conduct import Fields, Steps, conduct_from, take_steps
 from service.reputation.decay import Counter, record_from, sighting_fields
-from service.reputation.names import CommentNames, Kind, at_site
+from service.reputation.names import CommentNames, Kind, RecordName, at_site
 
 # Most of what a comment touches was never seen before.
 _NOTHING = Record()
@@ -28,10 +29,11 @@ def gather_histories(
 ) -> list[History]:
     """Return the history of each comment, in order, and count their sightings in `counters`.
 
-    `counters` has every name that `CommentNames.read` and `written` give, as it was before this
-    batch. `seen_before` says when a comment was counted itself, None if now is the first time:
-    then it counts from here on, so that the later ones of the batch see it. So do its `steps` in
-    `conducts`, which has what is kept under every name that `CommentNames.accounts` gives.
+    `counters` has every name that `CommentNames.read`, `written` and `watched` give, as it was
+    before this batch. `seen_before` says when a comment was counted itself, None if now is the
+    first time: then it counts from here on, so that the later ones of the batch see it. So do its
+    `steps` in `conducts`, which has what is kept under every name that `CommentNames.accounts`
+    gives.
     """
     histories = []
     for names, own, step in zip_longest(comments, seen_before, steps):
@@ -80,6 +82,13 @@ def _history(
 ) -> History:
     here: dict[Kind, list[Record]] = {}
     everywhere: dict[Kind, list[Record]] = {}
+    # What links to a domain as a copy does is no other one there either.
+    own_of = {record: _own(record, counters, own=own, now=now) for record in names.records}
+    copies = max(
+        (found for record, found in own_of.items() if record.kind is Kind.CONTENT),
+        key=_seen_most,
+        default=_NOTHING,
+    )
     for record in names.records:
         at_this_site = [at_site(name, names.site_id) for name in record.all()]
         for read_as, found in ((at_this_site, here), (record.all(), everywhere)):
@@ -91,6 +100,9 @@ def _history(
                 for name, own_sighting in zip(read_as, (own, None), strict=False)
             ]
             found.setdefault(record.kind, []).append(_sum(parts))
+        if record.kind in (Kind.CONTENT, Kind.DOMAINS):
+            seen = everywhere[record.kind]
+            seen[-1] = _without(seen[-1], max(copies, own_of[record], key=_seen_most))
     track_records: dict[str, Any] = {
         kind.value: TrackRecord(
             here=worst_record(here[kind]), everywhere=worst_record(everywhere[kind])
@@ -98,6 +110,30 @@ def _history(
         for kind in everywhere
     }
     return History(**track_records, conduct=conduct)
+
+
+def _own(
+    record: RecordName, counters: Mapping[str, Counter], *, own: datetime | None, now: datetime
+) -> Record:
+    """Return the sightings under a record that are no others: versions and the sender's copies."""
+    return _sum(
+        [
+            record_from(counters[name], record.kind, now=now, own_sighting=own_sighting)
+            for name, own_sighting in zip_longest(record.own, (own,) if record.own else ())
+        ]
+    )
+
+
+def _seen_most(record: Record) -> tuple[int, int]:
+    return record.seen_day, record.seen_hour
+
+
+def _without(seen: Record, mine: Record) -> Record:
+    return replace(
+        seen,
+        seen_hour=max(0, seen.seen_hour - mine.seen_hour),
+        seen_day=max(0, seen.seen_day - mine.seen_day),
+    )
 
 
 def _sum(records: Sequence[Record]) -> Record:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from service.domain.applying import unversioned
 from service.domain.comment import Comment, Sender, SiteId
 from service.reputation.fingerprints import fingerprints_of
 from service.reputation.free_mail import FREE_MAIL_DOMAINS
@@ -36,7 +37,8 @@ class Kind(StrEnum):
 
 
 # Whatever a burst can be seen by; each more would cost every comment two counters.
-SIGHTED = frozenset({Kind.ADDRESS, Kind.EMAIL, Kind.DOMAINS, Kind.CONTENT})
+_OF_SENDERS = frozenset({Kind.ADDRESS, Kind.EMAIL})
+SIGHTED = _OF_SENDERS | {Kind.DOMAINS, Kind.CONTENT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +46,16 @@ class RecordName:
     """The name of one record over all sites, and the name it had before the secret rotated.
 
     The older name is read and added; nothing is written under it any more. One that is not
-    `counted` is only read: what the comment shows is nothing for it.
+    `counted` is only read: what the comment shows is nothing for it. `own` are the names that count
+    sightings which are no others, the written one first: the comment's versions, its sender's
+    copies.
     """
 
     kind: Kind
     name: str
     before_rotation: str | None = None
     counted: bool = True
+    own: tuple[str, ...] = ()
 
     def all(self) -> tuple[str, ...]:
         """Return the names under which the record is read."""
@@ -63,6 +68,7 @@ class CommentNames:
 
     site_id: SiteId
     records: tuple[RecordName, ...]
+    is_edit: bool = False
 
     def written(self) -> Iterator[tuple[Kind, str]]:
         """Yield every name under which the comment, or a decision on it, is counted."""
@@ -72,10 +78,14 @@ class CommentNames:
                 yield record.kind, at_site(record.name, self.site_id)
 
     def sighted(self) -> Iterator[str]:
-        """Yield every name under which a sighting of the comment is counted."""
+        """Yield every name under which a sighting of the comment is counted.
+
+        Who edits a comment sends none.
+        """
         for record in self.records:
-            if record.kind in SIGHTED:
+            if record.kind in SIGHTED - (_OF_SENDERS if self.is_edit else set()):
                 yield record.name
+                yield from record.own[:1]
 
     def read(self) -> Iterator[str]:
         """Yield every name that decisions are read from."""
@@ -94,6 +104,7 @@ class CommentNames:
         for record in self.records:
             if record.kind in SIGHTED:
                 yield from record.all()
+                yield from record.own
 
 
 def names_of(comment: Comment) -> CommentNames:
@@ -113,15 +124,13 @@ def names_of(comment: Comment) -> CommentNames:
         _keyed(Kind.ACCOUNT, sender.account_key, older.account_key),
         *_of_offers(comment, sender, older),
     )
-    open_names = (
-        *_system(sender),
-        *_email_domain(sender),
-        *_domains(comment),
-        *(f"{Kind.CONTENT}:{key}" for key in fingerprints_of(comment.text)),
-    )
+    open_names = (*_system(sender), *_email_domain(sender))
     plain = tuple(RecordName(kind=Kind(name.partition(":")[0]), name=name) for name in open_names)
+    keyed_records = (record for record in keyed if record)
     return CommentNames(
-        site_id=comment.site_id, records=(*(record for record in keyed if record), *plain)
+        site_id=comment.site_id,
+        records=(*keyed_records, *plain, *_domains(comment), *_content(comment)),
+        is_edit=comment.edit is not None,
     )
 
 
@@ -199,10 +208,37 @@ def _email_domain(sender: Sender) -> Iterator[str]:
         yield f"{Kind.EMAIL_DOMAIN}:{_digest(domain)}"
 
 
-def _domains(comment: Comment) -> Iterator[str]:
+def _domains(comment: Comment) -> Iterator[RecordName]:
     different = dict.fromkeys(domain.lower() for domain in linked_domains(comment))
     for domain in list(different)[:MAX_DOMAINS]:
-        yield f"{Kind.DOMAINS}:{_digest(domain)}"
+        name = f"{Kind.DOMAINS}:{_digest(domain)}"
+        yield RecordName(kind=Kind.DOMAINS, name=name, own=_versions(name, comment))
+
+
+def _content(comment: Comment) -> Iterator[RecordName]:
+    """Yield the records of near-copies.
+
+    Who repeats their own words is known by e-mail or account, across sites by e-mail alone.
+    """
+    generations = comment.sender.generations
+    keys = [one.email_key for one in generations if one.email_key]
+    keys = keys or [one.account_key for one in generations if one.account_key]
+    for fingerprint in fingerprints_of(comment.text):
+        name = f"{Kind.CONTENT}:{fingerprint}"
+        own = _own(name, *keys) if keys else _versions(name, comment)
+        yield RecordName(kind=Kind.CONTENT, name=name, own=own)
+
+
+def _versions(name: str, comment: Comment) -> tuple[str, ...]:
+    """Return what counts the sightings of a comment's own versions under a name."""
+    if not comment.site_comment_id:
+        return ()
+    return _own(name, f"{comment.site_id}\0{unversioned(comment.site_comment_id)}")
+
+
+def _own(name: str, *keys: str) -> tuple[str, ...]:
+    """Return names of which each is a digest of both, so that none recognises anybody."""
+    return tuple(f"{name}:{_digest(f'{name}{key}')}" for key in dict.fromkeys(keys))
 
 
 def _digest(text: str) -> str:

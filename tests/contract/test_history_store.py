@@ -347,6 +347,17 @@ def test_sightings_teach_nothing(history):
     assert decided(history, [sent_by()]) == [History()]
 
 
+def test_the_copies_of_one_sender_are_seen_by_others_alone(history):
+    copies = [make_comment(WORDS, sender=Sender(email_key="e")) for _ in range(3)]
+    history.gather([replace(one, site_id=f"site-{at}") for at, one in enumerate(copies)], now=NOW)
+    later = Sender(email_key="new", before_rotation=Sender(email_key="e"))
+    senders = (Sender(email_key="e"), later, Sender(email_key="f"))
+
+    seen = history.gather([make_comment(WORDS, sender=one) for one in senders], now=NOW)
+
+    assert [one.content.everywhere.seen_day for one in seen] == [0, 0, 5]
+
+
 def test_keys_from_before_a_rotation_are_read_and_no_longer_written(history):
     history.learn("d1", sent_by("old"), Ruling.REJECT, at=NOW)
     history.gather([sent_by("old")], now=NOW)

@@ -1,20 +1,64 @@
 """https://github.com/DNNCommunity/Dnn.CommunityForums/issues/109: what is said of an edit is true.
 
-With the edits of https://github.com/coralproject/talk/issues/4122.
+With the edits of https://github.com/coralproject/talk/issues/4122. Near-copies and bursts are those
+of others: neither the versions of a comment nor what its author posts on another site.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
-from service.domain.comment import Edit
-from service.domain.history import History, Record, TrackRecord
-from service.signals.detectors.history import added_by_edit, copy_burst
-from tests.factories import make_comment
+from service.domain.comment import Author, Comment, Edit
+from service.domain.history import History
+from service.moderation.intake.senders import with_sender
+from service.signals.detectors.history import added_by_edit, copy_burst, sender_burst
+from tests.factories import NOW, make_comment
+from tests.fakes import make_services
+
+TEXT = (
+    "We put a Vaillant aroTHERM plus into our 1936 house two winters ago, photos and the yearly "
+    "figures are on my blog https://althaus-tagebuch.de/waermepumpe/ if you want the radiator sizes"
+)
+EVERYBODY = {"email": "ruth@posteo.de", "address": "203.0.113.9"}
 
 
-def seen(copies: int) -> History:
-    return History(content=TrackRecord(everywhere=Record(seen_hour=copies, seen_day=copies)))
+@pytest.fixture
+def history():
+    """Return what gathers histories of comments, sent one after another within a minute."""
+    services = make_services()
+
+    def gather(comments: list[Comment], **sender) -> list[History]:
+        sent = [
+            with_sender(
+                replace(one, received_at=NOW),
+                email=sender.get("email"),
+                address=sender.get("address"),
+                reputation=services.reputation,
+            )
+            for one in comments
+        ]
+        return [
+            services.reputation.history.gather([one], now=NOW + timedelta(seconds=second))[0]
+            for second, one in enumerate(sent)
+        ]
+
+    return gather
+
+
+def versions(number: int, **author) -> list[Comment]:
+    """Return a comment and its edits, each changing one word."""
+    return [
+        make_comment(
+            TEXT.replace("two winters", f"{at} winters"),
+            site_comment_id="e" if at == 1 else f"e@{at}",
+            edit=None if at == 1 else Edit.APPROVED,
+            author=Author(**author),
+        )
+        for at in range(1, number + 1)
+    ]
 
 
 @pytest.mark.parametrize("edit", [Edit.ADDED_LINK, Edit.ADDED_OFFER])
@@ -24,15 +68,49 @@ def test_an_edit_is_never_said_to_follow_an_approval_that_a_verdict_of_ham_stand
     assert "approved" not in reason
 
 
-@pytest.mark.parametrize("version", range(2, 10))
-def test_the_versions_of_one_comment_are_no_copies_of_it(version):
-    comment = make_comment("Mine too.", site_comment_id=f"e@{version}", edit=Edit.APPROVED)
+@pytest.mark.parametrize("account_id", [None, "u-7"])
+@pytest.mark.parametrize("sender", [{}, EVERYBODY])
+def test_the_versions_of_one_comment_are_no_others(history, sender, account_id):
+    edits = versions(60, account_id=account_id)
 
-    assert copy_burst(comment, seen(version - 1)) is None
-    assert copy_burst(comment, seen(version + 9)).reason.startswith("came with 10 near-copies")
+    for edit, found in zip(edits, history(edits, **sender), strict=True):
+        assert copy_burst(edit, found) is None
+        assert sender_burst(edit, found) is None
 
 
-def test_a_number_in_a_sites_own_id_is_no_version():
-    comment = make_comment("Mine too.", site_comment_id="e@500")
+@pytest.mark.parametrize("sender", [{}, EVERYBODY])
+def test_others_copies_count_among_the_versions(history, sender):
+    copies = [make_comment(TEXT, author=Author(name=f"Ann {at}")) for at in range(9)]
+    history(copies)
 
-    assert copy_burst(comment, seen(20)) is not None
+    *_, last = history(versions(4), **sender)
+
+    assert copy_burst(versions(4)[-1], last).reason == "came with 9 near-copies within a day"
+
+
+def test_a_number_in_a_sites_own_id_is_no_version(history):
+    copies = [make_comment(TEXT, site_comment_id=f"e@{at}{at}{at}") for at in range(9)]
+
+    *_, last = history([replace(one, site_id=f"site-{at}") for at, one in enumerate(copies)])
+
+    assert copy_burst(copies[-1], last) is not None
+
+
+def test_the_same_person_s_same_text_on_other_sites_is_a_cross_post(history):
+    posts = [replace(make_comment(TEXT), site_id=f"site-{at}") for at in range(9)]
+
+    *_, last = history(posts, email="ruth@posteo.de")
+
+    assert copy_burst(posts[-1], last) is None
+
+
+@pytest.mark.parametrize("name", ["Ruth", None])
+def test_many_people_s_same_text_is_not(history, name):
+    for at in range(3):
+        post = make_comment(TEXT, author=Author(name=name))
+        history([replace(post, site_id=f"site-{at}")], email=f"ruth{at}@posteo.de")
+    last = make_comment(TEXT, author=Author(name=name))
+
+    (found,) = history([last], email="ruth@posteo.de")
+
+    assert copy_burst(last, found).reason == "came with 3 near-copies within a day"

@@ -101,7 +101,7 @@ _ADDRESS_SAYS = 0.5
 
 
 @detector
-def sender_burst(_comment: Comment, history: History) -> Observation | None:
+def sender_burst(comment: Comment, history: History) -> Observation | None:
     """Fire on an e-mail address or an address that sends more than people do.
 
     Silent for a regular, whose earlier comments moderators approved.
@@ -109,45 +109,41 @@ def sender_burst(_comment: Comment, history: History) -> Observation | None:
     if is_regular(history):
         return None
     person, address = history.email.everywhere, history.address.everywhere
-    strength, where, seen, during = max(
-        (excess(person.seen_hour, _PERSON_HOUR), "e-mail address", person.seen_hour, "an hour"),
-        (excess(person.seen_day, _PERSON_DAY), "e-mail address", person.seen_day, "a day"),
-        (
-            _ADDRESS_SAYS * excess(address.seen_hour, _ADDRESS_HOUR),
-            "address",
-            address.seen_hour,
-            "an hour",
-        ),
-        (
-            _ADDRESS_SAYS * excess(address.seen_day, _ADDRESS_DAY),
-            "address",
-            address.seen_day,
-            "a day",
-        ),
+    # Of its own versions the first was seen.
+    own = int(comment.edit is not None)
+    strength, seen, reason = max(
+        (says * excess(seen - own, usual), seen - own, reason)
+        for says, seen, usual, reason in (
+            (1.0, person.seen_hour, _PERSON_HOUR, "from the same e-mail address within an hour"),
+            (1.0, person.seen_day, _PERSON_DAY, "from the same e-mail address within a day"),
+            (
+                _ADDRESS_SAYS,
+                address.seen_hour,
+                _ADDRESS_HOUR,
+                "from the same address within an hour",
+            ),
+            (_ADDRESS_SAYS, address.seen_day, _ADDRESS_DAY, "from the same address within a day"),
+        )
     )
     if strength <= 0.0:
         return None
-    return Observation(
-        strength=strength,
-        reason=f"came with {seen} others from the same {where} within {during}",
-    )
+    return Observation(strength=strength, reason=f"came with {seen} others {reason}")
 
 
 # Who sees no answer presses the button again, and once more.
 _COPIES_DAY = 2
-_MAX_VERSION_DIGITS = 6
 # A project's page is passed around when there is news of it; many days have none of the kind.
 _LINKS_HOUR, _LINKS_DAY = 5, 12
 
 
 @detector
 def copy_burst(comment: Comment, history: History) -> Observation | None:
-    """Fire on near-copies, or on links to one domain, that come more often than by chance.
+    """Fire on others' near-copies, or on links to one domain, that come more often than by chance.
 
     Domains that readers commonly cite, and the site's own, are left out.
     """
     links = history.domains.everywhere
-    copies = max(0, history.content.everywhere.seen_day - _own_versions(comment))
+    copies = history.content.everywhere.seen_day
     found = [(excess(copies, _COPIES_DAY), f"{copies} near-copies", "a day")]
     if uncommon_links(comment):
         found += [
@@ -161,14 +157,6 @@ def copy_burst(comment: Comment, history: History) -> Observation | None:
     if strength <= 0.0:
         return None
     return Observation(strength=strength, reason=f"came with {what} within {during}")
-
-
-def _own_versions(comment: Comment) -> int:
-    """Return how many versions of the same comment came before: its edits are no copies."""
-    number = (comment.site_comment_id or "").rpartition("@")[2]
-    if comment.edit is None or not (number.isascii() and number.isdigit()):
-        return 0
-    return int(number[:_MAX_VERSION_DIGITS]) - 1
 
 
 # Fewer approvals are no record that somebody would build to sell by.

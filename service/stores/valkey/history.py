@@ -89,7 +89,7 @@ class ValkeyHistoryStore:
         }
         # Without a name to watch the text is empty, which split() takes for one line.
         for name, line in zip(watched, sightings, strict=bool(watched)):
-            counters[name].sightings = _counts(line)
+            counters.setdefault(name, Counter()).sightings = _counts(line)
         own = [datetime.fromtimestamp(int(at), UTC) if at else None for at in seen]
         return gather_histories(
             [asked.names for asked in batch],
