@@ -206,6 +206,9 @@ class Settings(BaseSettings):
     keep_spam_days: Annotated[int, Field(ge=0, le=36_500)] = 0
     """The same of comments that were called spam and that nobody approved; 0 is for ever."""
 
+    keep_held_spam_days: Annotated[int, Field(ge=0, le=36_500)] = 30
+    """The same of held spam for as long as nobody has decided; 0 is for ever."""
+
     require_second_factor: bool = False
     """Lead everybody who signs in without a second factor to where it is set up."""
 

@@ -81,7 +81,8 @@ class CaseFilter:
     """Which cases to list. Every field that is None does not narrow the list.
 
     `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet.
-    `site_ids` keeps those of several sites; of none there are no comments.
+    `held_as_spam` keeps what a site in *hold* holds as spam, nobody has decided and the queue does
+    not list. `site_ids` keeps those of several sites; of none there are no comments.
     """
 
     site_id: SiteId | None = None
@@ -89,6 +90,8 @@ class CaseFilter:
     state: State | None = None
     outcome: Outcome | None = None
     needs_review: bool | None = None
+    held_as_spam: bool = False
+    p_spam_below: float | None = None
     degraded: bool | None = None
     received_from: datetime | None = None
     received_before: datetime | None = None

@@ -1,4 +1,4 @@
-"""What moderators are sent once a day: how many comments wait, and since when."""
+"""What moderators are sent once a day: how many comments wait, how many are held as spam."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ class DigestPlan:
     zone: tzinfo = UTC
     language: str = "en"
     pages_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldSpam:
+    """How many comments are held as spam, and how many of those are doubtful."""
+
+    number: int = 0
+    doubtful: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
 from service.domain.comment import CommentId, SiteId
@@ -134,6 +135,13 @@ class SecondFactorStore(Protocol):
         """
 
 
+class SpamOnly(StrEnum):
+    """Which spam to look for: all that no decision in force approves, or what is held as spam."""
+
+    NOT_APPROVED = "not approved"
+    HELD = "held"
+
+
 class PersonalDataStore(Protocol):
     """Finds comments by what a person is known by, and old ones; both to be forgotten."""
 
@@ -149,12 +157,11 @@ class PersonalDataStore(Protocol):
         """Return how many comments of theirs `find` finds, by site; sites without any left out."""
 
     def find_old(
-        self, *, received_before: datetime, spam_only: bool, limit: int
+        self, *, received_before: datetime, only: SpamOnly | None = None, limit: int
     ) -> list[CommentId]:
         """Return comments received before then whose words are still kept, in no order.
 
-        Left out is what waits: for its verdict, or for a person. With `spam_only` only those that
-        were called spam and that no decision in force approves.
+        Left out is what waits: for its verdict, or for a person.
         """
 
     def withdraw(
@@ -163,10 +170,12 @@ class PersonalDataStore(Protocol):
         *,
         at: datetime,
         act: Callable[[int], AuditEntry] | None = None,
+        only: SpamOnly | None = None,
     ) -> int:
         """Withdraw these comments as `CommentStore.withdraw` does, in one transaction.
 
-        Return how many were not withdrawn before; unknown ones are left out. `act` returns the
+        Return how many were not withdrawn before; left out are unknown ones, and those that are
+        not `only` what was looked for any more. `act` returns the
         log's entry of so many, which is kept in the same transaction, of none of them too.
         """
 

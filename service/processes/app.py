@@ -78,6 +78,7 @@ def web_config(wired: Wired) -> WebConfig:
         key_memory_seconds=_KEY_MEMORY_SECONDS,
         require_second_factor=settings.require_second_factor,
         metrics_token=wired.metrics_token,
+        keep_held_spam_days=settings.keep_held_spam_days,
         retrain_data=settings.retrain_data,
     )
 

@@ -197,6 +197,7 @@ def jobs(wired: Wired) -> list[Job]:
                 services,
                 keep=_days(settings.keep_comments_days),
                 keep_spam=_days(settings.keep_spam_days),
+                keep_held_spam=_days(settings.keep_held_spam_days),
                 goes_on=goes_on,
             ),
         ),

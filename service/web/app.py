@@ -107,6 +107,7 @@ def _configure(app: Flask, config: WebConfig) -> None:
         MAX_CONTENT_LENGTH=_MAX_FORM_BYTES,
         MAX_FORM_MEMORY_SIZE=_MAX_FORM_BYTES,
         PROVIDE_AUTOMATIC_OPTIONS=False,
+        KEEP_HELD_SPAM_DAYS=config.keep_held_spam_days,
     )
     app.session_interface = PageSessions()
     # A doubled slash is another path, not a reason to redirect a POST.

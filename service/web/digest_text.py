@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from service.domain.backlog import Waiting
-from service.domain.digest import DigestPlan, Written
+from service.domain.digest import DigestPlan, HeldSpam, Written
 from service.web.edge.language import day_in_words, gettext, ngettext, noted, number, speaking
 
 _DAY = noted("d MMMM y")
 
 
-def write_digest(waiting: Waiting, plan: DigestPlan, language: str) -> Written:
+def write_digest(waiting: Waiting, held: HeldSpam, plan: DigestPlan, language: str) -> Written:
     """Return a digest in this language; in English if there are no texts in it."""
     with speaking(language):
         waits = ngettext(
@@ -18,13 +18,22 @@ def write_digest(waiting: Waiting, plan: DigestPlan, language: str) -> Written:
             waiting.number,
             number=number(waiting.number),
         )
-        lines = [_since(waits, waiting, plan)]
-        if plan.pages_url:
-            lines.append(f"{plan.pages_url}/review")
-        lines.append(gettext("You get this once a day. Your account's page has the address."))
-        return Written(
-            subject=gettext("Slopsieve: %(what)s", what=waits), text="\n\n".join(lines) + "\n"
+        spam = gettext(
+            "%(number)s held as spam, %(doubtful)s of them doubtful",
+            number=number(held.number),
+            doubtful=number(held.doubtful),
         )
+        parts = []
+        if waiting.number:
+            parts.append((_since(waits, waiting, plan), "/review"))
+        if held.number:
+            parts.append((f"{spam}.", "/review?show=held-as-spam"))
+        lines: list[str] = []
+        for says, path in parts:
+            lines += [says, f"{plan.pages_url}{path}"] if plan.pages_url else [says]
+        lines.append(gettext("You get this once a day. Your account's page has the address."))
+        subject = gettext("Slopsieve: %(what)s", what=waits if waiting.number else spam)
+        return Written(subject=subject, text="\n\n".join(lines) + "\n")
 
 
 def _since(waits: str, waiting: Waiting, plan: DigestPlan) -> str:

@@ -12,6 +12,7 @@ from service.domain.decision import Ruling
 from service.domain.digest import DigestPlan, Mail, Sent
 from service.domain.errors import InvalidInputError
 from service.domain.user import Role
+from service.domain.verdict import Outcome
 from service.moderation.admin.accounts import end_user, set_access, set_mail
 from service.moderation.admin.users import find_user
 from service.moderation.review.decide import decide_comment
@@ -111,6 +112,28 @@ def test_where_nothing_waits_nothing_is_sent(services, post):
 
     assert look(services) == 0
     assert (post.mails, post.posted) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "posted"),
+    [
+        ((0.999, 0.999), []),
+        (
+            (0.999, 0.95),
+            [
+                "2 held as spam, 1 of them doubtful.",
+                "https://mod.example/review?show=held-as-spam",
+            ],
+        ),
+    ],
+)
+def test_doubtful_held_spam_is_told_of(services, post, p_spam, posted):
+    for one in p_spam:
+        keep(services, outcome=Outcome.SPAM, p_spam=one)
+
+    look(services)
+
+    assert [text.split("\n\n")[:-1] for text in post.posted] == ([posted] if posted else [])
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from tests.functional.moderators import keep
 
 MARA = "mara@example.org"
 MONTH, YEAR = timedelta(days=30), timedelta(days=365)
+FOR_EVER = {"keep": None, "keep_spam": None, "keep_held_spam": None}
 
 
 @pytest.fixture
@@ -37,10 +38,10 @@ def withdrawn(services, *ids: CommentId) -> list[bool]:
     return [services.review.cases.get(one).withdrawn_at is not None for one in ids]
 
 
-def test_by_default_everything_is_kept_for_ever(services):
+def test_without_a_limit_everything_is_kept_for_ever(services):
     old = aged(services, 10_000, Outcome.SPAM)
 
-    pruned = prune_comments(services, keep=None, keep_spam=None)
+    pruned = prune_comments(services, **FOR_EVER)
 
     assert pruned == 0
     assert withdrawn(services, old) == [False]
@@ -54,7 +55,7 @@ def test_spam_goes_before_the_rest(services):
     )
     ancient = aged(services, 366, Outcome.HAM)
 
-    pruned = prune_comments(services, keep=YEAR, keep_spam=MONTH)
+    pruned = prune_comments(services, **FOR_EVER | {"keep": YEAR, "keep_spam": MONTH})
 
     assert pruned == 2
     assert withdrawn(services, spam, ham, young, ancient) == [True, False, False, True]
@@ -65,12 +66,12 @@ def test_what_waits_for_a_person_or_a_verdict_is_never_taken(services):
     sample = aged(services, 9_999, Outcome.SPAM, audit=True)
     unjudged = aged(services, 9_999, None)
 
-    prune_comments(services, keep=MONTH, keep_spam=MONTH)
+    prune_comments(services, **FOR_EVER | {"keep": MONTH, "keep_spam": MONTH})
 
     assert withdrawn(services, waiting, sample, unjudged) == [False, False, False]
 
     decide_comment(waiting, Ruling.REJECT, services, decided_by="mod")
-    prune_comments(services, keep=MONTH, keep_spam=MONTH)
+    prune_comments(services, **FOR_EVER | {"keep": MONTH, "keep_spam": MONTH})
 
     assert withdrawn(services, waiting, sample) == [True, False]
 
@@ -79,15 +80,24 @@ def test_what_somebody_approved_is_no_spam(services):
     approved = aged(services, 31, Outcome.SPAM)
     decide_comment(approved, Ruling.APPROVE, services, decided_by="mod")
 
-    prune_comments(services, keep=None, keep_spam=MONTH)
+    prune_comments(services, **FOR_EVER | {"keep_spam": MONTH})
 
     assert withdrawn(services, approved) == [False]
+
+
+def test_held_spam_that_nobody_decided_goes(services):
+    held, ruled, young = (aged(services, days, Outcome.SPAM) for days in (31, 31, 29))
+    decide_comment(ruled, Ruling.REJECT, services, decided_by="mod")
+
+    pruned = prune_comments(services, **FOR_EVER | {"keep_held_spam": MONTH})
+
+    assert (pruned, withdrawn(services, held, ruled, young)) == (1, [True, False, False])
 
 
 def test_old_comments_go_in_portions_and_figures_stay(services):
     ids = [aged(services, 31, Outcome.HAM) for _ in range(450)]
 
-    pruned = [prune_comments(services, keep=MONTH, keep_spam=None) for _ in range(4)]
+    pruned = [prune_comments(services, **FOR_EVER | {"keep": MONTH}) for _ in range(4)]
 
     assert pruned == [200, 200, 50, 0]
     case = services.review.cases.get(ids[0])
@@ -99,8 +109,10 @@ def test_portions_go_on_for_as_long_as_there_is_time(services):
     ids = [aged(services, 31, Outcome.SPAM) for _ in range(450)]
     time_left = iter([True, False])
 
-    first = prune_comments(services, keep=None, keep_spam=MONTH, goes_on=lambda: next(time_left))
-    rest = prune_comments(services, keep=None, keep_spam=MONTH, goes_on=lambda: True)
+    first = prune_comments(
+        services, **FOR_EVER | {"keep_spam": MONTH}, goes_on=lambda: next(time_left)
+    )
+    rest = prune_comments(services, **FOR_EVER | {"keep_spam": MONTH}, goes_on=lambda: True)
 
     assert (first, rest) == (400, 50)
     assert all(withdrawn(services, *ids))

@@ -76,6 +76,7 @@ PASSWORD = "a few words do well"  # opens nothing but this script's own server
 SIZES = {"1280": {"width": 1280, "height": 800}, "390": {"width": 390, "height": 844}}
 DESK = {
     "queue": "/review",
+    "held-as-spam": "/review?show=held-as-spam",
     "spam": "/review?show=spam",
     "decided": "/review?show=decided",
     "empty": "/review?site=nowhere",

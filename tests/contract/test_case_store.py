@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -270,6 +271,33 @@ def test_each_filter_keeps_what_it_names(stores):
     assert seen == expected
     for criteria, ids in expected.items():
         assert stores.cases.count(criteria) == len(ids)
+
+
+def test_what_a_site_holds_as_spam_and_nobody_decided_can_be_listed_most_doubtful_first(stores):
+    stores.sites.change_settings(OTHER_SITE, lambda _: SiteSettings(mode=Mode.ENFORCE))
+    sure, doubtful, ruled, withdrawn, disputed = (keep(stores) for _ in range(5))
+    rejected = keep(stores, site_id=OTHER_SITE)
+    p_spam = dict.fromkeys([sure, ruled, withdrawn, disputed, rejected], 0.99) | {doubtful: 0.95}
+    stores.verdicts.add(
+        [make_verdict(one, Outcome.SPAM, p_spam=p) for one, p in p_spam.items()], audit=frozenset()
+    )
+    keep(stores, outcome=Outcome.UNSURE)
+    keep(stores, outcome=Outcome.HAM)
+    keep(stores)
+    decide(stores, ruled)
+    stores.comments.withdraw(withdrawn, at=NOW)
+    stores.reports.add(
+        Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=disputed)
+    )
+
+    held = CaseFilter(held_as_spam=True)
+
+    assert listed(stores, held, Order.DOUBT) == [doubtful, sure]
+    assert listed(stores, replace(held, p_spam_below=0.98)) == [doubtful]
+    assert stores.cases.count(held) == 2
+    assert stores.cases.count(replace(held, site_ids=(OTHER_SITE,))) == 0
+    stores.sites.change_settings(OTHER_SITE, lambda _: SiteSettings())
+    assert listed(stores, replace(held, site_ids=(OTHER_SITE,))) == [rejected]
 
 
 def test_degraded_verdicts_can_be_listed(stores):

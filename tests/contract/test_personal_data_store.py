@@ -9,6 +9,7 @@ from service.domain.decision import Decision, Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
+from service.ports.people import SpamOnly
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 EMAIL = Person(sender=Sender(email_key="e1"))
@@ -94,9 +95,9 @@ def test_withdrawn_comments_are_blank_counted_once_and_nobodys(stores):
         assert (case.comment.text, case.comment.author, case.withdrawn_at) == ("", Author(), NOW)
 
 
-def find_old(stores, *, spam_only: bool = False, limit: int = 99) -> set[str]:
+def find_old(stores, *, only: SpamOnly | None = None, limit: int = 99) -> set[str]:
     ids = stores.personal_data.find_old(
-        received_before=NOW - timedelta(days=30), spam_only=spam_only, limit=limit
+        received_before=NOW - timedelta(days=30), only=only, limit=limit
     )
     return set(ids)
 
@@ -122,11 +123,27 @@ def test_of_spam_alone_what_somebody_approved_is_left(stores):
     decide(stores, approved, Ruling.APPROVE)
     decide(stores, rejected, Ruling.REJECT)
 
-    assert find_old(stores, spam_only=True) == {spam.id, rejected.id}
+    assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {spam.id, rejected.id}
 
     stores.decisions.undo(approved.id, by="mod", at=NOW)
 
-    assert find_old(stores, spam_only=True) == {spam.id, approved.id, rejected.id}
+    assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {spam.id, approved.id, rejected.id}
+
+
+def test_of_held_spam_what_somebody_decided_is_left_even_after_it_was_found(stores):
+    old = {"received_at": NOW - timedelta(days=31)}
+    held, ruled, meanwhile = (keep(stores, Outcome.SPAM, **old) for _ in range(3))
+    keep(stores, Outcome.SPAM)
+    keep(stores, Outcome.SPAM, audit=True, **old)
+    keep(stores, Outcome.HAM, **old)
+    decide(stores, ruled, Ruling.REJECT)
+
+    found = find_old(stores, only=SpamOnly.HELD)
+    decide(stores, meanwhile, Ruling.APPROVE)
+
+    assert found == {held.id, meanwhile.id}
+    assert stores.personal_data.withdraw(list(found), at=NOW, only=SpamOnly.HELD) == 1
+    assert stores.cases.get(meanwhile.id).withdrawn_at is None
 
 
 def test_what_was_withdrawn_is_not_old_any_more(stores):

@@ -19,6 +19,7 @@ from service.domain.comment import Lane, Sender
 from service.domain.person import Person
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome
+from service.ports.people import SpamOnly
 from service.stores.sql import SqlStores, sql_stores
 from service.stores.sql.schema.tables import metadata
 from tests.contract.many_rows import ROWS, SITES, comment_id, fill_many, sender_of
@@ -35,6 +36,7 @@ PARTIAL = {
     if index.dialect_options["sqlite"]["where"] is not None
 }
 _QUEUE = CaseFilter(needs_review=True)
+_HELD = CaseFilter(held_as_spam=True)
 _OLD = NOW - timedelta(minutes=9 * (ROWS - 300))
 _RECENT = NOW - timedelta(minutes=9 * 200)
 
@@ -126,10 +128,18 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     ),
     "decisions that histories miss": lambda s: s.decisions.find_unremembered(limit=500),
     "decisions in force, a portion": lambda s: s.decisions.find_in_force(after=10, limit=50),
-    "old comments": lambda s: s.personal_data.find_old(
-        received_before=_OLD, spam_only=False, limit=200
+    "old comments": lambda s: s.personal_data.find_old(received_before=_OLD, limit=200),
+    "old spam": lambda s: s.personal_data.find_old(
+        received_before=_OLD, only=SpamOnly.NOT_APPROVED, limit=200
     ),
-    "old spam": lambda s: s.personal_data.find_old(received_before=_OLD, spam_only=True, limit=200),
+    "old held spam": lambda s: s.personal_data.find_old(
+        received_before=_OLD, only=SpamOnly.HELD, limit=200
+    ),
+    "held spam": lambda s: s.cases.page(_HELD, order=Order.DOUBT, cursor=None, limit=25),
+    "held spam counted": lambda s: s.cases.count(_HELD),
+    "held spam of one site counted": lambda s: s.cases.count(
+        CaseFilter(held_as_spam=True, site_ids=SITES[:1])
+    ),
     "comments to group": lambda s: s.campaigns.fresh(limit=100),
     "comments to index": lambda s: s.search.index_due(limit=200),
 }
@@ -227,11 +237,7 @@ def test_what_pages_and_upkeep_ask_reads_no_large_table_from_end_to_end(plans):
 
 
 def test_what_is_old_is_found_by_its_age_even_where_nearly_all_is_old(plans):
-    steps = plans(
-        lambda stores: stores.personal_data.find_old(
-            received_before=_RECENT, spam_only=False, limit=200
-        )
-    )
+    steps = plans(lambda stores: stores.personal_data.find_old(received_before=_RECENT, limit=200))
 
     # A scan that a LIMIT ends would read past all that was withdrawn before, more each time.
     assert set(steps) == {"index ix_comments_age"}

@@ -80,11 +80,12 @@ def test_each_list_holds_what_its_name_says(services, client):
 
     lists = {
         show: _listed(client.get(f"/review?show={show}"))
-        for show in ("needs-review", "spam", "ham", "decided", "all")
+        for show in ("needs-review", "held-as-spam", "spam", "ham", "decided", "all")
     }
 
     assert lists == {
         "needs-review": [unsure.id],
+        "held-as-spam": [spam.id],
         "spam": [spam.id],
         "ham": [ham.id],
         "decided": [ham.id],
@@ -98,10 +99,22 @@ def test_the_tabs_count_what_each_list_holds(services, client):
 
     page = client.get("/review")
 
-    counts = re.findall(r'(Needs review|Spam|Ham|Decided|All) <span class="count">(\d+)', page.text)
+    counts = re.findall(r'>([A-Z][a-z ]+) <span class="count">(\d+)', page.text)
     assert counts == [
-        ("Needs review", "2"), ("Spam", "1"), ("Ham", "0"), ("Decided", "0"), ("All", "4"),
+        ("Needs review", "2"), ("Held as spam", "1"), ("Spam", "1"), ("Ham", "0"),
+        ("Decided", "0"), ("All", "4"),
     ]  # fmt: skip
+
+
+def test_held_spam_is_decided_from_its_list_the_most_doubtful_first(services, client):
+    sure, doubtful = (keep(services, outcome=Outcome.SPAM, p_spam=p) for p in (0.999, 0.95))
+    shown = client.get("/review?show=held-as-spam")
+
+    rule(client, doubtful, "approve", show="held-as-spam")
+
+    rest = client.get("/review?show=held-as-spam")
+    assert (_listed(shown), _listed(rest)) == ([doubtful.id, sure.id], [sure.id])
+    assert "deleted 30 days after it came in" in rest.text
 
 
 def test_a_list_can_be_narrowed_to_one_site():

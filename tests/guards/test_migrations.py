@@ -105,6 +105,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
         "ix_comments_waiting_newest",
         "ix_comments_site_review",
         "ix_comments_site_decided",
+        "ix_comments_undecided_spam",
         "ix_comments_pending",
         "ix_comments_judged_lane",
         "ix_comments_content",

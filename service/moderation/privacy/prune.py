@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from service.moderation.telling.announce import announce_withdrawn
+from service.ports.people import SpamOnly
 from service.ports.services import CommonPorts, Services, TellingPorts
 
 log = logging.getLogger(__name__)
@@ -49,25 +50,30 @@ def prune_comments(
     *,
     keep: timedelta | None,
     keep_spam: timedelta | None,
+    keep_held_spam: timedelta | None,
     goes_on: Callable[[], bool] = _once,
 ) -> int:
     """Withdraw comments older than `keep`, spam older than `keep_spam`; return how many.
 
-    None keeps them for ever. Words, names, links and the sender's keys go, as when a site deletes
-    a comment; verdict, decisions and log stay. What waits for its verdict or for a person stays
-    whole however old it is, and approved comments never count as spam. 200 of each kind at a
-    time, once and then for as long as `goes_on` says. Safe to run at any time, twice too. Raises
-    `StoreUnavailableError`.
+    Held spam that nobody decided goes once it is older than `keep_held_spam`. None keeps for ever.
+    Words, names, links and the sender's keys go, as when a site deletes a comment; verdict,
+    decisions and log stay. What waits for its verdict or for a person stays whole however old it
+    is, and approved comments never count as spam. 200 of each kind at a time, once and then for as
+    long as `goes_on` says. Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
     now = services.common.clock()
     pruned = 0
-    for age, spam_only in ((keep, False), (keep_spam, True)):
+    for age, only in (
+        (keep, None),
+        (keep_spam, SpamOnly.NOT_APPROVED),
+        (keep_held_spam, SpamOnly.HELD),
+    ):
         if age is None:
             continue
-        some = _withdraw_old(services, now - age, spam_only=spam_only, at=now)
+        some = _withdraw_old(services, now - age, only, at=now)
         pruned += some
         while some == _MOST_COMMENTS_AT_ONCE and goes_on():
-            some = _withdraw_old(services, now - age, spam_only=spam_only, at=now)
+            some = _withdraw_old(services, now - age, only, at=now)
             pruned += some
     if pruned:
         log.info("old comments were withdrawn", extra={"comments": pruned})
@@ -75,14 +81,14 @@ def prune_comments(
 
 
 def _withdraw_old(
-    services: Services, received_before: datetime, *, spam_only: bool, at: datetime
+    services: Services, received_before: datetime, only: SpamOnly | None, *, at: datetime
 ) -> int:
     ids = services.reputation.personal_data.find_old(
-        received_before=received_before, spam_only=spam_only, limit=_MOST_COMMENTS_AT_ONCE
+        received_before=received_before, only=only, limit=_MOST_COMMENTS_AT_ONCE
     )
     if not ids:
         return 0
     shown = services.review.cases.find(ids)
-    withdrawn = services.reputation.personal_data.withdraw(ids, at=at)
+    withdrawn = services.reputation.personal_data.withdraw(ids, at=at, only=only)
     announce_withdrawn(shown, services.telling, services.common)
     return withdrawn

@@ -1,22 +1,25 @@
-"""Sends moderators once a day how many comments wait for them, and since when."""
+"""Sends moderators once a day how many comments wait for them and how many are held as spam."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from service.domain.backlog import Waiting
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import SiteId
-from service.domain.digest import DigestPlan, Mail, Sent, Written
+from service.domain.digest import DigestPlan, HeldSpam, Mail, Sent, Written
 from service.domain.user import Permission
 from service.ports.services import ReviewPorts, Services
 
 log = logging.getLogger(__name__)
 
-Write = Callable[[Waiting, DigestPlan, str], Written]
+# A chance of two in a hundred that it is sincere; minilm-20 calls spam from 94.3 % on.
+_DOUBTFUL_BELOW = 0.98
+
+Write = Callable[[Waiting, HeldSpam, DigestPlan, str], Written]
 """Writes a digest in this language."""
 
 
@@ -33,8 +36,8 @@ class _Recipient:
 def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
     """Send today's digest to everybody who has not had it; return how many were taken.
 
-    Where nothing waits, nothing is sent. May be called as often as one likes, by several processes
-    at once: nobody gets two in a day. Raises `StoreUnavailableError`.
+    Where nothing waits and no held spam is doubtful, nothing is sent. May be called as often as one
+    likes, by several processes at once: nobody gets two in a day. Raises `StoreUnavailableError`.
     """
     now = services.common.clock().astimezone(plan.zone)
     if now.hour < plan.hour:
@@ -42,10 +45,13 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
     taken = 0
     for recipient in _recipients(plan, services):
         waiting = _waiting(recipient.site_ids, services.review)
+        held = _held(recipient.site_ids, services.review)
         digest = f"{now:%Y-%m-%d}:{recipient.name}"
-        if not waiting.number or not services.digest.digest_claims.claim(digest):
+        if not (waiting.number or held.doubtful):
             continue
-        sent = recipient.send(digest, write(waiting, plan, recipient.language))
+        if not services.digest.digest_claims.claim(digest):
+            continue
+        sent = recipient.send(digest, write(waiting, held, plan, recipient.language))
         if sent.retry:
             services.digest.digest_claims.release(digest)
         taken += sent.problem is None
@@ -90,3 +96,9 @@ def _waiting(site_ids: tuple[SiteId, ...] | None, review: ReviewPorts) -> Waitin
     if not oldest:
         return Waiting()
     return Waiting(number=review.cases.count(waits), oldest=oldest[0].comment.received_at)
+
+
+def _held(site_ids: tuple[SiteId, ...] | None, review: ReviewPorts) -> HeldSpam:
+    held = CaseFilter(site_ids=site_ids, held_as_spam=True)
+    doubtful = replace(held, p_spam_below=_DOUBTFUL_BELOW)
+    return HeldSpam(number=review.cases.count(held), doubtful=review.cases.count(doubtful))

@@ -10,17 +10,21 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment, refuse_note, undo_decision
-from service.ports.services import CommonPorts, ReviewPorts, Services
+from service.ports.services import ReviewPorts, Services
 
 
 class Tab(StrEnum):
     """The lists that a moderator can look at."""
 
     NEEDS_REVIEW = "needs-review"
+    HELD_AS_SPAM = "held-as-spam"
     SPAM = "spam"
     HAM = "ham"
     DECIDED = "decided"
     ALL = "all"
+
+
+_ORDERS = {Tab.NEEDS_REVIEW: Order.REVIEW, Tab.HELD_AS_SPAM: Order.DOUBT}
 
 
 def list_for_review(
@@ -34,17 +38,15 @@ def list_for_review(
 ) -> CasePage:
     """Return one page: what needs review in the order it should be done, others newest first.
 
-    An `order` that is given comes instead. `site_ids` None means all sites. Raises
-    `InvalidInputError` for a cursor that no page gave out.
+    Of what is held as spam the most doubtful comes first. An `order` that is given comes instead.
+    `site_ids` None means all sites. Raises `InvalidInputError` for a cursor that no page gave out.
     """
-    order = order or (Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST)
+    order = order or _ORDERS.get(tab, Order.NEWEST)
     criteria = _criteria(tab, site_ids)
     return services.review.cases.page(criteria, order=order, cursor=cursor, limit=limit)
 
 
-def count_tab(
-    tab: Tab, review: ReviewPorts, common: CommonPorts, *, site_ids: tuple[SiteId, ...] | None
-) -> int:
+def count_tab(tab: Tab, review: ReviewPorts, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many comments a list holds."""
     return review.cases.count(_criteria(tab, site_ids))
 
@@ -127,6 +129,7 @@ def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
     return CaseFilter(
         site_ids=site_ids,
         needs_review=True if tab is Tab.NEEDS_REVIEW else None,
+        held_as_spam=tab is Tab.HELD_AS_SPAM,
         outcome={Tab.SPAM: Outcome.SPAM, Tab.HAM: Outcome.HAM}.get(tab),
         state=State.DECIDED if tab is Tab.DECIDED else None,
     )

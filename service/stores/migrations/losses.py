@@ -13,5 +13,6 @@ LOSSES = {
     "m0022": "where decisions are applied at platforms, what waits for that, and what was hidden",
     "m0023": "what is applied at Mastodon, build hooks, and what waits for either",
     "m0024": "nothing that this version reads; what earlier ones kept in these tables is gone",
+    "m0025": "nothing",
 }
 """By revision; a guard fails on a migration that is missing here."""

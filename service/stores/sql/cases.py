@@ -41,6 +41,7 @@ from service.stores.sql.schema.tables import (
     has_short_post_url,
     has_verdict,
     is_decided,
+    is_held_as_spam,
     reports,
     sites,
     verdicts,
@@ -241,6 +242,8 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
         wanted.append(comments.c.outcome == criteria.outcome.value)
     if criteria.needs_review is not None:
         wanted.append(waits_for_review if criteria.needs_review else sa.not_(waits_for_review))
+    if criteria.held_as_spam:
+        wanted.append(is_held_as_spam)
     if criteria.degraded is not None:
         wanted.append(comments.c.degraded.is_(criteria.degraded))
         if criteria.degraded:
@@ -254,6 +257,7 @@ def _bounds(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
     asked: tuple[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]], ...] = (
         (criteria.received_from, lambda moment: received_at >= moment),
         (criteria.received_before, lambda moment: received_at < moment),
+        (criteria.p_spam_below, lambda p_spam: comments.c.p_spam < p_spam),
     )
     return [condition(bound) for bound, condition in asked if bound is not None]
 

@@ -12,13 +12,19 @@ from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
+from service.ports.people import SpamOnly
 from service.stores.cursor import REST_RANK
 from service.stores.personal_keys import personal_keys
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.comments import withdraw_locked
-from service.stores.sql.schema.tables import comments, decisions, is_kept_and_judged
+from service.stores.sql.schema.tables import (
+    comments,
+    decisions,
+    is_held_as_spam,
+    is_kept_and_judged,
+)
 
 
 class SqlPersonalDataStore:
@@ -52,19 +58,21 @@ class SqlPersonalDataStore:
             return {SiteId(site_id): count for site_id, count in connection.execute(query)}
 
     def find_old(
-        self, *, received_before: datetime, spam_only: bool, limit: int
+        self, *, received_before: datetime, only: SpamOnly | None = None, limit: int
     ) -> list[CommentId]:
         """See `PersonalDataStore.find_old`."""
-        outcomes = (Outcome.SPAM,) if spam_only else tuple(Outcome)
+        # One outcome at a time, because the index knows their ages apart.
+        queries = [_old(outcome, received_before) for outcome in Outcome]
+        if only is SpamOnly.NOT_APPROVED:
+            queries = [_old(Outcome.SPAM, received_before)]
+        if only is SpamOnly.HELD:
+            queries = [sa.select(comments.c.id).where(comments.c.received_at < received_before)]
         found: list[CommentId] = []
         with reading(self._engine) as connection:
-            # One outcome at a time, because the index knows their ages apart.
-            for outcome in outcomes:
+            for query in queries:
                 if len(found) == limit:
                     break
-                query = _old(outcome, received_before).limit(limit - len(found))
-                if spam_only:
-                    query = query.where(sa.not_(_is_approved()))
+                query = query.where(*_CONDITIONS[only]).limit(limit - len(found))
                 found += connection.scalars(query)
         return found
 
@@ -74,11 +82,12 @@ class SqlPersonalDataStore:
         *,
         at: datetime,
         act: Callable[[int], AuditEntry] | None = None,
+        only: SpamOnly | None = None,
     ) -> int:
         """See `PersonalDataStore.withdraw`."""
 
         def withdraw(connection: sa.Connection) -> int:
-            withdrawn = _withdraw_all(connection, ids, at)
+            withdrawn = _withdraw_all(connection, ids, at, only)
             if act is not None:
                 insert_entries(connection, [act(withdrawn)])
             return withdrawn
@@ -117,21 +126,27 @@ def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[Comment
     )
 
 
-def _is_approved() -> sa.ColumnElement[bool]:
-    return sa.exists().where(
-        decisions.c.comment_id == comments.c.id,
-        decisions.c.undone_at.is_(None),
-        decisions.c.ruling == Ruling.APPROVE.value,
-    )
+_is_approved = sa.exists().where(
+    decisions.c.comment_id == comments.c.id,
+    decisions.c.undone_at.is_(None),
+    decisions.c.ruling == Ruling.APPROVE.value,
+)
+_CONDITIONS: dict[SpamOnly | None, list[sa.ColumnElement[bool]]] = {
+    None: [],
+    SpamOnly.NOT_APPROVED: [sa.not_(_is_approved)],
+    SpamOnly.HELD: [is_held_as_spam],
+}
 
 
-def _withdraw_all(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> int:
+def _withdraw_all(
+    connection: sa.Connection, ids: Sequence[CommentId], at: datetime, only: SpamOnly | None
+) -> int:
     # Sorted, so that two that withdraw the same ones lock them in the same order.
     locked: list[CommentId] = []
     for some in chunks(sorted(set(ids))):
         query = (
             sa.select(comments.c.id)
-            .where(comments.c.id.in_(some), comments.c.withdrawn_at.is_(None))
+            .where(comments.c.id.in_(some), comments.c.withdrawn_at.is_(None), *_CONDITIONS[only])
             .order_by(comments.c.id)
             .with_for_update(key_share=True)
         )

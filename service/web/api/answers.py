@@ -15,6 +15,11 @@ from service.scoring.explanation import explain
 from service.web.edge.answers import Answer, ProblemAnswer
 from service.web.edge.moments import Moment
 
+NEEDS_REVIEW = (
+    "It is in the review queue. Spam that is held is not: moderators find it on a list of its own, "
+    "and it is deleted after some weeks unless one of them decides."
+)
+
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -139,7 +144,7 @@ class CommentAnswer(Answer):
     site_comment_id: str | None
     state: State
     action: Action = Field(description="What the site should do with the comment now.")
-    needs_review: bool = Field(description="It waits for a moderator.")
+    needs_review: bool = Field(description=NEEDS_REVIEW)
     audit: bool = Field(description="Part of the random sample that moderators check all the same.")
     received_at: Moment
     verdict: VerdictAnswer | None = Field(description="Null until the comment is judged.")

@@ -16,7 +16,7 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.verdict import Outcome
-from service.web.api.answers import Probability
+from service.web.api.answers import NEEDS_REVIEW, Probability
 from service.web.api.schemas import MAX_PAGE, Request, Url
 from service.web.edge.answers import Answer
 from service.web.edge.moments import Moment
@@ -115,7 +115,7 @@ class CallbackData(Answer):
     p_spam: Probability | None
     degraded: bool | None
     reasons: list[str] = Field(description="What spoke for spam or ham, the weightiest first.")
-    needs_review: bool = Field(description="It waits for a moderator.")
+    needs_review: bool = Field(description=NEEDS_REVIEW)
     ruling: Ruling | None = Field(description="Of the decision in force; null where there is none.")
 
 

@@ -285,7 +285,9 @@ class ListQuery(Request):
 
     state: State | None = None
     outcome: Outcome | None = None
-    needs_review: Flag | None = Field(default=None, description="Whether it waits for a moderator.")
+    needs_review: Flag | None = Field(
+        default=None, description="Whether it is in the review queue."
+    )
     degraded: Flag | None = Field(
         default=None, description="Whether its verdict lacked some evidence."
     )

@@ -18,6 +18,7 @@ class WebConfig:
     `key_memory_seconds` is how long an Akismet key may be known without asking the store again.
     `require_second_factor` lets nobody past its set-up who has none.
     `metrics_token` is what whoever reads `/metrics` must send; without one only this machine may.
+    `keep_held_spam_days` is after how many days held spam is deleted, 0 for never.
     `retrain_data` is what a retraining that is asked for on a page reads beside the decisions.
     """
 
@@ -32,4 +33,5 @@ class WebConfig:
     key_memory_seconds: float = 0.0
     require_second_factor: bool = False
     metrics_token: str | None = field(default=None, repr=False)
+    keep_held_spam_days: int = 30
     retrain_data: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ _WORDS: Mapping[str, str] = {
     "homepage": noted("Leave this empty"),
     "send": noted("Send"),
     "sending": noted("Sending …"),
-    "waits": noted("Thank you. Your comment waits for a person to look at it."),
+    "waits": noted("Thank you. Your comment is held until a moderator approves it."),
     "shown": noted("Thank you. Your comment is shown here."),
     "away": noted(
         "Your comment was not sent: the service cannot be reached. Send it again in a minute."

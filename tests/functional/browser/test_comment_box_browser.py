@@ -32,7 +32,7 @@ data-comments></script>
 <input type="hidden" name="post_url" value="{page}">
 <label>Your remark <textarea name="message" rows="6" required></textarea></label>
 <button>Off it goes</button></form></html>"""
-WAITS = "Thank you. Your comment waits for a person to look at it."
+WAITS = "Thank you. Your comment is held until a moderator approves it."
 SHOWN = "Thank you. Your comment is shown here."
 
 

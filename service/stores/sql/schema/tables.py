@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from service.domain.decision import Mode
 from service.domain.published import MAX_POST_CHARS
 from service.stores.cursor import REST_RANK
 from service.stores.sql.base.types import LosslessText, UtcDateTime
@@ -107,6 +108,18 @@ comments = sa.Table(
 # A partial index serves a query only if the query says the same in so many words, hence no bound
 # parameters here.
 waits_for_review = comments.c.review_rank < sa.literal_column(str(REST_RANK))
+is_undecided_spam = sa.and_(
+    comments.c.outcome == sa.literal_column("'spam'"),
+    comments.c.review_rank == sa.literal_column(str(REST_RANK)),
+    comments.c.decided.is_(False),
+    comments.c.withdrawn_at.is_(None),
+)
+is_held_as_spam = sa.and_(
+    is_undecided_spam,
+    comments.c.site_id.in_(
+        sa.select(sites.c.id).where(sites.c.settings["mode"].as_string() == Mode.HOLD.value)
+    ),
+)
 has_no_verdict = comments.c.outcome.is_(None)
 waits_for_verdict = sa.and_(has_no_verdict, comments.c.withdrawn_at.is_(None))
 has_verdict = comments.c.outcome.is_not(None)
@@ -139,6 +152,15 @@ _partial_index(
     where=waits_for_review,
 )
 _partial_index("ix_comments_waiting_newest", _c.received_at, _c.id, where=waits_for_review)
+# Holds all that the list of held spam is counted and ordered by.
+_partial_index(
+    "ix_comments_undecided_spam",
+    _c.site_id,
+    _c.p_spam,
+    _c.received_at,
+    _c.id,
+    where=is_undecided_spam,
+)
 sa.Index("ix_comments_site_outcome", _c.site_id, _c.outcome, _c.received_at, _c.id)
 _partial_index("ix_comments_site_decided", _c.site_id, _c.received_at, _c.id, where=is_decided)
 _partial_index(

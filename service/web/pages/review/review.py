@@ -42,7 +42,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 def add_review(app: Flask, pages: Blueprint, services: Services) -> None:
     """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
-    app.extensions[COUNTS] = TabCounts(services.review, services.common)
+    app.extensions[COUNTS] = TabCounts(services.review)
     _add_lists(pages, services)
     _add_rulings(pages, services)
     add_live(pages, services, _place)
@@ -148,7 +148,7 @@ def _place() -> Place:
     tabs = {tab.value: tab for tab in Tab}
     site_id = _token("site")
     tab = tabs.get(request.values.get("show", ""), Tab.NEEDS_REVIEW)
-    sorts = {order.value: order for order in SORTS} if tab is Tab.NEEDS_REVIEW else {}
+    sorts = {order.value: order for order in SORTS.get(tab, ())}
     return Place(
         tab=tab,
         sort=sorts.get(request.values.get("sort", "")),

@@ -73,6 +73,7 @@ _TOLD = "told"
 _JUST_DONE = "just_done"
 _TAB_NAMES = {
     Tab.NEEDS_REVIEW: noted("Needs review"),
+    Tab.HELD_AS_SPAM: noted("Held as spam"),
     Tab.SPAM: noted("Spam"),
     Tab.HAM: noted("Ham"),
     Tab.DECIDED: noted("Decided"),
@@ -95,12 +96,16 @@ KEY_ACTS = {
     "search": ("/", noted("Search")),
     "help": ("?", noted("This sheet")),
 }
-SORTS = {
+_SORTS = {
     Order.DOUBT: noted("Most doubtful first"),
     Order.OLDEST: noted("Oldest first"),
     Order.SITE: noted("By site"),
 }
-"""Orders of what needs review that can be chosen instead of its own."""
+SORTS = {
+    Tab.NEEDS_REVIEW: {Order.REVIEW: noted("Costliest wait first"), **_SORTS},
+    Tab.HELD_AS_SPAM: _SORTS,
+}
+"""Orders that can be chosen for a list, its own first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +258,10 @@ class _Desk:
             sites=[site for site in self._sites.values() if moderator().sees(site.id)],
             chosen=chosen is not None,
             campaign_strip=self._campaign_strip(),
-            sorts=[(order.value, gettext(says)) for order, says in SORTS.items()],
+            sorts=[
+                (order.value, gettext(says))
+                for order, says in SORTS.get(self._place.tab, {}).items()
+            ],
             compact=moderator().preferences.compact,
             key_acts=[(act, key, gettext(says)) for act, (key, says) in KEY_ACTS.items()],
             has_page=lambda name: name in current_app.view_functions,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from service.domain.comment import SiteId
 from service.moderation.review.review import Tab, count_tab
-from service.ports.services import CommonPorts, ReviewPorts
+from service.ports.services import ReviewPorts
 
 # A number that took long to count changes little while it is kept: a hundred times as long as it
 # took, so that counting takes a hundredth of the time. What is counted quickly is not kept, nor is
@@ -18,6 +18,7 @@ _QUICK_SECONDS = 0.005
 _KEPT_FOR = 100
 _MOST_KEPT_SECONDS = 10.0
 _MOST_KEPT = 512
+_WORKED_AT = (Tab.NEEDS_REVIEW, Tab.HELD_AS_SPAM)
 
 _Key = tuple[Tab, tuple[SiteId, ...] | None]
 
@@ -28,11 +29,10 @@ class TabCounts:
     def __init__(
         self,
         review: ReviewPorts,
-        common: CommonPorts,
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ):
-        self._review, self._common = review, common
+        self._review = review
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._kept: dict[_Key, tuple[int, float]] = {}
@@ -53,12 +53,12 @@ class TabCounts:
             number, good_until = self._kept.get(key, (0, 0.0))
         if started < good_until:
             return number
-        number = count_tab(tab, self._review, self._common, site_ids=site_ids)
+        number = count_tab(tab, self._review, site_ids=site_ids)
         now = self._monotonic()
         took = now - started
         with self._lock:
             self._kept.pop(key, None)
-            if took > _QUICK_SECONDS and tab is not Tab.NEEDS_REVIEW:
+            if took > _QUICK_SECONDS and tab not in _WORKED_AT:
                 if len(self._kept) >= _MOST_KEPT:
                     self._kept.clear()
                 self._kept[key] = (number, now + min(took * _KEPT_FOR, _MOST_KEPT_SECONDS))

@@ -1,0 +1,27 @@
+"""Find by an index what is called spam and nobody has decided, for the list of held spam."""
+
+from __future__ import annotations
+
+from service.stores.migrations.online import create_index_online, drop_index_online
+
+revision = "m0025"
+down_revision = "m0024"
+branch_labels = None
+depends_on = None
+
+online = True
+
+
+def upgrade() -> None:
+    """Apply the change."""
+    create_index_online(
+        "ix_comments_undecided_spam",
+        "comments",
+        ["site_id", "p_spam", "received_at", "id"],
+        where="outcome = 'spam' AND review_rank = 2 AND decided IS false AND withdrawn_at IS NULL",
+    )
+
+
+def downgrade() -> None:
+    """Take the change back."""
+    drop_index_online("ix_comments_undecided_spam", "comments")
