@@ -10,7 +10,6 @@ from enum import StrEnum
 from typing import NewType
 
 from service.domain.form import FormBehaviour, FormToken
-from service.domain.ruled_text import RuledText
 
 CommentId = NewType("CommentId", str)
 SiteId = NewType("SiteId", str)
@@ -140,17 +139,77 @@ class Sender:
         return replace(self, before_rotation=None, listings=()) != Sender()
 
 
+class CommentKind(StrEnum):
+    """What a site received instead of a typed comment, in the words of WordPress's plugins.
+
+    Reactions are written by no one: the site composes their text. The mentions quote the page
+    that links here.
+    """
+
+    LIKE = "like"
+    REPOST = "repost"
+    BOOKMARK = "bookmark"
+    REACTION = "reaction"
+    RSVP = "rsvp"
+    MENTION = "mention"
+    WEBMENTION = "webmention"
+    PINGBACK = "pingback"
+    TRACKBACK = "trackback"
+
+    @property
+    def is_mention(self) -> bool:
+        """Return True if another page speaks of this one."""
+        return self in _MENTIONS
+
+    @classmethod
+    def read(cls, given: str | None) -> CommentKind | None:
+        """Return the kind of a `comment_type`, None for typed comments and unknown types."""
+        name = (given or "").strip().lower().partition(":")[0].replace("_", "-")
+        name = _KIND_ALIASES.get(name, name)
+        return next((kind for kind in cls if kind.value == name), None)
+
+
+_MENTIONS = frozenset(
+    {
+        CommentKind.MENTION,
+        CommentKind.WEBMENTION,
+        CommentKind.PINGBACK,
+        CommentKind.TRACKBACK,
+    }
+)
+_KIND_ALIASES = {
+    "ping": "pingback",
+    "quote": "mention",
+    "likes": "like",
+    "favorite": "like",
+    "favourite": "like",
+    "fave": "like",
+    "star": "like",
+    "upvote": "like",
+    "reposts": "repost",
+    "share": "repost",
+    "boost": "repost",
+    "announce": "repost",
+    "reblog": "repost",
+    "bookmarks": "bookmark",
+    "reacji": "reaction",
+    "emoji": "reaction",
+    "emoji-react": "reaction",
+    "emoji-reaction": "reaction",
+    "follow": "reaction",
+    "read": "reaction",
+    "tag": "reaction",
+}
+
+
 class Edit(StrEnum):
     """What an edit did to a comment that its site showed already.
 
-    `REJECTED` is one of a comment that a person rejected before, and nobody ruled on since.
-    `BY_STAFF` was made by somebody who may moderate at the site: nothing of it is the author's
-    doing. The last three were made after a person had approved the comment, or a verdict had let it
-    through.
+    The later ones were made after a moderator had approved it, or the verdict was ham. `BY_STAFF`
+    is an edit by somebody who may moderate at the site: nothing of it is the author's doing.
     """
 
     UNAPPROVED = "unapproved"
-    REJECTED = "rejected"
     BY_STAFF = "by_staff"
     APPROVED = "approved"
     ADDED_LINK = "added_link"
@@ -176,8 +235,7 @@ class FormEvidence:
 class Comment:
     """One comment as it was received. Immutable: what is judged is exactly what was kept.
 
-    `edit` is None for the first version of it that came. `ruled` is what a person last ruled on,
-    an earlier version.
+    `kind` is None for what somebody typed, `edit` for the first version of it that came.
     """
 
     id: CommentId
@@ -193,8 +251,8 @@ class Comment:
     language: str | None = None
     user_agent: str | None = None
     reply_to: str | None = None
+    kind: CommentKind | None = None
     edit: Edit | None = None
-    ruled: RuledText | None = None
 
     def __post_init__(self) -> None:
         if not self.id or not self.site_id:
@@ -209,7 +267,7 @@ class Comment:
 
         Left out: our id, the time of arrival, the sender's keyed hashes (their key rotates) and
         listings, the account's age and trust, what the form saw (a retry took longer), what an edit
-        changed and of what, and the user agent (a retry may come from another client library).
+        changed, the kind, and the user agent (a retry may come from another client library).
         """
         parts = [
             self.site_id,

@@ -32,6 +32,7 @@ from service.scoring.lean import (
 from service.scoring.policy import cutoffs_of, decide
 from service.scoring.set_weights import SET_WEIGHTS, Family
 from service.scoring.weights import Cutoffs
+from service.signals.judged_text import judged_text
 
 # Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
 _BESIDE = {
@@ -137,6 +138,7 @@ def example_of(
     decision, verdict, comment = case.decision, case.verdict, case.comment
     if decision is None or verdict is None or verdict.degraded or not comment.text:
         return None
+    comment = judged_text(comment)
     hand = hand_of(decision, owners)
     return make_example(
         number,

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from service.domain.applying import unversioned
-from service.domain.comment import Comment, Sender, SiteId
+from service.domain.comment import Comment, Edit, Sender, SiteId
 from service.reputation.fingerprints import fingerprints_of
 from service.reputation.free_mail import FREE_MAIL_DOMAINS
 from service.reputation.linked_domains import linked_domains
+from service.signals.judged_text import judged_text
 from service.signals.offering import offers
 
 # A comment with hundreds of links must not make one look-up expensive; the first ones tell enough.
@@ -113,7 +114,7 @@ def names_of(comment: Comment) -> CommentNames:
     Addresses, e-mails and names come as keyed hashes; domains and fingerprints as digests, because
     they are hostile text of any length. The domains of the biggest mail providers are left out.
     """
-    sender = comment.sender
+    sender, judged = comment.sender, judged_text(comment)
     older = sender.before_rotation or Sender()
     keyed = (
         _keyed(Kind.ADDRESS, sender.address_key, older.address_key),
@@ -122,14 +123,16 @@ def names_of(comment: Comment) -> CommentNames:
         _keyed(Kind.EMAIL, sender.email_key, older.email_key),
         _keyed(Kind.NAME, sender.name_key, older.name_key),
         _keyed(Kind.ACCOUNT, sender.account_key, older.account_key),
-        *_of_offers(comment, sender, older),
+        *_of_offers(judged, sender, older),
     )
     open_names = (*_system(sender), *_email_domain(sender))
     plain = tuple(RecordName(kind=Kind(name.partition(":")[0]), name=name) for name in open_names)
-    keyed_records = (record for record in keyed if record)
+    own = [record for record in keyed if record]
+    if comment.edit is Edit.BY_STAFF:
+        own = [replace(record, counted=False) for record in own]
     return CommentNames(
         site_id=comment.site_id,
-        records=(*keyed_records, *plain, *_domains(comment), *_content(comment)),
+        records=(*own, *plain, *_domains(comment), *_content(judged)),
         is_edit=comment.edit is not None,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from service.domain.decision import EDIT_POLICY, Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import SITE_DECISIONS, beside_of, quote_lean
@@ -33,20 +32,16 @@ _OUTCOME_IN_WORDS = {
 }
 
 
-def explain(verdict: Verdict, text: str = "", decision: Decision | None = None) -> list[str]:
+def explain(verdict: Verdict, text: str = "") -> list[str]:
     """Return sentences, the weightiest first, that a moderator understands without a manual.
 
-    Of the comment's own `text` the few words are quoted that decisions taught to lean on. A
-    `decision` in force that is an earlier version's is told first.
+    Of the comment's own `text` the few words are quoted that decisions taught to lean on.
     """
     sentences = [_headline(verdict)]
-    if decision is not None and decision.decided_by.startswith(EDIT_POLICY):
-        ruled = "approved" if decision.ruling is Ruling.APPROVE else "rejected"
-        by = decision.decided_by.removeprefix(EDIT_POLICY)
-        sentences.insert(0, f"Stays {ruled}, as {by} {ruled} it before the edit. {decision.note}")
     if verdict.instruction is not None:
         sentences.append(_beside(verdict, verdict.instruction))
-    if verdict.model_p_spam is not None:
+    # It abstains where there is nothing to read.
+    if verdict.model_p_spam is not None and verdict.model_contribution:
         sentences.append(_about_model(verdict.model_p_spam, verdict.model_contribution))
     sentences += [_about_signal(w, text) for w in verdict.signals]
     sentences += [f"Missing: {_MISSING_IN_WORDS.get(m, m)}." for m in verdict.degraded_by]

@@ -7,12 +7,13 @@ from urllib.parse import urlsplit
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import Comment
+from service.signals.mentions import without_mentions
 
 
 def model_input(comment: Comment) -> ModelInput:
     """Return the classifier's view of a comment; offsets into `text` stay those of the comment."""
     return ModelInput(
-        text=comment.text,
+        text=without_mentions(comment.text),
         post_title=comment.post.title or "",
         post_excerpt=comment.post.excerpt or "",
         author_name=comment.author.name or "",

@@ -28,6 +28,7 @@ class Family(StrEnum):
     BURSTS = "bursts"
     DECISIONS = "decisions"
     ACCOUNTS = "accounts"
+    REACTIONS = "reactions"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +163,13 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
         ),
         # A good record is just what the first three speak of: it was earned by remarks, or by
         # the comment as it was before.
+        # Takes an unknown source below the usual ham cutoff, and one word against it back over.
+        "wordless_reaction": SetWeight(
+            weight=-1.5,
+            family=Family.REACTIONS,
+            reason="a like or repost has nothing to read, and its source has no bad record",
+            source=_JUDGEMENT,
+        ),
         "offer_after_remarks": SetWeight(
             weight=1.0,
             family=Family.ACCOUNTS,
@@ -174,13 +182,6 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             family=Family.ACCOUNTS,
             reason="what moderators approved is not what stands there now",
             source=_AGED,
-            yields=False,
-        ),
-        "rejected_before_edit": SetWeight(
-            weight=1.0,
-            family=Family.DECISIONS,
-            reason="a moderator rejected what it was, which nobody sees in what it is",
-            source=_JUDGEMENT,
             yields=False,
         ),
         "dormant_account": SetWeight(

@@ -34,7 +34,9 @@ class Contact:
 
 # "<email>" and "<phone>" are what exports of moderated comments leave in place of the real ones.
 _EMAIL = re.compile(
-    r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}"
+    # What follows another "@" is a handle of the fediverse, but for the mail of a big provider.
+    r"(?<![\w.+-])(?:(?<!@)|(?=[\w.+-]{1,64}@(?:gmail|googlemail|yahoo|hotmail|outlook|proton"
+    r"|protonmail|icloud|yandex|mail|gmx|aol|163|qq)\.))[A-Za-z0-9][\w.+-]{0,63}"
     r"@[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{2,63}){1,4}"
     r"|<email>"
     r"|(?<![\w.+-])[A-Za-z0-9][\w.+-]{2,63} ?[(\[{<] ?(?:at|@|arroba|arobase|chiocciola|собака"
@@ -83,7 +85,7 @@ _PROVIDERS = wordset(
     "gmail yahoo hotmail outlook proton protonmail mail post inbox webmail yandex icloud qq 163"
 )
 _AT_WORDS = wordset("arroba arobase chiocciola собака małpa zavináč παπάκι")
-MESSENGER_WORDS = wordset(
+_MESSENGER_WORDS = wordset(
     "whatsapp whatsap whatapp watsapp watsap wechat weixin viber zalo kakao skype",
     "telegram snapchat insta instagram tg wa ig signal discord kik line вацап",
     "ватсап вотсап телеграм",
@@ -113,7 +115,7 @@ def find_contacts(
     found = [*_phones(text)]
     if _may_hold_email(text, words):
         found.extend(_emails(text))
-    if not words.isdisjoint(MESSENGER_WORDS) or any(p in text for p in _MESSENGER_PIECES):
+    if not words.isdisjoint(_MESSENGER_WORDS) or any(p in text for p in _MESSENGER_PIECES):
         found.extend(_handles(text))
     found.sort(key=lambda contact: (contact.start, -contact.end))
     kept: list[Contact] = []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from service.signals.hosts import host_of, registered_domain
+from service.signals.mentions import linked_mentions
 from service.signals.regions import Range, inside, shielded_ranges
 from service.signals.wordset import wordset
 
@@ -16,7 +17,8 @@ from service.signals.wordset import wordset
 class Link:
     """One link: `[start, end)` covers all of its markup, `anchor` is None where it shows itself.
 
-    `shielded` marks links inside code or quoted text, which the writer shows rather than offers.
+    `shielded` marks what the writer shows rather than offers: links inside code or quoted text,
+    and those of the persons whom a reply addresses.
     """
 
     start: int
@@ -72,7 +74,7 @@ def find_links(text: str) -> tuple[Link, ...]:
     """Return the links in the order of the text, at most `MAX_LINKS`; no two overlap."""
     if "." not in text:
         return ()
-    shielded = shielded_ranges(text)
+    shielded = tuple(sorted((*shielded_ranges(text), *linked_mentions(text))))
     found = _without_overlap(text)
     links = (_link(start, end, target, anchor, shielded) for start, end, target, anchor in found)
     return tuple(islice((link for link in links if link), MAX_LINKS))

@@ -1,4 +1,4 @@
-"""Lends the reports' tests the application of the functional ones."""
+"""Lends the reports' tests the application of the functional ones and platforms that send to it."""
 
 from __future__ import annotations
 
@@ -10,4 +10,6 @@ from tests.functional.conftest import (  # noqa: F401  # fixtures
     config,
     services,
     site_key,
+    stranger,
 )
+from tests.functional.webhooks.conftest import discourse, github, send  # noqa: F401  # fixtures

@@ -29,6 +29,7 @@ from service.ports.observing import JudgedBatch
 from service.ports.services import CommonPorts, JudgingPorts, ReputationPorts, Services
 from service.scoring.conclude import conclude
 from service.scoring.policy import cutoffs_of
+from service.signals.judged_text import judged_text
 
 log = logging.getLogger(__name__)
 
@@ -231,7 +232,7 @@ def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
         return None
     try:
         return traits_of(
-            attempt.comment,
+            judged_text(attempt.comment),
             embedding=output.embedding if output else None,
             space=verdict.model_version,
             p_spam=verdict.p_spam if output else None,

@@ -25,6 +25,7 @@ from service.scoring.inputs import counting_output, model_input
 from service.scoring.policy import cutoffs_of
 from service.scoring.seam import place_seam
 from service.signals.entry_book import EntryBook
+from service.signals.judged_text import judged_text
 from service.signals.plain import is_visible
 from service.signals.registry import detect_all
 
@@ -83,6 +84,7 @@ def judge_with_outputs(
     timer: StageTimer,
 ) -> list[Judged]:
     """Return what `judge_comments` does, with the classifier's answers; tell `timer`."""
+    listed, comments = comments, [judged_text(comment) for comment in comments]
     missing = () if histories is not None else ("history",)
     histories = histories if histories is not None else [History()] * len(comments)
     evidence = [
@@ -94,10 +96,10 @@ def judge_with_outputs(
     with ThreadPoolExecutor(1) as beside:
         classifying = beside.submit(_classify, comments, model)
         seen, entries = [], []
-        for comment, heard, history in zip(comments, sent, histories, strict=True):
+        for whole, heard, history in zip(listed, sent, histories, strict=True):
             seen.append(detect_all(heard, history))
             # At once after the detectors, whose view of the text the book shares.
-            entries.append(book.find(comment, at=now) if book else None)
+            entries.append(book.find(whole, at=now) if book else None)
         timer.end(Stage.DETECT)
         outputs = classifying.result()
     timer.end(Stage.CLASSIFY)
@@ -110,7 +112,7 @@ def judge_with_outputs(
             comment.id,
             signals=signals,
             output=outputs[index],
-            missing=missing if is_visible(comment.text) else (*missing, "text"),
+            missing=missing if _says_something(comment) else (*missing, "text"),
             model_version=model.version,
             weights=model.weights,
             cutoffs=cutoffs,
@@ -131,6 +133,11 @@ def judge_with_outputs(
         judged.append(Judged(verdict=verdict, output=output, history=histories[index]))
         timer.end(Stage.CONCLUDE)
     return judged
+
+
+def _says_something(comment: Comment) -> bool:
+    """Return True if a comment shows anything; a reaction needs no words for that."""
+    return comment.kind is not None or is_visible(comment.text)
 
 
 def _evidence_of(taught: Taught | None, settings: SiteSettings | None) -> LocalEvidence:

@@ -18,6 +18,7 @@ from service.domain.form import behaviour_values
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Verdict
 from service.ports.services import Services
+from service.signals.judged_text import judged_text
 
 # A portion of the store's reading: a few megabytes of comments at most.
 _PORTION = 200
@@ -66,8 +67,8 @@ def decisions_for_training(
             # Ruled on anew since the page was read: it comes again, further on.
             if decision is None or decision.id != wanted[case.comment.id]:
                 continue
-            # Of what was withdrawn or erased no word is left.
-            if case.withdrawn_at is None and case.comment.text:
+            # Of what was withdrawn or erased no word is left, a bare reaction never had one.
+            if case.withdrawn_at is None and judged_text(case.comment).text:
                 yield telling.row(case, decision)
         after = page.next_after
 

@@ -29,7 +29,13 @@ _MUTATIONS = {
     Act.RESTORE: "unminimizeComment(input:{subjectId:$id}){unminimizedComment",
 }
 # What a hook keeps of a comment whose node id GitHub did not tell.
-_NO_NODE = ("issue_comment-", "discussion_comment-")
+_NO_NODE = (
+    "issue_comment-",
+    "discussion_comment-",
+    "commit_comment-",
+    "pull_request_review-",
+    "pull_request_review_comment-",
+)
 
 
 def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> Result:

@@ -8,9 +8,12 @@ from service.domain.comment import Comment, ListBasis, ListKind
 from service.domain.history import History
 from service.signals.cues import find_cues
 from service.signals.detector import Observation, detector
+from service.signals.earlier import ACCOUNT, EMAIL, NAME, Key, rejected_before
+from service.signals.judged_text import judged_text
 from service.signals.lexicon import Cue
 from service.signals.links import find_links
 from service.signals.listings import WORTH, listed
+from service.signals.mentions import is_profile
 from service.signals.offering import has_commercial_address
 from service.signals.segments import segments_of
 from service.signals.view import view_of
@@ -50,8 +53,11 @@ def commercial_author_link(comment: Comment, _history: History) -> Observation |
     """Fire on an author's address named like a shop, whatever the text says.
 
     A plain fact: people who sell have opinions too. `author_link` asks about the text besides.
+    Silent on the profile that a like or a mention came from: servers are named like services.
     """
     if not has_commercial_address(comment):
+        return None
+    if comment.kind is not None and is_profile(comment.author.url or ""):
         return None
     return Observation(reason="comes with an author address named like a shop or a service")
 
@@ -112,3 +118,25 @@ def _is_built_in(domain: str | None) -> bool:
 def listed_address(comment: Comment, _history: History) -> Observation | None:
     """Fire on an address that a list of networks holds, less the older the list was."""
     return listed(comment, ListKind.NETWORKS, what="comes from an address")
+
+
+# Many people have their profiles at one domain.
+_SOURCE = Key(
+    where="from the same site",
+    track_record=lambda h: h.domains,
+    min_decisions=2.1,
+    dissent=5.0,
+)
+
+
+@detector
+def wordless_reaction(comment: Comment, history: History) -> Observation | None:
+    """Fire on a like, a repost or a mention without words, unless its source was rejected."""
+    if comment.kind is None or judged_text(comment).text.strip():
+        return None
+    if rejected_before(history, (EMAIL, ACCOUNT, NAME, _SOURCE)) is not None:
+        return None
+    what = "mention" if comment.kind.is_mention else comment.kind.value
+    return Observation(
+        reason=f"is a {what} without words: only its source counts, an unknown one is let through"
+    )

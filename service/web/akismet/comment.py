@@ -10,6 +10,7 @@ from service.domain.comment import (
     Author,
     Comment,
     CommentId,
+    CommentKind,
     FormEvidence,
     Lane,
     Post,
@@ -71,6 +72,7 @@ def _as_sent(call: AkismetCall, site: Site, common: CommonPorts) -> Comment:
         written_at=read_any_moment(call.fields.get("comment_date_gmt", "")),
         user_agent=_cut(shown(call.fields, "user_agent"), _MAX_USER_AGENT_CHARS),
         reply_to=_parent(call),
+        kind=CommentKind.read(call.fields.get("comment_type")),
     )
 
 

@@ -1,4 +1,7 @@
-"""GitHub: judges comments on issues and discussions, where comment widgets keep theirs."""
+"""GitHub: judges comments on issues and discussions, where comment widgets keep theirs.
+
+Issues, discussions, pull requests and reviews are judged where the webhook is subscribed to them.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,26 @@ from service.web.webhooks.signatures import require_hex_signature
 
 _HEADER = "X-Hub-Signature-256"
 _NAME = "github"
-# By event: the member of the payload that was commented on.
-_POSTS = {"issue_comment": "issue", "discussion_comment": "discussion"}
+# Its API hides comments but no threads, so no decision on a thread is applied there.
+_THREADS = "github-thread"
+# By event: the member of the payload that was written, and the one that it was written on.
+_WRITTEN = {
+    "issue_comment": ("comment", "issue"),
+    "discussion_comment": ("comment", "discussion"),
+    "commit_comment": ("comment", "repository"),
+    "pull_request_review": ("review", "pull_request"),
+    "pull_request_review_comment": ("comment", "pull_request"),
+    "issues": ("issue", "repository"),
+    "discussion": ("discussion", "repository"),
+    "pull_request": ("pull_request", "repository"),
+}
+_SHOWN = frozenset({"created", "opened", "submitted", "edited"})
 # Each part is bounded by white space or a line, so that no text takes long.
 _OF_THE_PAGE = re.compile(r"(?m)^#{1,6} +\S+[ \t]*\r?$|\[?https?://\S+|\]\(https?://\S+")
 # Who may delete comments there anyway.
 _TRUSTED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
+# They open the thread of a page for the widgets.
+_WIDGETS = frozenset({"giscus[bot]", "utterances-bot"})
 
 
 def verify(received: Received) -> None:
@@ -36,42 +53,50 @@ def verify(received: Received) -> None:
 
 
 def read(received: Received, services: Services) -> Sequence[Event]:
-    """See `Read`: comments that were written, edited, deleted."""
+    """See `Read`: what was written, edited, deleted."""
     event = received.headers.get("X-GitHub-Event", "")
-    if event not in _POSTS:
+    if event not in _WRITTEN:
         return ()
     payload = read_json_or_form(received.body, received.media_type)
-    comment, action = payload.of("comment"), payload.text("action")
-    site_comment_id = _own_id(event, comment)
+    member, on = _WRITTEN[event]
+    written, action = payload.of(member), payload.text("action")
+    author, is_thread = written.of("user"), member not in ("comment", "review")
+    site_comment_id = _own_id(event, written, member, _THREADS if is_thread else _NAME)
     if action == "deleted":
         return [Deleted(site_comment_id=site_comment_id)]
-    trusted = comment.text("author_association") in _TRUSTED
-    if action not in ("created", "edited") or trusted:
+    trusted = written.text("author_association") in _TRUSTED
+    widget = is_thread and author.text("login") in _WIDGETS
+    if action not in _SHOWN or trusted or widget:
         return ()
-    draft = _draft(event, payload, site_comment_id)
+    draft = _draft(written, payload.of(on), site_comment_id)
     new = as_comment(draft, received.site, services.reputation, services.common)
-    return [Shown(new=new)] if draft.text and not is_late(new.comment, received) else ()
+    editor = payload.of("sender").id("id")
+    by_staff = action == "edited" and editor is not None and editor != author.id("id")
+    late = is_late(new.comment, received)
+    return [Shown(new=new, by_staff=by_staff)] if draft.text and not late else ()
 
 
-def _own_id(event: str, comment: Members) -> str:
-    """Return a comment's id: the node id, by which GitHub's API hides comments too."""
-    number = comment.id("id")
-    given = comment.text("node_id") or (f"{event}-{number}" if number else None)
-    return own_id(_NAME, require(given, "comment.node_id"))
+def _own_id(event: str, written: Members, member: str, kind: str) -> str:
+    """Return an id: the node id, by which GitHub's API hides comments too."""
+    number = written.id("id")
+    given = written.text("node_id") or (f"{event}-{number}" if number else None)
+    return own_id(kind, require(given, f"{member}.node_id"))
 
 
-def _draft(event: str, payload: Members, site_comment_id: str) -> Draft:
-    comment, post = payload.of("comment"), payload.of(_POSTS[event])
-    user = comment.of("user")
+def _draft(written: Members, post: Members, site_comment_id: str) -> Draft:
+    """Return what was written; the title of a thread is part of its words."""
+    user, words = written.of("user"), (written.text("title"), written.text("body"))
     return Draft(
-        text=comment.text("body") or "",
+        text="\n\n".join(filter(None, words)),
         site_comment_id=site_comment_id,
         post_url=post.text("html_url"),
-        post_title=post.text("title"),
-        post_excerpt=_own_words(post.text("body") or "") or None,
+        post_title=post.text("title") or post.text("name"),
+        post_excerpt=_own_words(post.text("body") or post.text("description") or "") or None,
         author_name=user.text("login"),
         author_id=user.id("id"),
-        written_at=comment.moment("updated_at") or comment.moment("created_at"),
+        written_at=written.moment("updated_at")
+        or written.moment("submitted_at")
+        or written.moment("created_at"),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from service.domain.comment import Listing, ListKind
+from service.domain.comment import CommentKind, Listing, ListKind
+from service.domain.history import History, Record, TrackRecord
 from tests.contract.detector_examples.example import Example, Examples
 
 _OWN_REMARK = "Mine hissed until I opened the third valve."
@@ -92,6 +93,27 @@ EXAMPLES = {
             # A household of today does not answer for the one that had its address years ago.
             Example(text=_TEXT, listings=(_address_listed(1_500.0),)),
             Example(text=_TEXT, listings=(_address_listed(1.0, ListKind.DOMAINS),)),
+        ),
+    ),
+    "wordless_reaction": Examples(
+        fires_on=(
+            Example(text="Hans liked this.", kind=CommentKind.LIKE, author_name="Hans"),
+            Example(text="", kind=CommentKind.REPOST),
+            Example(
+                text="[…] Old house diary (oldhouse.net) […]",
+                kind=CommentKind.PINGBACK,
+                author_url="https://oldhouse.net/34/",
+            ),
+        ),
+        silent_on=(
+            Example(text="Hans liked this.", author_name="Hans"),
+            Example(text="Buy at https://valves.shop/now", kind=CommentKind.LIKE),
+            Example(text="It worked in our old house after two days.", kind=CommentKind.MENTION),
+            Example(
+                text="Hans liked this.",
+                kind=CommentKind.LIKE,
+                history=History(email=TrackRecord(everywhere=Record(rejected=1.0))),
+            ),
         ),
     ),
 }

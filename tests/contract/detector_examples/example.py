@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from service.domain.comment import Author, Comment, Edit, FormEvidence, Listing, Post, Sender
+from service.domain.comment import (
+    Author,
+    Comment,
+    CommentKind,
+    Edit,
+    FormEvidence,
+    Listing,
+    Post,
+    Sender,
+)
 from service.domain.history import History
 from tests.factories import make_comment
 
@@ -23,6 +32,7 @@ class Example:
     form: FormEvidence = field(default_factory=FormEvidence)
     history: History = field(default_factory=History)
     trust_level: int | None = None
+    kind: CommentKind | None = None
     edit: Edit | None = None
 
     @property
@@ -33,6 +43,7 @@ class Example:
             post=Post(title=self.post_title, excerpt=self.post_excerpt),
             author=Author(name=self.author_name, url=self.author_url, trust_level=self.trust_level),
             sender=Sender(email_domain=self.email_domain, listings=self.listings),
+            kind=self.kind,
             edit=self.edit,
             form=self.form,
         )

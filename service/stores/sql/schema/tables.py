@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.decision import EDIT_POLICY, Mode
+from service.domain.decision import Mode
 from service.domain.published import MAX_POST_CHARS
 from service.stores.cursor import REST_RANK
 from service.stores.sql.base.types import LosslessText, UtcDateTime
@@ -101,10 +100,23 @@ comments = sa.Table(
     sa.Column("form_honeypot_filled", sa.Boolean),
     sa.Column("form_behaviour", sa.JSON(none_as_null=True)),
     sa.Column("form_token", LosslessText),
+    # What came instead of a typed comment, see `CommentKind`.
+    sa.Column("kind", LosslessText),
     # What an edit did, see `Edit`; none for a first version.
     sa.Column("edit", LosslessText),
-    # What a person ruled on before the edit, in digests, see `RuledText`.
-    sa.Column("ruled_text", sa.JSON(none_as_null=True)),
+)
+
+
+# Deletions of comments that had not come yet.
+early_deletions = sa.Table(
+    "early_deletions",
+    metadata,
+    # The claim of the site's own id, see `service.stores.repeats`.
+    sa.Column("site_comment_digest", LosslessText, primary_key=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("deleted_at", UtcDateTime, nullable=False),
+    sa.Column("noted_at", UtcDateTime, nullable=False),
+    sa.Index("ix_early_deletions_age", "site_id", "noted_at"),
 )
 
 
@@ -244,11 +256,6 @@ decisions = sa.Table(
     # The act on many comments that it is a part of; seconds from opening to ruling.
     sa.Column("stroke_id", LosslessText),
     sa.Column("seconds", sa.Double),
-)
-# As `is_by_person` has it: no policy decided.
-is_by_person = sa.and_(
-    decisions.c.decided_by != CAMPAIGN_POLICY,
-    sa.not_(decisions.c.decided_by.startswith(EDIT_POLICY, autoescape=True)),
 )
 
 is_of_bulk_decision_in_force = sa.and_(

@@ -1,0 +1,94 @@
+"""Leaves out of a comment what its writer did not write, before it is judged and learnt from.
+
+What is kept and shown stays whole, and so does what list entries are compared with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from service.domain.applying import platform_of
+from service.domain.comment import Comment, CommentKind
+from service.signals.hosts import host_of, registered_domain
+from service.signals.lexicon import Cue
+from service.signals.links import Link, find_links
+from service.signals.mail_footers import end_of_own_words
+from service.signals.phrases import words_of
+from service.signals.shop_names import sounds_commercial
+from service.signals.view import view_of_text
+from service.signals.words import find_words
+
+# A plugin's sentence in any language: "Hans gefällt dieser Beitrag auf social.example."
+_MOST_IN_A_REACTION = 12
+# "Mara mentioned this article on mara.example."
+_MOST_IN_A_MENTION = 6
+_MAX_COMPOSED_CHARS = 1_000
+_MARKUP = re.compile(r"<[^<>]{0,1000}>|&#?[A-Za-z0-9]{1,10};")
+# As blogs quote a page that says nothing but its title.
+_TITLE_AND_HOST = re.compile(r"[^\n]{1,300} \([^()\s]{1,253}\)")
+_AROUND = " \t\r\n[].…"
+# They hand on what was done elsewhere.
+_BRIDGES = frozenset({"brid.gy", "fed.brid.gy"})
+_SALES = (Cue.OFFER, Cue.VICE, Cue.CALL, Cue.PITCH)
+_BY_MAIL = frozenset({"github", "github-thread", "discourse"})
+
+
+def judged_text(comment: Comment) -> Comment:
+    """Return the comment with the words that count: none of a bare reaction, no mail's footer."""
+    if comment.kind is not None:
+        wordless = _is_wordless(comment, comment.kind)
+        return replace(comment, text="") if wordless else comment
+    if platform_of(comment.site_comment_id)[0] not in _BY_MAIL:
+        return comment
+    end = end_of_own_words(comment.text, platform_host=host_of(comment.post.url or ""))
+    return comment if end == len(comment.text) else replace(comment, text=comment.text[:end])
+
+
+def _is_wordless(comment: Comment, kind: CommentKind) -> bool:
+    """Return True if the site composed the text: of a name, a title, a host and few other words.
+
+    A text that sells, gives a contact or leads anywhere else than to its source is judged as any.
+    """
+    if len(comment.text) > _MAX_COMPOSED_CHARS:
+        return False
+    text = _MARKUP.sub(" ", comment.text)
+    links = find_links(comment.text)
+    view = view_of_text(text)
+    parts = (comment.author.name, comment.author.url, comment.post.title)
+    known = {
+        word.text
+        for part in (*parts, *(link.target for link in links))
+        for word in find_words(part or "")
+    }
+    sells = any(
+        hit.cue is Cue.VICE or not known.issuperset(words_of(view.plain.text[hit.start : hit.end]))
+        for hit in view.cues
+        if hit.cue in _SALES
+    )
+    if sells or view.contacts or not _lead_to_the_source(links, comment):
+        return False
+    source, told = host_of(comment.author.url or ""), text.strip(_AROUND).lower()
+    if kind.is_mention and _TITLE_AND_HOST.fullmatch(told) and told.endswith(f"({source})"):
+        return True
+    own = sum(word.text not in known for word in view.words)
+    return own <= (_MOST_IN_A_MENTION if kind.is_mention else _MOST_IN_A_REACTION)
+
+
+def _lead_to_the_source(links: Sequence[Link], comment: Comment) -> bool:
+    """Return True if links lead to the author or to this post, or only name a host."""
+    own = {
+        registered_domain(host) or host
+        for host in (host_of(comment.author.url or ""), host_of(comment.post.url or ""))
+        if host
+    }
+    return all(
+        link.domain in own
+        or link.host in _BRIDGES
+        or (
+            (link.target if link.anchor is None else link.anchor).strip().lower() == link.host
+            and not sounds_commercial(link.host)
+        )
+        for link in links
+    )

@@ -1,0 +1,207 @@
+"""https://github.com/pfefferle/wordpress-webmention/issues/442: likes and mentions called spam.
+
+With the replies of https://github.com/Automattic/wordpress-activitypub/pull/169, and pingbacks.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.comment import Author, CommentId, CommentKind, Post
+from service.domain.decision import Ruling
+from service.domain.history import History, Record, TrackRecord
+from service.moderation.admin.sites import issue_akismet_key
+from service.moderation.judging.judgement import judge_comments
+from service.moderation.review.decide import decide_comment
+from service.ports.models import JudgingModel
+from service.scoring.inputs import model_input
+from service.scoring.weights import Cutoffs, Weights
+from service.signals.judged_text import judged_text
+from service.signals.view import view_of_text
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import FixedClassifier
+from tests.functional.webhooks.conftest import only_case
+
+POST = Post(
+    url="https://blog.example/radiators", title="Bleeding a radiator without flooding the hall"
+)
+HANS = Author(name="Hans", url="https://mastodon.social/@hansm")
+# The weights of the delivered version that matter here.
+MODEL = JudgingModel(
+    version="test",
+    classifier=FixedClassifier(p_spam=0.99),
+    weights=Weights(
+        base=-0.372,
+        model=0.832,
+        signals={"commercial_author_link": 1.55, "keyword_author_name": 1.502},
+    ),
+    cutoffs=Cutoffs(ham_cutoff=0.174, spam_cutoff=0.943),
+)
+
+
+def judge(kind: str, text: str, author: Author = HANS, history: History | None = None):
+    comment = make_comment(text, kind=CommentKind.read(kind), author=author, post=POST)
+    (verdict,) = judge_comments([comment], MODEL, histories=[history or History()], now=NOW)
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("like", "Hans liked this Article on mastodon.social."),
+        (
+            "like",
+            'Hans liked this Article on <a href="https://chaos.social/@h/1">chaos.social</a>.',
+        ),
+        ("like", "Hans gefällt dieser Beitrag auf friendica.example."),
+        ("like", "&hellip; liked this!"),
+        ("favorite", "…にいいねしました"),
+        ("repost", "Hans a partagé cet article sur mastodon.social."),
+        ("boost", ""),
+        ("bookmark", "Hans bookmarked this Article on pinboard.in."),
+        ("rsvp:yes", "Hans is attending."),
+        ("emoji-react", "❤️"),
+        ("mention", "Hans mentioned this Article on mastodon.social."),
+        ("pingback", "[…] Bleeding a radiator without flooding the hall (blog.example) […]"),
+        ("webmention", "[&#8230;] Fixing our heating at last (mastodon.social) [&#8230;]"),
+    ],
+)
+def test_what_nobody_wrote_is_judged_by_its_source(kind, text):
+    verdict = judge(kind, text)
+
+    assert verdict.outcome == "ham"
+    assert "an unknown one is let through" in verdict.signals[0].signal.reason
+
+
+@pytest.mark.parametrize(
+    "host", ["techhub.social", "mastodon.online", "mathstodon.xyz", "hostux.social"]
+)
+def test_a_server_that_is_named_like_a_shop_is_no_shop(host):
+    author = Author(name="Hans", url=f"https://{host}/@hansm")
+
+    assert judge("like", f"Hans liked this Article on {host}.", author).outcome == "ham"
+
+
+@pytest.mark.parametrize(
+    ("key", "rejections", "outcome"),
+    [("name", 9.0, "unsure"), ("domains", 9.0, "unsure"), ("domains", 1.0, "ham")],
+)
+def test_the_record_of_its_source_speaks_against_a_like(key, rejections, outcome):
+    record = Record(rejected=rejections)
+    history = History(**{key: TrackRecord(here=record, everywhere=record)})
+
+    assert judge("like", "Hans liked this.", history=history).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "author"),
+    [
+        ("like", "Buy cheap viagra at https://pharm-cheap.com, no prescription", HANS),
+        ("like", "Hans liked this, see https://best-loans.net/apply", HANS),
+        ("repost", "Write to me on WhatsApp +49 151 0000000", HANS),
+        ("like", "Casino bonus liked this.", Author(name="Casino bonus", url="https://x.example")),
+        ("pingback", "[…] Cheap viagra online (pharm-cheap.com) […]", HANS),
+        ("trackback", "buy cheap viagra online no prescription", HANS),
+        ("mention", "We tried this in our old house and it took a whole weekend to finish.", HANS),
+        ("comment", "Hans liked this Article on mastodon.social.", HANS),
+        ("note", "Please check the second paragraph.", HANS),
+    ],
+)
+def test_what_sells_leads_away_or_was_written_is_judged_by_its_words(kind, text, author):
+    assert judge(kind, text, author).outcome == "spam"
+
+
+def test_a_shop_that_likes_waits_for_a_person():
+    shop = Author(name="Anna", url="https://rank-first.shop")
+
+    assert judge("like", "Anna liked this Article.", shop).outcome == "unsure"
+
+
+def test_many_likes_are_no_copies_of_each_other(api, services, classifier):
+    classifier.answer = ModelOutput(p_spam=0.99)
+    text = "Somebody from far away liked this wonderful Article yesterday on mastodon.social."
+
+    ids = [
+        CommentId(
+            api.post(
+                "/v1/comments?wait=5",
+                json={
+                    "text": text,
+                    "comment_type": "like",
+                    "author": {"name": f"Hans {n}", "url": f"https://mastodon.social/@hans{n}"},
+                },
+            ).get_json()["id"]
+        )
+        for n in range(6)
+    ]
+    decide_comment(ids[0], Ruling.REJECT, services, decided_by="ada")
+    names = {s.signal.name for s in services.review.cases.get(ids[-1]).verdict.signals}
+
+    assert "copy_burst" not in names
+    assert services.review.cases.get(ids[-1]).comment.kind is CommentKind.LIKE
+
+
+def test_akismet_says_what_kind_it_is(app, services):
+    key = issue_akismet_key(SITE, services.reputation, services.common, actor="test").secret
+    form = {"api_key": key, "blog": "https://blog.example/", "user_ip": "", "comment_type": "like"}
+
+    app.test_client().post("/1.1/comment-check", data=form | {"comment_author": "Hans"})
+
+    case = only_case(services)
+    assert case.comment.kind is CommentKind.LIKE
+    assert case.verdict.signals[0].signal.name == "wordless_reaction"
+
+
+MENTION = (
+    '<p><span class="h-card"><a href="https://blog.example/@mara" class="u-url mention">'
+    "@<span>mara</span></a></span> Danke!</p>"
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MENTION,
+        '@<a href="https://friendica.example/profile/mara" class="mention">Mara</a> Danke!',
+        '<a class="u-url mention" href="https://pl.example/users/mara" rel="ugc">@mara</a> Danke!',
+        '<a href="https://lemmy.example/u/mara" class="mention">@mara@lemmy.example</a> Danke!',
+        "@mara@blog.example @kai@chaos.social Danke!",
+        "Danke an @mara@blog.example",
+    ],
+)
+def test_an_addressee_is_no_link_and_no_e_mail_address(text):
+    view = view_of_text(text)
+
+    assert not view.open_links
+    assert not view.contacts
+    read = model_input(make_comment(text)).text
+    assert len(read) == len(text)
+    assert "blog.example" not in read
+    assert "Danke" in read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<a class="mention" href="https://loans.example.com/">@loans</a>',
+        '<a class="mention" href="https://cheap-loans.shop/@loans">@loans</a>',
+        '<a class="mention" href="https://loans.example.com/@other">@loans</a>',
+        '<a class="mention" href="https://loans.example.com/@loans">cheap loans</a>',
+        '<a href="https://loans.example.com/@loans">@loans</a>',
+    ],
+)
+def test_a_class_alone_makes_no_mention(text):
+    assert len(view_of_text(text).open_links) == 1
+
+
+@pytest.mark.parametrize("text", ["write to @rita@gmail.com", "mara@blog.example", "(a@b.example)"])
+def test_a_mail_address_is_one_with_a_sign_before_it_too(text):
+    assert [contact.kind.name for contact in view_of_text(text).contacts] == ["EMAIL"]
+
+
+def test_hostile_markup_takes_no_time():
+    for text in ("<a mention " * 6_000, "@a@b." * 12_000, '<a class="mention">@' * 3_000):
+        comment = make_comment(text, kind=CommentKind.LIKE)
+        assert len(model_input(comment).text) == len(text)
+        assert judged_text(comment) == comment
