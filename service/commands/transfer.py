@@ -182,6 +182,7 @@ class _Importing:
                 continue
             self._counts.new += answer.outcome is AddOutcome.NEW
             self._counts.repeats += answer.outcome is AddOutcome.REPEAT
+            self._counts.left_out += answer.outcome is AddOutcome.DELETED
             if self._with_decisions and entry.ruling is not None:
                 # Of two entries under one id the first is kept, and its ruling with it.
                 rulings.setdefault(answer.comment_id, entry.ruling)

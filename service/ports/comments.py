@@ -26,6 +26,8 @@ class AddOutcome(StrEnum):
     NEW = "new"
     REPEAT = "repeat"
     CONFLICT = "conflict"
+    # Its site deleted it before it came: nothing of it is kept.
+    DELETED = "deleted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +75,25 @@ class CommentStore(Protocol):
         the same `site_comment_id`; it is a REPEAT if `fingerprint()` agrees and a CONFLICT if
         not. Repeats within one call count too. Without either key every comment is NEW.
         Safe under concurrent calls: of two equal keys exactly one becomes NEW. Adding the same
-        id again is a repeat too, so a call whose answer was lost can be made again. Raise
+        id again is a repeat too, so a call whose answer was lost can be made again. What was
+        written before a deletion that is noted is DELETED, also if the two come at once. Raise
         `NotFoundError`, and keep none of them, if one is of an unknown site.
         """
+
+    def note_deletion(
+        self, site_id: SiteId, site_comment_id: str, *, deleted_at: datetime, at: datetime
+    ) -> None:
+        """Remember that a comment was deleted that has not come yet.
+
+        Look for it once more afterwards: it may have come meanwhile. Of a site's deletions the
+        newest 10,000 are remembered, as digests.
+        """
+
+    def forget_deletion(self, site_id: SiteId, site_comment_id: str) -> None:
+        """Take a deletion back: the site shows the comment again."""
+
+    def prune_deletions(self, *, noted_before: datetime) -> int:
+        """Forget deletions that were noted earlier; return how many."""
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
         """Return those of `ids` that are kept and have no verdict.

@@ -10,3 +10,6 @@ OVERTAKEN_BY = timedelta(minutes=1)
 
 # A flood repeats one text many thousand times; whoever looks for one of them needs the newest.
 MAX_FOUND_BY_CONTENT = 100
+
+# A site that empties its trash may delete thousands that were never sent here.
+MOST_EARLY_DELETIONS = 10_000

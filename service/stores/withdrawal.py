@@ -21,6 +21,5 @@ def blanked(comment: Comment) -> Comment:
         form=FormEvidence(),
         user_agent=None,
         edit=None,
-        ruled=None,
         post=replace(comment.post, excerpt=None),
     )

@@ -16,6 +16,8 @@ log = logging.getLogger(__name__)
 _MOST_AT_ONCE = 1_000
 # Each such portion is a transaction; whoever writes meanwhile waits for one at most.
 _MOST_COMMENTS_AT_ONCE = 200
+# Deliveries are sent again for some days; a comment in a lost queue may come later.
+_DELETIONS_KEPT = timedelta(days=30)
 
 
 def _once() -> bool:
@@ -59,9 +61,11 @@ def prune_comments(
     Words, names, links and the sender's keys go, as when a site deletes a comment; verdict,
     decisions and log stay. What waits for its verdict or for a person stays whole however old it
     is, and approved comments never count as spam. 200 of each kind at a time, once and then for as
-    long as `goes_on` says. Safe to run at any time, twice too. Raises `StoreUnavailableError`.
+    long as `goes_on` says. Deletions whose comments did not come within 30 days are forgotten, too.
+    Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
     now = services.common.clock()
+    services.intake.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
     pruned = 0
     for age, only in (
         (keep, None),

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from service.campaigns.traits import Traits
 from service.domain.campaign import (
+    CAMPAIGN_POLICY,
     Campaign,
     CampaignPage,
     PeoplesRulings,
@@ -40,7 +41,7 @@ from service.stores.sql.schema.campaigns import (
     has_left,
     is_fresh,
 )
-from service.stores.sql.schema.tables import comments, decisions, is_by_person, verdicts
+from service.stores.sql.schema.tables import comments, decisions, verdicts
 
 _traits = comment_traits.c
 
@@ -242,7 +243,7 @@ class SqlCampaignStore:
             .where(
                 comments.c.campaign_id == campaign_id,
                 decisions.c.undone_at.is_(None),
-                is_by_person,
+                decisions.c.decided_by != CAMPAIGN_POLICY,
             )
             .group_by(decisions.c.ruling)
         )

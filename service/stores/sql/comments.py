@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import sqlalchemy as sa
@@ -19,7 +20,7 @@ from service.ports.comments import (
     NewComment,
 )
 from service.stores.cursor import REST_RANK
-from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
+from service.stores.limits import MAX_FOUND_BY_CONTENT, MOST_EARLY_DELETIONS, OVERTAKEN_BY
 from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.audit_log import insert_entries
@@ -32,12 +33,13 @@ from service.stores.sql.base.rows import (
     sent_values,
     settings_from,
 )
-from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows
+from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows, upsert
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.queue_position import place_waiting
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
+    early_deletions,
     has_verdict,
     sites,
     waits_for_verdict,
@@ -51,7 +53,7 @@ _ADD_TRIES = 5
 COPIED_FROM = 10
 # What `blanked` leaves of a comment, besides its id, its site and when it came in.
 _LEFT = frozenset(
-    {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title"}
+    {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title", "kind"}
 )
 _BLANK = {
     name: value
@@ -75,7 +77,69 @@ class SqlCommentStore:
         if not comments:
             return []
         claimed = [(new, claims_of(new)) for new in comments]
-        return write(self._engine, lambda connection: _add(connection, claimed))
+        added = write(self._engine, lambda connection: _add(connection, claimed))
+        return self._without_deleted(claimed, added)
+
+    def _without_deleted(
+        self, claimed: Sequence[tuple[NewComment, Claims]], added: list[Added]
+    ) -> list[Added]:
+        """Withdraw what was deleted while it was being kept: a deletion looks again, too."""
+        fresh = [
+            both
+            for both, answer in zip(claimed, added, strict=True)
+            if answer.outcome is AddOutcome.NEW and both[1].site_comment_digest
+        ]
+        if not fresh:
+            return added
+        with reading(self._engine) as connection:
+            deleted = _find_deleted(connection, fresh)
+        for comment_id, deleted_at in deleted.items():
+            self.withdraw(comment_id, at=deleted_at)
+        return [
+            replace(answer, outcome=AddOutcome.DELETED) if answer.comment_id in deleted else answer
+            for answer in added
+        ]
+
+    def note_deletion(
+        self, site_id: SiteId, site_comment_id: str, *, deleted_at: datetime, at: datetime
+    ) -> None:
+        """See `CommentStore.note_deletion`."""
+        digest = site_comment_digest(site_id, site_comment_id)
+
+        def note(connection: sa.Connection) -> None:
+            values = {"site_id": site_id, "deleted_at": deleted_at, "noted_at": at}
+            connection.execute(
+                upsert(connection, early_deletions)
+                .values(site_comment_digest=digest, **values)
+                .on_conflict_do_update(index_elements=["site_comment_digest"], set_=values)
+            )
+            of_site = early_deletions.c.site_id == site_id
+            oldest_kept = (
+                sa.select(early_deletions.c.noted_at)
+                .where(of_site)
+                .order_by(early_deletions.c.noted_at.desc())
+                .offset(MOST_EARLY_DELETIONS)
+                .limit(1)
+                .scalar_subquery()
+            )
+            connection.execute(
+                sa.delete(early_deletions).where(of_site, early_deletions.c.noted_at <= oldest_kept)
+            )
+
+        write(self._engine, note)
+
+    def forget_deletion(self, site_id: SiteId, site_comment_id: str) -> None:
+        """See `CommentStore.forget_deletion`."""
+        digest = site_comment_digest(site_id, site_comment_id)
+        statement = sa.delete(early_deletions).where(
+            early_deletions.c.site_comment_digest == digest
+        )
+        write(self._engine, lambda connection: connection.execute(statement))
+
+    def prune_deletions(self, *, noted_before: datetime) -> int:
+        """See `CommentStore.prune_deletions`."""
+        statement = sa.delete(early_deletions).where(early_deletions.c.noted_at < noted_before)
+        return write(self._engine, lambda connection: connection.execute(statement).rowcount)
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
         """See `CommentStore.load_unjudged`."""
@@ -300,11 +364,15 @@ def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:
 
 def _add(connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]) -> list[Added]:
     _refuse_unknown_sites(connection, [new for new, _ in claimed])
+    deleted = _find_deleted(connection, claimed)
     for _ in range(_ADD_TRIES):
         held = _find_held(connection, [claims for _, claims in claimed])
         answers, rows = [], []
         for new, claims in claimed:
             added = resolve(claims, held)
+            if added.outcome is AddOutcome.NEW and claims.comment_id in deleted:
+                answers.append(replace(added, outcome=AddOutcome.DELETED))
+                continue
             answers.append(added)
             if added.outcome is AddOutcome.NEW:
                 holder = Held(comment_id=claims.comment_id, fingerprint=claims.fingerprint)
@@ -329,6 +397,27 @@ def _refuse_unknown_sites(connection: sa.Connection, new: Sequence[NewComment]) 
         if site_id not in known:
             msg = f"there is no site {site_id!r}"
             raise NotFoundError(msg)
+
+
+def _find_deleted(
+    connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]
+) -> dict[CommentId, datetime]:
+    """Return which comments were deleted at their site after they were written, and when."""
+    written = {
+        claims.site_comment_digest: new.comment
+        for new, claims in claimed
+        if claims.site_comment_digest
+    }
+    deleted: dict[CommentId, datetime] = {}
+    for some in chunks(sorted(written)):
+        query = sa.select(early_deletions.c.site_comment_digest, early_deletions.c.deleted_at)
+        for digest, at in connection.execute(
+            query.where(early_deletions.c.site_comment_digest.in_(some))
+        ):
+            comment = written[digest]
+            if comment.written_at is None or comment.written_at <= at:
+                deleted[comment.id] = at
+    return deleted
 
 
 def _insert(connection: sa.Connection, rows: Sequence[dict[str, object]]) -> int:

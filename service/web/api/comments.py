@@ -6,12 +6,13 @@ from urllib.parse import urlencode
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
+from service.moderation.intake.revise import withdraw_versions
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.services import ReviewPorts, Services
-from service.web.api.answers import CommentAnswer, CommentPage, PageLinks
+from service.web.api.answers import CommentAnswer, CommentPage, PageLinks, WithdrawnAnswer
 from service.web.api.route import Call, Reply, Route
-from service.web.api.schemas import DecisionRequest, ListQuery, UndoQuery
+from service.web.api.schemas import DecisionRequest, ListQuery, SiteIdQuery, UndoQuery
 
 _TAG = "Comments"
 _DECISIONS = "Decisions"
@@ -55,6 +56,21 @@ def comment_routes(services: Services) -> list[Route]:
             view=lambda call: _withdraw(call, services),
             answer=CommentAnswer,
             answered="What stays of the comment.",
+        ),
+        Route(
+            method="DELETE",
+            path="/comments",
+            name="withdraw_by_site_id",
+            tag=_TAG,
+            summary="Withdraw a comment by the site's own id",
+            description=(
+                "For a site that got no answer when it sent the comment. A deletion may come first:"
+                " what was written before it is then answered, and nothing of it is kept."
+            ),
+            view=lambda call: _withdraw_by_site_id(call, services),
+            query=SiteIdQuery,
+            answer=WithdrawnAnswer,
+            answered="How many versions of it were withdrawn now.",
         ),
         Route(
             method="POST",
@@ -116,6 +132,12 @@ def _get(call: Call, review: ReviewPorts) -> Reply:
 def _withdraw(call: Call, services: Services) -> Reply:
     withdraw_comment(_comment_id(call), services, by=_decider(None), site_id=call.site.id)
     return _get(call, services.review)
+
+
+def _withdraw_by_site_id(call: Call, services: Services) -> Reply:
+    site_comment_id = call.query(SiteIdQuery).site_comment_id
+    withdrawn = withdraw_versions(call.site.id, site_comment_id, services, by=_decider(None))
+    return Reply(answer=WithdrawnAnswer(withdrawn=withdrawn))
 
 
 def _decide(call: Call, services: Services) -> Reply:

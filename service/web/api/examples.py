@@ -32,6 +32,7 @@ from service.web.api.answers import (
     KeyList,
     PageLinks,
     SiteAnswer,
+    WithdrawnAnswer,
 )
 from service.web.api.callback_answers import (
     CallbackAnswer,
@@ -195,6 +196,7 @@ ANSWERS: Mapping[str, Answer] = {
     "submit_comment": CommentAnswer.of(_KEPT),
     "get_comment": CommentAnswer.of(_DECIDED),
     "withdraw_comment": CommentAnswer.of(_DECIDED),
+    "withdraw_by_site_id": WithdrawnAnswer(withdrawn=1),
     "decide_comment": CommentAnswer.of(_DECIDED),
     "undo_decision": CommentAnswer.of(_KEPT),
     "list_comments": CommentPage(

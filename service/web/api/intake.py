@@ -12,6 +12,7 @@ from service.domain.comment import (
     Author,
     Comment,
     CommentId,
+    CommentKind,
     FormEvidence,
     Lane,
     Post,
@@ -149,6 +150,9 @@ def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaite
     kept = keep_in_line(new, submit, waiter, seconds=seconds or UNWAITED_SECONDS)
     if kept.added.outcome is AddOutcome.CONFLICT:
         raise _conflict(kept.added)
+    if kept.added.outcome is AddOutcome.DELETED:
+        gone = Case(comment=new.comment, mode=call.site.settings.mode)
+        return Reply(answer=CommentAnswer.of(gone), status=_ACCEPTED)
     comment = replace(new.comment, id=kept.added.comment_id)
     case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
     if case is None:
@@ -252,6 +256,7 @@ def new_comment(
         language=given.language,
         user_agent=given.user_agent,
         reply_to=given.reply_to,
+        kind=CommentKind.read(given.comment_type),
     )
     email = given.author.email if given.author else None
     comment = with_sender(

@@ -41,6 +41,7 @@ _MAX_USER_AGENT_CHARS = 1_000
 _MAX_NOTE_CHARS = 2_000
 _MAX_ID_CHARS = 100
 _MAX_DECIDER_CHARS = 100
+_MAX_TYPE_CHARS = 50
 _MAX_LANGUAGES = 50
 # Old accounts are what matters; a century is old enough.
 _MAX_ACCOUNT_AGE_DAYS = 36_525
@@ -232,6 +233,16 @@ class CommentRequest(Request):
     reply_to: SiteId | None = Field(
         default=None, description="The site's own id of the comment it answers."
     )
+    comment_type: Annotated[str, StringConstraints(max_length=_MAX_TYPE_CHARS)] | None = Field(
+        default=None,
+        description=(
+            "What came instead of a typed comment, as WordPress's plugins call it: `like`, "
+            "`repost`, `bookmark`, `reaction`, `rsvp`, `mention`, `webmention`, `pingback`, "
+            "`trackback`. Without words of a person it is judged by its source. Other types are "
+            "comments."
+        ),
+        examples=["comment"],
+    )
     form: FormRequest | None = None
     keep: Annotated[bool, Field(strict=True)] = Field(
         default=True,
@@ -305,6 +316,12 @@ class FiguresQuery(Request):
     days: Annotated[int, Field(ge=1, le=MAX_DAYS)] = Field(
         default=30, description="The last so many UTC days, today among them."
     )
+
+
+class SiteIdQuery(Request):
+    """Which comment is gone."""
+
+    site_comment_id: SiteId = Field(description="The site's own id of the comment.")
 
 
 class DecisionRequest(Request):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from service.domain.comment import Lane
-from service.ports.comments import Added, NewComment
+from service.ports.comments import Added, AddOutcome, NewComment
 from service.web.edge.verdict_waiter import VerdictWaiter
 
 Submit = Callable[[NewComment], Added]
@@ -43,6 +43,6 @@ def keep_in_line(new: NewComment, submit: Submit, waiter: VerdictWaiter, *, seco
         waiter.leave(comment_id)
         raise
     is_repeat = added.comment_id != comment_id
-    if is_repeat:
+    if is_repeat or added.outcome is AddOutcome.DELETED:
         waiter.leave(comment_id)
     return Kept(added=added, in_time=in_time, is_repeat=is_repeat)

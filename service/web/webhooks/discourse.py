@@ -51,7 +51,7 @@ def read(received: Received, services: Services) -> Sequence[Event]:
         # By us or by a person there: from now on nothing of ours hides it.
         services.telling.applied.remove(received.site.id, site_comment_id)
     if event == "post_destroyed" or post.is_true("user_deleted"):
-        return [Deleted(site_comment_id=site_comment_id)]
+        return [Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))]
     if not _is_judged(post):
         return ()
     draft = _draft(post, site_comment_id, received)
@@ -59,7 +59,14 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     recovers = event == "post_recovered"
     if not draft.text or (is_late(new.comment, received) and not recovers):
         return ()
-    return [Shown(new=new, recovers=recovers)]
+    by_staff = event == "post_edited" and _is_edited_by_staff(post)
+    return [Shown(new=new, recovers=recovers, by_staff=by_staff)]
+
+
+def _is_edited_by_staff(post: Members) -> bool:
+    """Return True if the last editor is not the author: a lock lets only the staff edit a post."""
+    editor = post.id("last_editor_id")
+    return post.is_true("locked") or (editor is not None and editor != post.id("user_id"))
 
 
 def _read_post(received: Received) -> Members:

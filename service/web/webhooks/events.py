@@ -78,7 +78,13 @@ def _carry_out(event: Event, received: Received, services: Services) -> None:
             by_staff=event.by_staff,
         )
     else:
-        withdraw_versions(received.site.id, event.site_comment_id, services, by=received.by)
+        withdraw_versions(
+            received.site.id,
+            event.site_comment_id,
+            services,
+            by=received.by,
+            deleted_at=event.at,
+        )
 
 
 def _log(received: Received, events: Sequence[Event]) -> None:

@@ -60,9 +60,10 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
-    """The platform shows this comment no more."""
+    """The platform shows this comment no more, since `at`: now where it does not tell."""
 
     site_comment_id: str
+    at: datetime | None = None
 
 
 Event = Shown | Deleted

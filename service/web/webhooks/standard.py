@@ -12,7 +12,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.moderation.intake.revise import looks_like_version
 from service.ports.services import Services
 from service.web.api.intake import new_comment
-from service.web.api.schemas import CommentRequest, Request, SiteId
+from service.web.api.schemas import CommentRequest, SiteId, SiteIdQuery
 from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.moments import read_any_moment
 from service.web.edge.reading import validate
@@ -28,12 +28,11 @@ class ShownComment(CommentRequest):
     """A comment as `POST /v1/comments` takes it, with an id, so that edits can be told apart."""
 
     site_comment_id: SiteId
-
-
-class DeletedComment(Request):
-    """Which comment is gone."""
-
-    site_comment_id: SiteId = Field(description="The site's own id of the comment.")
+    edited_by_staff: bool = Field(
+        default=False,
+        strict=True,
+        description="Whether a moderator edited it, not its author.",
+    )
 
 
 def verify(received: Received) -> None:
@@ -55,8 +54,9 @@ def read(received: Received, services: Services) -> Sequence[Event]:
         raise UnreadableRequestError("The body is not a JSON object.")
     kind, data = message.get("type"), message.get("data")
     if kind == _DELETED:
-        gone = validate(DeletedComment, data)
-        return [Deleted(site_comment_id=gone.site_comment_id)]
+        gone = validate(SiteIdQuery, data)
+        happened_at = read_any_moment(message.get("timestamp"))
+        return [Deleted(site_comment_id=gone.site_comment_id, at=happened_at)]
     if kind not in (_CREATED, _UPDATED):
         return ()
     given = validate(ShownComment, data)
@@ -66,7 +66,8 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     # Of an edit it is the event's time that tells which one came later.
     written_at = given.written_at if kind == _CREATED else None
     comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)
-    return [Shown(new=replace(new, comment=comment))]
+    by_staff = kind == _UPDATED and given.edited_by_staff
+    return [Shown(new=replace(new, comment=comment), by_staff=by_staff)]
 
 
 def _refuse_version(site_comment_id: str) -> None:

@@ -1,0 +1,120 @@
+"""https://github.com/ngrok/webhooks.fyi/issues/52: a deletion overtakes its comment.
+
+With https://github.com/huggingface/hub-docs/pull/2749.
+"""
+
+from __future__ import annotations
+
+import copy
+from datetime import timedelta
+
+import pytest
+
+from service.domain.inbound import Platform
+from service.domain.site import SiteSettings
+from service.moderation.privacy.prune import prune_comments
+from tests.factories import NOW, SITE
+from tests.functional.webhooks.conftest import add_hook, all_cases
+from tests.functional.webhooks.recorded import DISCOURSE_POST, GITHUB_ISSUE_COMMENT, STANDARD
+
+
+def standard(send, kind, at="2026-03-01T11:58:00Z", **data):
+    sent = copy.deepcopy(STANDARD) | {"type": kind, "timestamp": at}
+    sent["data"] = data or sent["data"]
+    return send(Platform.STANDARD, sent, message_id=f"msg-{kind}-{at}")
+
+
+def by_standard(send, *, deleted):
+    if deleted:
+        return standard(
+            send, "comment.deleted", site_comment_id="c-1001", at="2026-03-01T12:00:00Z"
+        )
+    return standard(send, "comment.created")
+
+
+def by_github(send, *, deleted):
+    sent = GITHUB_ISSUE_COMMENT | {"action": "deleted" if deleted else "created"}
+    return send(Platform.GITHUB, sent, {"X-GitHub-Event": "issue_comment"})
+
+
+def by_discourse(send, *, deleted):
+    event = "post_destroyed" if deleted else "post_created"
+    at = "2026-03-01T11:59:00.000Z" if deleted else None
+    sent = {"post": DISCOURSE_POST["post"] | {"deleted_at": at}}
+    return send(Platform.DISCOURSE, sent, {"X-Discourse-Event": event})
+
+
+@pytest.mark.parametrize("deliver", [by_standard, by_github, by_discourse])
+def test_a_comment_that_was_deleted_before_it_came_is_not_kept(send, services, deliver):
+    gone = deliver(send, deleted=True)
+    created = deliver(send, deleted=False)
+
+    assert [gone.status_code, created.status_code] == [202, 202]
+    assert all_cases(services) == []
+
+
+@pytest.mark.parametrize("deliver", [by_standard, by_github, by_discourse])
+def test_in_their_order_the_comment_is_withdrawn(send, services, deliver):
+    deliver(send, deleted=False)
+    deliver(send, deleted=True)
+
+    assert [case.comment.text for case in all_cases(services)] == [""]
+
+
+def test_it_is_not_shown_in_the_public_feed(send, stranger, services):
+    blog = SiteSettings(blog="https://blog.example/", public_feed=True)
+    services.common.sites.change_settings(SITE, lambda _: blog)
+    box = add_hook(services, Platform.STATIC_FORM, secret="")
+    by_standard(send, deleted=True)
+    by_standard(send, deleted=False)
+
+    shown = stranger.get(f"/public/{box}/comments?post=https://blog.example/radiators")
+
+    assert shown.get_json()["comments"] == []
+
+
+def test_an_edit_that_is_older_than_the_deletion_is_not_kept(send, services):
+    by_standard(send, deleted=True)
+    standard(send, "comment.updated", at="2026-03-01T11:59:00Z", **STANDARD["data"])
+
+    assert all_cases(services) == []
+
+
+def test_what_is_written_later_under_the_same_id_is_judged(send, services):
+    standard(send, "comment.deleted", at="2026-03-01T11:57:00Z", site_comment_id="c-1001")
+    standard(send, "comment.created")
+
+    assert [case.comment.text for case in all_cases(services)] == [STANDARD["data"]["text"]]
+
+
+def test_a_post_that_is_recovered_is_judged(send, services):
+    by_discourse(send, deleted=True)
+    back = {"post": DISCOURSE_POST["post"] | {"version": 2}}
+    send(Platform.DISCOURSE, back, {"X-Discourse-Event": "post_recovered"})
+
+    assert [case.withdrawn_at for case in all_cases(services)] == [None]
+
+
+def test_the_api_takes_a_deletion_by_the_sites_own_id(api, services):
+    first = api.delete("/v1/comments?site_comment_id=wp-7")
+    written = {"site_comment_id": "wp-7", "text": "Thanks!", "written_at": "2026-03-01T11:58:00Z"}
+    created = api.post("/v1/comments?wait=5", json=written)
+    batch = api.post("/v1/comments/batch", json={"comments": [written]})
+    other = api.post("/v1/comments", json=written | {"site_comment_id": "wp-8"})
+    last = api.delete("/v1/comments?site_comment_id=wp-8")
+
+    assert (first.status_code, first.get_json()) == (200, {"withdrawn": 0})
+    assert (created.status_code, created.get_json()["verdict"]) == (202, None)
+    assert batch.get_json()["accepted"] == 1
+    assert (other.status_code, last.get_json()) == (202, {"withdrawn": 1})
+    assert [case.comment.text for case in all_cases(services)] == [""]
+
+
+def test_deletions_are_forgotten_after_a_month(send, services, clock):
+    by_standard(send, deleted=True)
+    clock.now = NOW + timedelta(days=31)
+    prune_comments(services, keep=None, keep_spam=None, keep_held_spam=None)
+    clock.now = NOW
+    by_standard(send, deleted=False)
+
+    assert len(all_cases(services)) == 1
