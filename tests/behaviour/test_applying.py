@@ -10,7 +10,7 @@ import pytest
 from service.domain.comment import CommentId
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryForm, DeliveryState, EventKind
-from service.domain.errors import ConflictError, InvalidInputError, NotFoundError
+from service.domain.errors import ConflictError, InvalidInputError
 from service.moderation.intake.revise import submit_version
 from service.moderation.telling.callbacks import (
     change_callback,
@@ -114,31 +114,6 @@ def _other(world: World) -> tuple[str, ...]:
     return tuple(asked.replace(own, "2") for asked in ASKED[world.platform.form.value])
 
 
-def test_every_scenario_of_the_table_is_held():
-    held = {*SENT, "removed at the platform"}
-
-    assert held == {one.name for one in SCENARIOS}
-
-
-def test_after_an_hour_away_one_call_is_made_and_all_tries_are_in_the_log(world):
-    comment = world.submit()
-    world.platform.go_away()
-    world.decide(comment)
-    world.wait(3_600, step=60)
-    [delivery] = world.services.telling.deliveries.recent(
-        state=DeliveryState.WAITING, site_id=SITE, limit=9
-    )
-
-    tried = world.services.telling.deliveries.attempts(delivery.id)
-
-    assert len(tried) >= 4
-    assert {one.problem for one in tried} == {"no connection, or it broke off"}
-    world.platform.come_back()
-    world.wait(10_800, step=300)
-    assert world.services.telling.deliveries.get(delivery.id).state is DeliveryState.DELIVERED
-    assert world.platform.said == [hide_of(world)]
-
-
 def test_a_refused_token_stops_all_and_loses_nothing(world):
     world.platform.token = OTHER_TOKEN
     comment = world.submit()
@@ -158,45 +133,6 @@ def test_a_refused_token_stops_all_and_loses_nothing(world):
         state=DeliveryState.WAITING, site_id=SITE, limit=9
     )
     assert len(waiting) == 4
-
-
-def test_a_new_token_lets_out_what_waited(world):
-    world.platform.token = OTHER_TOKEN
-    world.decide(world.submit())
-    world.wait(3_600, step=60)
-
-    platform = world.platform
-    set_applier(
-        SITE,
-        platform.form,
-        f" {OTHER_TOKEN}\n",
-        world.services.telling,
-        world.services.common,
-        actor="ada",
-        url=platform.url,
-    )
-    world.deliver_due()
-
-    assert world.platform.hidden
-    assert world.endpoint().refused_at is None
-    [entry] = world.services.common.audit_log.recent(subject=SITE)[:1]
-    assert (entry.act, entry.detail) == ("set applier", platform.form.value)
-
-
-def test_what_a_platform_asks_for_holds_all_of_its_site_and_ends_by_itself(world):
-    world.platform.fails = world.platform.limit
-    world.decide(world.submit())
-    world.wait(30)
-    world.decide(world.submit(text="Another.", site_comment_id=_id(world, 1)))
-
-    world.wait(110)
-    held = len(world.platform.said)
-    world.platform.fails = None
-    world.wait(30)
-
-    assert held == 1
-    assert world.endpoint().refused_at is None
-    assert len(world.platform.said) == 3
 
 
 def test_a_comment_that_is_gone_there_needs_nothing_more(world):
@@ -417,16 +353,6 @@ def test_a_platforms_address_is_not_changed_as_a_callback_is(world):
         change_callback(SITE, world.services.telling, world.services.common, actor="site")
     with pytest.raises(ConflictError, match="slopsieve callbacks"):
         rotate_secret(SITE, world.services.telling, world.services.common, actor="site")
-
-
-def test_only_a_platform_can_be_resumed(world):
-    remove_callback(SITE, world.services.telling, world.services.common, actor="ada")
-    set_callback(
-        SITE, world.platform.url, world.services.telling, world.services.common, actor="ada"
-    )
-
-    with pytest.raises(NotFoundError):
-        resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
 
 
 # Discourse alone

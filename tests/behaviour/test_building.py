@@ -8,13 +8,12 @@ import json
 import pytest
 
 from service.domain.decision import Ruling
-from service.domain.delivery import DeliveryForm, DeliveryState
-from service.domain.errors import ConflictError, InvalidInputError
+from service.domain.delivery import DeliveryState
+from service.domain.errors import InvalidInputError
 from service.moderation.intake.take_over import take_over_rulings
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.privacy.erase import erase_person, find_person
 from service.moderation.telling.callbacks import (
-    change_callback,
     replay_deliveries,
     resume_applier,
     set_build_hook,
@@ -231,9 +230,3 @@ def test_a_wrong_address_or_token_is_refused_by_name(world, url, token, field):
         )
 
     assert [problem.field for problem in refused.value.problems] == [field]
-
-
-def test_a_build_hook_is_not_changed_as_a_callback_is(world):
-    assert world.services.telling.endpoints.get(SITE).form is DeliveryForm.BUILD_HOOK
-    with pytest.raises(ConflictError, match="build_hook"):
-        change_callback(SITE, world.services.telling, world.services.common, actor="site")

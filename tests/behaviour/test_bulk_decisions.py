@@ -80,26 +80,6 @@ def test_what_is_ruled_so_withdrawn_unknown_of_another_site_or_named_twice_is_le
     assert rulings(theirs, services) == [None]
 
 
-def test_a_bulk_decision_is_taken_back_where_it_still_stands(services):
-    undone, changed, withdrawn, standing = submit(services, 4)
-    bulk_decision = reject([undone, changed, withdrawn, standing], services)
-    undo_decision(undone, services, undone_by="grace")
-    decide_comment(undone, Ruling.REJECT, services, decided_by="grace")
-    decide_comment(changed, Ruling.APPROVE, services, decided_by="grace")
-    withdraw_comment(withdrawn, services, by="site")
-
-    after = undo_bulk_decision(bulk_decision.id, services, undone_by="bea")
-
-    assert rulings([undone, changed, withdrawn, standing], services) == [
-        Ruling.REJECT,
-        Ruling.APPROVE,
-        Ruling.REJECT,
-        None,
-    ]
-    assert (after.undone_by, after.n_in_force) == ("bea", 1)
-    assert acts(services)[-1][:2] == ("bea", "undo together")
-
-
 class Failing:
     """Passes calls on to a store and fails at one of them, once."""
 

@@ -24,11 +24,8 @@ from service.domain.errors import (
     NotFoundError,
     StoreUnavailableError,
 )
-from service.domain.report import Label
 from service.domain.site import SiteSettings
-from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
-from service.moderation.privacy.prune import prune_deliveries
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.callbacks import (
     change_callback,
@@ -38,7 +35,7 @@ from service.moderation.telling.callbacks import (
     rotate_secret,
     set_callback,
 )
-from service.moderation.telling.deliver import LEND_FOR, deliver, take_deliveries
+from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.comments import NewComment
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE, make_comment
@@ -158,29 +155,6 @@ def test_a_decision_is_told_and_its_undoing_too(told):
     assert [m["data"]["state"] for m in messages] == ["decided", "judged"]
 
 
-def test_deciding_the_same_twice_tells_nothing_new(told):
-    comment = submit(told)
-    decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
-    before = len(waiting(told))
-
-    decide_comment(comment.id, Ruling.REJECT, told, decided_by="bea")
-
-    assert len(waiting(told)) == before
-
-
-def test_a_report_that_brings_a_comment_into_the_review_queue_is_told(told, classifier):
-    classifier.answer = ModelOutput(p_spam=0.01)
-    comment = submit(told, "I had the same trouble.")
-    run_all(told)
-
-    for _ in range(2):
-        report_comment(
-            Label.SPAM, site=told.common.sites.get(SITE), text=comment.text, services=told
-        )
-
-    assert [one.event for one in waiting(told)] == [EventKind.REVIEW]
-
-
 def test_a_site_hears_only_what_it_asked_for(services):
     set_callback(
         SITE, URL, services.telling, services.common, actor="test", events=[EventKind.DECISION]
@@ -198,29 +172,6 @@ def test_a_site_without_a_callback_is_told_nothing(told):
 
     assert waiting(told) == []
     assert told.telling.delivery_queue.woken == 0
-
-
-class CrashingHistory:
-    """Histories at which the process ends, right after the decision was kept."""
-
-    def learn(self, *_args, **_kwargs):
-        raise SystemExit
-
-    unlearn = learn
-
-
-def test_a_crash_right_after_a_decision_or_its_undoing_loses_no_message(told):
-    comment = submit(told)
-    run_all(told)
-    crashing = with_ports(told, history=CrashingHistory())
-
-    with pytest.raises(SystemExit):
-        decide_comment(comment.id, Ruling.REJECT, crashing, decided_by="ada")
-    with pytest.raises(SystemExit):
-        undo_decision(comment.id, crashing, undone_by="ada")
-
-    rulings = [json.loads(one.payload)["data"]["ruling"] for one in waiting(told)]
-    assert rulings == ["reject", None]
 
 
 class LateVerdicts:
@@ -262,20 +213,6 @@ def test_a_queue_that_is_away_costs_time_and_nothing_else(told):
 # How it is delivered
 
 
-def test_messages_about_a_comment_go_out_one_after_the_other(told):
-    comment = submit(told)
-    decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
-
-    rounds = []
-    while taken := take_deliveries(told.telling, told.common, limit=99):
-        rounds.append([one.event for one in taken])
-        for one in taken:
-            deliver(one, told)
-
-    assert rounds == [[EventKind.VERDICT], [EventKind.REVIEW], [EventKind.DECISION]]
-    assert waiting(told) == []
-
-
 def test_a_message_goes_with_the_secrets_and_to_the_address_of_today(told):
     submit(told)
     issued = rotate_secret(SITE, told.telling, told.common, actor="test")
@@ -303,18 +240,6 @@ def test_a_site_that_is_down_is_tried_nine_times_over_a_day_and_then_given_up(to
     assert len(first) == len(RETRY_DELAYS) + 1 == 9
     assert timedelta(hours=20) < first[-1].at - first[0].at < timedelta(hours=28)
     assert all(one.problem == "no connection" for one in first)
-
-
-def test_waits_differ_between_messages_but_not_much(told):
-    told.telling.notifier.status = 500
-    for _ in range(20):
-        submit(told)
-
-    run_once(told)
-
-    waits = {(one.next_try_at - NOW).total_seconds() for one in waiting(told) if one.next_try_at}
-    assert len(waits) > 5
-    assert all(4.5 <= wait <= 5.5 for wait in waits)
 
 
 def test_a_site_that_asks_for_time_gets_it(told):
@@ -347,18 +272,6 @@ def test_gone_and_hopeless_are_given_up_at_once(status, hopeless, told):
 
     dead = told.telling.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=9)
     assert [one.attempts for one in dead] == [1]
-
-
-def test_what_a_crashed_process_had_in_hand_is_sent_again(told, clock):
-    submit(told)
-    in_hand = take_deliveries(told.telling, told.common, limit=99)
-    assert take_deliveries(told.telling, told.common, limit=99) == []
-
-    clock.advance(seconds=LEND_FOR.total_seconds())
-
-    assert [one.id for one in take_deliveries(told.telling, told.common, limit=99)] == [
-        one.id for one in in_hand
-    ]
 
 
 def test_after_the_callback_is_removed_what_waits_has_nowhere_to_go(told):
@@ -477,22 +390,6 @@ def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
 # Forgetting
 
 
-def test_delivered_messages_are_forgotten_after_their_time_and_given_up_ones_never(told, clock):
-    [dead, *_] = given_up(told)
-    submit(told)
-    run_all(told)
-
-    clock.advance(days=30)
-    too_early = prune_deliveries(told.telling, told.common, keep=timedelta(days=30))
-    clock.advance(seconds=1)
-    pruned = prune_deliveries(told.telling, told.common, keep=timedelta(days=30))
-
-    left = told.telling.deliveries.recent(state=None, site_id=None, limit=9)
-    assert (too_early, pruned) == (0, 2)
-    assert {one.state for one in left} == {DeliveryState.DEAD}
-    assert dead in left
-
-
 # Choosing
 
 
@@ -527,10 +424,3 @@ def test_rotating_twice_ends_the_first_secret(told):
     third = rotate_secret(SITE, told.telling, told.common, actor="test").secret
 
     assert told.telling.endpoints.get(SITE).secrets == (third, second)
-
-
-def test_there_is_nothing_to_rotate_or_change_without_a_callback(services):
-    with pytest.raises(NotFoundError):
-        rotate_secret(SITE, services.telling, services.common, actor="test")
-    with pytest.raises(NotFoundError):
-        change_callback(SITE, services.telling, services.common, actor="test", url=URL)

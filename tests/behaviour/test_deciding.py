@@ -6,7 +6,6 @@ from functools import partial
 
 import pytest
 
-from service.domain.case import State
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Action, Mode, Ruling, choose_action
 from service.domain.errors import ConflictError, NotFoundError
@@ -36,64 +35,6 @@ def comment(services):
     return kept
 
 
-def test_a_decision_wins_over_the_verdict(services, comment):
-    case = decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-
-    assert case.state is State.DECIDED
-    assert case.action is Action.REJECT
-    assert not case.needs_review
-
-
-def test_an_undone_decision_stays_in_the_log_and_the_comment_waits_again(services, comment):
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-
-    case = undo_decision(comment.id, services, undone_by="mod")
-
-    assert case.needs_review
-    assert [d.undone_by for d in case.decisions] == ["mod"]
-    acts = [entry.act for entry in services.common.audit_log.recent(subject=comment.id)]
-    assert acts == ["undo", "reject"]
-
-
-def test_the_same_ruling_again_changes_nothing(services, comment):
-    first = decide_comment(comment.id, Ruling.APPROVE, services, decided_by="mod")
-
-    second = decide_comment(comment.id, Ruling.APPROVE, services, decided_by="other")
-
-    assert second.decisions == first.decisions
-
-
-def test_a_changed_mind_leaves_one_decision_in_force(services, comment):
-    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="mod")
-
-    case = decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-
-    assert [d.undone_at is None for d in case.decisions] == [False, True]
-    assert case.action is Action.REJECT
-
-
-def test_histories_learn_from_a_decision_and_forget_it_when_undone(services, comment):
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    (learnt,) = services.reputation.history.gather([comment], now=services.common.clock())
-
-    undo_decision(comment.id, services, undone_by="mod")
-
-    (forgotten,) = services.reputation.history.gather([comment], now=services.common.clock())
-    rejected = [
-        (one.address.everywhere.rejected, one.email.everywhere.rejected)
-        for one in (learnt, forgotten)
-    ]
-    assert rejected == [(1, 1), (0, 0)]
-
-
-def test_a_decision_stands_while_histories_are_away(services, comment):
-    services.reputation.history.available = False
-
-    case = decide_comment(comment.id, Ruling.APPROVE, services, decided_by="mod")
-
-    assert case.action is Action.PUBLISH
-
-
 def test_another_sites_comment_cannot_be_decided(services, comment):
     with pytest.raises(NotFoundError):
         decide_comment(
@@ -112,11 +53,6 @@ def test_a_withdrawn_comment_is_decided_no_more_and_nothing_is_undone(services, 
         undo_decision(comment.id, services, undone_by="mod")
 
     assert services.review.cases.get(comment.id).decisions == decided.decisions
-
-
-def test_nothing_to_undo_is_said_plainly(services, comment):
-    with pytest.raises(NotFoundError, match="no decision to undo"):
-        undo_decision(comment.id, services, undone_by="mod")
 
 
 class Slow:
@@ -149,20 +85,6 @@ def test_an_undo_takes_back_nothing_that_was_decided_since_it_was_looked_at(
     assert (stands.ruling, stands.decided_by) == (Ruling.APPROVE, "bob")
     acts = [(one.actor, one.act) for one in services.common.audit_log.recent(subject=comment.id)]
     assert acts == [("bob", "approve"), ("bob", "undo"), ("ada", "reject")]
-
-
-def test_an_undo_that_names_its_decision_may_be_made_again_and_takes_back_no_other(
-    services, comment
-):
-    first = decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada").decision
-    undone = undo_decision(comment.id, services, undone_by="ada", decision_id=first.id)
-
-    again = undo_decision(comment.id, services, undone_by="ada", decision_id=first.id)
-    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="bob")
-
-    assert again == undone
-    with pytest.raises(ConflictError, match="bob decided this comment"):
-        undo_decision(comment.id, services, undone_by="ada", decision_id=first.id)
 
 
 @pytest.mark.parametrize(

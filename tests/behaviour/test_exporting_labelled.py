@@ -133,16 +133,6 @@ def test_whoever_has_a_sites_key_outweighs_no_owner_by_making_names_up(services,
     assert [one.decided.id for one in taught] == [owners]
 
 
-def test_another_installations_pseudonyms_are_others(services):
-    decide(submit(services), services)
-    elsewhere = make_services(sender_secret=b"another secret of another place")
-    decide(submit(elsewhere), elsewhere)
-
-    here, there = (rows_of(one)[0]["rulings"][0]["reviewer"] for one in (services, elsewhere))
-
-    assert here != there
-
-
 def test_it_says_how_each_ruling_was_made(services):
     services.common.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
     by_hand, in_bulk, by_campaign, by_site, imported, reported = (
@@ -205,16 +195,6 @@ def test_an_overruled_comment_comes_once_with_both_rulings_in_order(services, cl
     ]
 
 
-def test_what_a_policy_had_decided_before_a_person_did_is_no_ruling(services):
-    comment_id = submit(services)
-    decide(comment_id, services, by=CAMPAIGN_POLICY)
-    decide(comment_id, services, Ruling.APPROVE, by="olive")
-
-    (row,) = rows_of(services)
-
-    assert [one["ruling"] for one in row["rulings"]] == ["approve"]
-
-
 def test_the_audit_sample_stands_for_all_that_it_was_drawn_from_and_unsure_ones_for_themselves():
     services = make_services(classifier=FixedClassifier(0.0), audit_share=1.0)
     audited = submit(services)
@@ -226,18 +206,6 @@ def test_the_audit_sample_stands_for_all_that_it_was_drawn_from_and_unsure_ones_
     assert (row["audit"], row["weight"], row["verdict"]["outcome"]) == (True, 50.0, "ham")
     assert [one["weight"] for one in rows_of(unsure)] == [1.0]
     assert [one["weight"] for one in rows_of(with_ports(services, audit_share=0.0))] == [1.0]
-
-
-def test_rows_come_in_the_order_of_the_decisions_over_many_portions(services, clock, monkeypatch):
-    monkeypatch.setattr(export_labelled, "_PORTION", 3)
-    ids = [submit(services) for _ in range(10)]
-    for comment_id in reversed(ids):
-        clock.advance(minutes=1)
-        decide(comment_id, services)
-
-    rows = rows_of(services)
-
-    assert [row["id"] for row in rows] == ids[::-1]
 
 
 def test_sites_and_moments_narrow_what_is_handed_out(services, clock):

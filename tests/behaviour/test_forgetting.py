@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from service.domain.comment import Comment, Lane, Sender
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, StoreUnavailableError
+from service.domain.errors import InvalidInputError
 from service.domain.sender import SenderSecrets
 from service.moderation.intake.submit import submit_comments
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.forget import find_sender, forget_sender
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
-from tests.databases import fresh_stores
 from tests.factories import make_comment
-from tests.fakes import FixedClassifier, make_services, make_site, with_ports
+from tests.fakes import make_services, with_ports
 from tests.in_memory import MemoryHistoryStore
 
 MARA = "mara@example.org"
-
-
-class ForgettingClassifier(FixedClassifier):
-    """Lets something happen while a batch is judged."""
-
-    meanwhile: Callable[[], object] = staticmethod(lambda: None)
-
-    def score_batch(self, inputs):
-        """See `Classifier.score_batch`."""
-        self.meanwhile()
-        return super().score_batch(inputs)
 
 
 @pytest.fixture
@@ -91,38 +78,6 @@ def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
     rebuild_all(lost.reputation, lost.review)
 
     assert rejected(lost, mara) == (0, 0)
-
-
-def test_where_a_store_fails_the_same_call_finishes_what_was_begun(services):
-    mara = keep(services, email=MARA)
-    sender = find_sender(services.reputation, email=MARA)
-    services.reputation.history.available = False
-    with pytest.raises(StoreUnavailableError):
-        forget_sender(sender, services, by="operator")
-    services.reputation.history.available = True
-
-    erased = forget_sender(sender, services, by="operator")
-
-    assert erased == 1
-    assert rejected(services, mara) == (0, 0)
-
-
-def test_a_batch_that_was_judged_meanwhile_brings_nothing_of_a_forgotten_person_back():
-    stores = fresh_stores(sites=[make_site()])
-    classifier = ForgettingClassifier(p_spam=0.95)
-    services = make_services(stores=stores, classifier=classifier)
-    mara = find_sender(services.reputation, email=MARA)
-    classifier.meanwhile = lambda: forget_sender(mara, services, by="operator")
-    comment = make_comment("Buy cheap boilers at www.boilers.example", sender=mara)
-
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
-
-    case = services.review.cases.get(comment.id)
-    assert case.verdict is not None
-    assert case.comment.sender == Sender()
-    assert stores.campaigns.fresh(limit=9) == []
 
 
 def test_a_person_may_be_known_by_the_name_they_sign_with(services):

@@ -18,7 +18,6 @@ from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.users import add_user
 from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.judging.judge import judge_batch
 from service.moderation.learning.policy import REJECTED_BY_PEOPLE
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
@@ -115,18 +114,6 @@ def test_comments_that_lead_to_one_shop_are_one_campaign_across_posts(services, 
     assert services.review.cases.get(other).campaign_id is None
 
 
-def test_a_verdict_is_there_before_its_comment_is_grouped(services, memory):
-    ids = advertised(services, 3)
-
-    before = [services.review.cases.get(one) for one in ids]
-    group_all(services, memory)
-
-    assert all(case.verdict and case.campaign_id is None for case in before)
-    assert [services.review.cases.get(one).verdict for one in ids] == [
-        case.verdict for case in before
-    ]
-
-
 def test_ham_is_never_grouped(services, classifier, memory):
     classifier.answer = ModelOutput(p_spam=0.01)
     ids = advertised(services, 5)
@@ -196,17 +183,6 @@ def test_a_worker_that_takes_over_knows_what_was_grouped_meanwhile(services, clo
     assert campaigns_of(services, first) != campaigns_of(services, later)
 
 
-def test_after_a_restart_old_campaigns_go_on(services, clock, memory):
-    before = advertised(services, 3)
-    group_all(services, memory)
-    clock.advance(minutes=5)
-
-    after = advertised(services, 2, first=3)
-    group_all(services, GroupingMemory("another process"))
-
-    assert len(campaigns_of(services, before + after)) == 1
-
-
 def test_memory_that_is_not_filled_yet_places_nobody(services, clock):
     submit(services, *(f"Word{n} https://shop-{n}.example" for n in range(9)))
     group_all(services, GroupingMemory("worker-1"))
@@ -264,17 +240,6 @@ def test_an_embedding_that_is_no_number_keeps_no_verdict_from_being_stored(
 
     assert services.review.cases.get(odd).verdict is not None
     assert services.review.cases.get(odd).campaign_id is None
-
-
-def test_a_withdrawn_comment_draws_nobody_into_a_campaign(services, memory):
-    [first] = advertised(services, 1)
-    group_all(services, memory)
-    services.intake.comments.withdraw(first, at=NOW)
-
-    later = advertised(services, 1, first=1)
-    group_all(services, memory)
-
-    assert campaigns_of(services, [first, *later]) == {None}
 
 
 def test_without_the_policy_nobody_is_rejected_because_of_others(services, memory):
@@ -436,15 +401,6 @@ def test_nobody_s_account_is_called_like_the_policy(services):
         add_user("Campaign Policy", services.accounts, services.common, actor="test")
 
 
-def test_judging_again_what_was_judged_groups_nothing_twice(services, memory):
-    ids = advertised(services, 3)
-    group_all(services, memory)
-
-    judge_batch(ids, services)
-
-    assert group_all(services, memory) == 0
-
-
 def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, memory):
     set_policy(services)
     rejected_by_people(services, memory)
@@ -525,29 +481,6 @@ def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services,
     assert before == [True, True]
     assert _in_force(services, [*people, *later]) == [False] * 7
     assert services.common.audit_log.recent(subject=services.review.cases.get(later[0]).campaign_id)
-
-
-def test_a_crowd_of_readers_who_are_approved_is_no_campaign(services, memory, classifier):
-    classifier.answer = ModelOutput(p_spam=0.6)
-    regular = Author(name="Mara", url="https://mara-plumbs.org")
-    first = submit(services, "Bleed it twice, then wait", author=regular)
-    decide_comment(first[0], Ruling.APPROVE, services, decided_by="Mara")
-
-    ids = [submit(services, f"Valve number {n} was mine", author=regular)[0] for n in range(4)]
-    group_all(services, memory)
-
-    assert campaigns_of(services, ids) == {None}
-
-
-def test_a_sites_own_front_page_ties_nobody(services, memory):
-    services.common.sites.change_settings(
-        SITE, lambda _: SiteSettings(blog="https://radiators.example")
-    )
-
-    ids = advertised(services, 4, shop="radiators.example")
-    group_all(services, memory)
-
-    assert campaigns_of(services, ids) == {None}
 
 
 def test_the_policy_rejects_nobody_who_looks_sincere(services, memory, classifier):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
-from models.inputs import ModelOutput
 from service.domain.case import State
 from service.domain.comment import (
     FormEvidence,
@@ -65,33 +62,6 @@ class AwayQueue(InlineQueue):
         if self.away:
             raise StoreUnavailableError("the queue is away")
         super().put(ids, lane)
-
-
-@pytest.mark.parametrize(
-    ("p_spam", "outcome"),
-    [(0.01, Outcome.HAM), (0.1, Outcome.UNSURE), (0.89, Outcome.UNSURE), (0.91, Outcome.SPAM)],
-)
-def test_two_cutoffs_part_ham_unsure_and_spam(p_spam, outcome):
-    services = make_services(classifier=FixedClassifier(p_spam))
-    comment = make_comment()
-
-    submit(services, comment)
-
-    assert services.review.cases.get(comment.id).verdict.outcome is outcome
-
-
-def test_the_contributions_add_up_to_the_score_exactly():
-    services = make_services(classifier=FixedClassifier(0.7))
-    comment = make_comment("Great post! Buy cheap pills at https://pills-direct.shop today")
-
-    submit(services, comment)
-
-    verdict = services.review.cases.get(comment.id).verdict
-    total = verdict.base + verdict.model_contribution
-    for weighed in verdict.signals:
-        total += weighed.contribution
-    assert verdict.signals
-    assert verdict.score == total
 
 
 @pytest.mark.parametrize(
@@ -177,20 +147,6 @@ def test_a_comment_whose_judging_never_ended_goes_to_a_person_untried():
     assert classifier.batches == []
 
 
-def test_judging_twice_keeps_the_first_verdict():
-    classifier = FixedClassifier(0.01)
-    services = make_services(classifier=classifier)
-    comment = make_comment()
-    submit(services, comment)
-    first = services.review.cases.get(comment.id).verdict
-    classifier.answer = ModelOutput(p_spam=0.99)
-
-    stored = judge_batch([comment.id], services)
-
-    assert stored == []
-    assert services.review.cases.get(comment.id).verdict == first
-
-
 def test_a_sites_own_cutoffs_win_over_the_promised_ones():
     site = make_site(settings=SiteSettings(ham_cutoff=0.4, spam_cutoff=0.6))
     services = make_services(sites=[site], classifier=FixedClassifier(0.61))
@@ -201,20 +157,6 @@ def test_a_sites_own_cutoffs_win_over_the_promised_ones():
     verdict = services.review.cases.get(comment.id).verdict
     assert verdict.outcome is Outcome.SPAM
     assert (verdict.ham_cutoff, verdict.spam_cutoff) == (0.4, 0.6)
-
-
-def test_a_repeat_is_kept_and_judged_once():
-    classifier = FixedClassifier()
-    services = make_services(classifier=classifier)
-    comment = make_comment(site_comment_id="wp-17")
-    again = replace(comment, id="another")
-
-    first = submit(services, comment)
-    second = submit(services, again)
-
-    assert [first[0].outcome, second[0].outcome] == [AddOutcome.NEW, AddOutcome.REPEAT]
-    assert second[0].comment_id == comment.id
-    assert classifier.batches == [1]
 
 
 def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later():
@@ -233,17 +175,6 @@ def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later():
     assert services.review.cases.get(comment.id).state is State.JUDGED
 
 
-def test_the_sweep_leaves_alone_what_still_waits_in_the_queue():
-    clock = FixedClock()
-    services = make_services(judges=False, clock=clock)
-    submit(services, make_comment())
-    clock.advance(seconds=60)
-
-    swept = sweep_stranded(services.intake, services.common)
-
-    assert swept == 0
-
-
 def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
     clock = FixedClock()
     services = make_services(judges=False, clock=clock)
@@ -254,20 +185,6 @@ def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
         sweep_stranded(services.intake, services.common)
 
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
-
-
-def test_a_lane_that_is_short_of_ids_is_filled_up_though_the_other_lane_is_long():
-    clock = FixedClock()
-    services = make_services(judges=False, clock=clock)
-    submit(services, make_comment(id="lost"))
-    services.intake.queue.take(1)
-    submit(services, make_comment(id="a"), make_comment(id="b"), lane=Lane.BULK)
-    clock.advance(minutes=16)
-
-    swept = sweep_stranded(services.intake, services.common)
-
-    assert swept == 1
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 2}
 
 
 @pytest.mark.parametrize("long", list(Lane))

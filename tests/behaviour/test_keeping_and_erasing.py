@@ -9,10 +9,9 @@ import pytest
 
 from service.domain.comment import Author, CommentId
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.verdict import Outcome
-from service.moderation.privacy.erase import erase_person, export_person, find_person
+from service.moderation.privacy.erase import export_person, find_person
 from service.moderation.privacy.prune import prune_comments
 from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, make_comment
@@ -76,15 +75,6 @@ def test_what_waits_for_a_person_or_a_verdict_is_never_taken(services):
     assert withdrawn(services, waiting, sample) == [True, False]
 
 
-def test_what_somebody_approved_is_no_spam(services):
-    approved = aged(services, 31, Outcome.SPAM)
-    decide_comment(approved, Ruling.APPROVE, services, decided_by="mod")
-
-    prune_comments(services, **FOR_EVER | {"keep_spam": MONTH})
-
-    assert withdrawn(services, approved) == [False]
-
-
 def test_held_spam_that_nobody_decided_goes(services):
     held, ruled, young = (aged(services, days, Outcome.SPAM) for days in (31, 31, 29))
     decide_comment(ruled, Ruling.REJECT, services, decided_by="mod")
@@ -92,17 +82,6 @@ def test_held_spam_that_nobody_decided_goes(services):
     pruned = prune_comments(services, **FOR_EVER | {"keep_held_spam": MONTH})
 
     assert (pruned, withdrawn(services, held, ruled, young)) == (1, [True, False, False])
-
-
-def test_old_comments_go_in_portions_and_figures_stay(services):
-    ids = [aged(services, 31, Outcome.HAM) for _ in range(450)]
-
-    pruned = [prune_comments(services, **FOR_EVER | {"keep": MONTH}) for _ in range(4)]
-
-    assert pruned == [200, 200, 50, 0]
-    case = services.review.cases.get(ids[0])
-    assert (case.comment.text, case.comment.author) == ("", Author())
-    assert case.verdict is not None
 
 
 def test_portions_go_on_for_as_long_as_there_is_time(services):
@@ -121,47 +100,6 @@ def test_portions_go_on_for_as_long_as_there_is_time(services):
 def of_mara(services, count: int) -> list[CommentId]:
     sender = find_person(services.reputation, email=MARA).sender
     return [keep(services, make_comment(sender=sender)).id for _ in range(count)]
-
-
-def test_an_interrupted_erasure_is_gone_on_with(services):
-    ids = of_mara(services, 450)
-    person = find_person(services.reputation, email=MARA)
-
-    def stop(done: int) -> None:
-        if done >= 200:
-            raise StoreUnavailableError("away")
-
-    with pytest.raises(StoreUnavailableError):
-        erase_person(person, services, by="operator", show=stop)
-    before = sum(withdrawn(services, *ids))
-    erased = erase_person(person, services, by="operator")
-
-    assert (before, erased) == (200, 250)
-    assert all(withdrawn(services, *ids))
-    details = [entry.detail for entry in services.common.audit_log.recent()]
-    assert details == ["50 comments erased", "200 comments erased", "200 comments erased"]
-
-
-def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):
-    erase_person(find_person(services.reputation, email=MARA), services, by="operator")
-
-    [entry] = services.common.audit_log.recent()
-    assert (entry.act, entry.subject, entry.detail) == (
-        "erase person",
-        "person",
-        "0 comments erased",
-    )
-
-
-def test_an_erased_person_is_unknown_to_histories(services):
-    [comment_id] = of_mara(services, 1)
-    comment = services.review.cases.get(comment_id).comment
-    decide_comment(comment_id, Ruling.REJECT, services, decided_by="mod")
-
-    erase_person(find_person(services.reputation, email=MARA), services, by="operator")
-
-    (history,) = services.reputation.history.gather([comment], now=services.common.clock())
-    assert history.email.everywhere.rejected == 0
 
 
 def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(services):

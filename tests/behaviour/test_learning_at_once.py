@@ -6,23 +6,16 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from service.domain.comment import Author, FormEvidence, Lane, SiteId
+from service.domain.comment import FormEvidence, Lane, SiteId
 from service.domain.decision import Ruling
-from service.domain.person import Person
 from service.domain.verdict import Outcome, WeightKind
-from service.learning.taught import Taught
 from service.moderation.intake.submit import submit_comments
-from service.moderation.intake.withdraw import withdraw_comment
-from service.moderation.judging.judge import judge_batch
-from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.scoring.lean import SITE_DECISIONS, frozen_score
 from service.stores.taught import TaughtKeeper
-from tests.databases import databases_given_back, fresh_stores
+from tests.databases import fresh_stores
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site
 from tests.unit.learning.test_taught import state
@@ -125,72 +118,6 @@ def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, store
     assert (found.weight, found.kind) == (1.5, WeightKind.SET)
 
 
-def test_another_worker_knows_the_same_to_the_last_bit(services, stores):
-    decide_some(services)
-
-    assert state(keeper(stores).current()) == state(services.learning.taught())
-
-
-@pytest.mark.parametrize("undo", ["undo", "withdraw"])
-def test_what_is_taken_back_leaves_the_state_as_if_it_had_never_been(services, stores, undo):
-    decide_some(services)
-    before = state(services.learning.taught())
-    later = decide_some(services, 4)
-
-    assert state(services.learning.taught()) != before
-    for case in later:
-        if undo == "undo":
-            undo_decision(case.comment.id, services, undone_by="ada")
-        else:
-            withdraw_comment(case.comment.id, services, by="ada")
-
-    assert state(services.learning.taught()) == before
-    assert state(keeper(stores).current()) == before
-
-
-def test_erasing_a_person_leaves_no_trace_of_their_words_in_the_state(services, stores):
-    decide_some(services)
-    before = state(services.learning.taught())
-    case = post(services, SPAM.format("of Zed"), author=Author(name="Zed Wolkow"))
-    decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="ada")
-
-    erase_person(Person(sender=case.comment.sender, author_name="Zed Wolkow"), services, by="ada")
-
-    assert state(services.learning.taught()) == before
-    assert all(
-        one.example.comment_id != case.comment.id for one in services.learning.taught().learnt
-    )
-
-
-def test_a_ruling_made_anew_teaches_once(services):
-    decide_some(services)
-    case = post(services, SPAM.format("sixty"))
-
-    decide_comment(case.comment.id, Ruling.APPROVE, services, decided_by="ada")
-    decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="ada")
-
-    of_this = [
-        one
-        for one in services.learning.taught().learnt
-        if one.example.comment_id == case.comment.id
-    ]
-    assert [one.example.is_spam for one in of_this] == [True]
-
-
-def test_a_comment_decided_before_it_was_judged_teaches_once_it_is(stores):
-    services = make_services(stores=stores, taught=keeper(stores).current, judges=False)
-    comment = make_comment(SPAM.format("sixty"))
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="import")
-
-    unjudged = services.learning.taught()
-    judge_batch([comment.id], services)
-    judged = keeper(stores).current()
-
-    assert unjudged.learnt == ()
-    assert [one.example.comment_id for one in judged.learnt] == [comment.id]
-
-
 def test_a_site_that_switched_learning_off_is_judged_by_the_version_alone(services, stores):
     decide_some(services)
     stores.sites.change_settings(SITE, lambda now: replace(now, learns=False))
@@ -201,57 +128,10 @@ def test_a_site_that_switched_learning_off_is_judged_by_the_version_alone(servic
     assert lean_of(verdict) == 0.0
 
 
-def test_what_a_site_forgot_teaches_nothing_and_what_it_decides_then_does(services, stores):
-    decide_some(services)
-    services.common.clock.advance(days=1)
-    since = services.common.clock()
-    stores.sites.change_settings(SITE, lambda now: replace(now, learns_since=since))
-    services.common.audit_log.append(_an_act(services))
-
-    after_forgetting = services.learning.taught()
-    services.common.clock.advance(days=1)
-    decide_some(services, 2)
-
-    assert state(after_forgetting) == state(Taught(salt=7))
-    assert len(services.learning.taught().learnt) == 2
-
-
 def _an_act(services):
     from service.ports.audit import AuditEntry
 
     return AuditEntry(at=services.common.clock(), actor="ada", act="site settings", subject=SITE)
-
-
-def test_no_decision_of_a_newcomer_moves_another_site(services):
-    decide_some(services, 12)
-    before = post(services, SPAM.format("other"), site_id=OTHER).verdict
-
-    for n in range(20):
-        case = post(services, SPAM.format(n), author=Author(name=f"R {n}"))
-        decide_comment(case.comment.id, Ruling.APPROVE, services, decided_by="newcomer")
-
-    assert post(services, SPAM.format("other"), site_id=OTHER).verdict.score == before.score
-
-
-@settings(deadline=None, max_examples=8)
-@given(acts=st.lists(st.tuples(st.integers(0, 5), st.sampled_from("aru")), max_size=12))
-@databases_given_back()
-def test_whatever_is_decided_and_taken_back_in_whatever_order_a_new_worker_agrees(acts):
-    stores = fresh_stores(sites=[make_site()])
-    services = make_services(stores=stores, taught=keeper(stores).current)
-    cases = [post(services, (SPAM if n % 2 else HAM).format(n)) for n in range(6)]
-
-    for which, act in acts:
-        comment_id = cases[which].comment.id
-        if act == "u":
-            if services.review.cases.get(comment_id).decision is not None:
-                undo_decision(comment_id, services, undone_by="ada")
-        else:
-            ruling = Ruling.APPROVE if act == "a" else Ruling.REJECT
-            decide_comment(comment_id, ruling, services, decided_by="ada")
-        services.learning.taught()
-
-    assert state(services.learning.taught()) == state(keeper(stores).current())
 
 
 def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, stores):

@@ -6,7 +6,6 @@ import pytest
 
 from service.domain.comment import Lane, Sender
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
 from service.domain.history import History
 from service.moderation.intake.submit import submit_comments
 from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, rebuild_portion
@@ -74,39 +73,6 @@ def test_a_rebuild_brings_back_exactly_what_was_lost(services):
     done = rebuild_all(lost.reputation, lost.review)
 
     assert done == PEOPLE
-    assert decided_of_all(lost) == before
-    assert not lost.reputation.history.is_blank()
-
-
-def test_rebuilding_again_changes_nothing(services):
-    before = decided_of_all(services)
-
-    rebuild_all(services.reputation, services.review)
-    rebuild_all(services.reputation, services.review)
-
-    assert decided_of_all(services) == before
-
-
-def test_undone_decisions_are_not_brought_back(services):
-    comment = submit(services, sent_by(99))
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    undo_decision(comment.id, services, undone_by="mod")
-    lost = wiped(services)
-
-    rebuild_all(lost.reputation, lost.review)
-
-    (history,) = lost.reputation.history.gather([sent_by(99)], now=lost.common.clock())
-    assert _counts(history) == (0, 0)
-
-
-def test_an_interrupted_rebuild_goes_on_where_it_was(services):
-    before = decided_of_all(services)
-    lost = wiped(services)
-    rebuild_portion(lost.reputation, lost.review)
-
-    done = rebuild_all(lost.reputation, lost.review)
-
-    assert done == 0
     assert decided_of_all(lost) == before
     assert not lost.reputation.history.is_blank()
 
@@ -199,23 +165,6 @@ def test_a_worker_ends_its_run_after_a_portion_when_its_time_is_over(services):
     assert was_blank == [True, True, False]
 
 
-def test_histories_that_are_filled_are_left_alone(services):
-    assert not rebuild_if_blank(services.reputation, services.review, goes_on=lambda: True)
-
-
-def test_a_rebuild_without_a_store_is_refused_and_goes_on_later(services):
-    before = decided_of_all(services)
-    lost = wiped(services)
-    lost.reputation.history.available = False
-    with pytest.raises(StoreUnavailableError):
-        rebuild_all(lost.reputation, lost.review)
-    lost.reputation.history.available = True
-
-    rebuild_all(lost.reputation, lost.review)
-
-    assert decided_of_all(lost) == before
-
-
 def test_a_decision_undone_while_the_rebuild_reads_it_stays_undone(services):
     before = decided_of_all(services)
     comment = submit(services, sent_by(3))
@@ -245,12 +194,3 @@ class UndoneWhileRead:
             self.undone = True
             undo_decision(self.comment_id, self.services, undone_by="mod")
         return page
-
-
-def test_progress_is_told_in_decisions(services):
-    lost = wiped(services)
-    shown = []
-
-    rebuild_all(lost.reputation, lost.review, portion=3, show=shown.append)
-
-    assert shown == [3, 6, 7, 7]

@@ -46,24 +46,6 @@ def open_ones(services) -> list[str]:
     return [one.decision.id for one in services.review.decisions.find_unremembered(limit=9)]
 
 
-class DyingHistory:
-    """A history store whose process dies in the middle of learning."""
-
-    def learn(self, decision_id, comment, ruling, *, at):
-        raise KeyboardInterrupt
-
-    unlearn = learn
-
-
-def test_a_decision_is_known_at_once_where_nothing_fails(services):
-    comment = keep(services)
-
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-
-    assert remembered(services) == (0, 1)
-    assert open_ones(services) == []
-
-
 def test_a_decision_made_while_histories_are_away_is_learnt_once_they_are_back(services):
     comment = keep(services)
     services.reputation.history.available = False
@@ -103,29 +85,6 @@ def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(ser
 
     assert remembered(services) == (1, 0)
     assert open_ones(services) == []
-
-
-def test_a_process_that_dies_between_a_decision_and_the_learning_loses_nothing(services):
-    comment = keep(services)
-    dying = with_ports(services, history=DyingHistory())
-
-    with pytest.raises(KeyboardInterrupt):
-        decide_comment(comment.id, Ruling.REJECT, dying, decided_by="mod")
-    remember_open(services)
-
-    assert remembered(services) == (0, 1)
-
-
-def test_a_process_that_dies_between_an_undoing_and_the_unlearning_loses_nothing(services):
-    comment = keep(services)
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    dying = with_ports(services, history=DyingHistory())
-
-    with pytest.raises(KeyboardInterrupt):
-        undo_decision(comment.id, dying, undone_by="mod")
-    remember_open(services)
-
-    assert remembered(services) == (0, 0)
 
 
 def test_a_process_that_dies_before_it_wrote_down_what_was_learnt_has_it_counted_once(services):

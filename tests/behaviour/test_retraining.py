@@ -24,7 +24,6 @@ from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import (
     SCHEDULE,
     Order,
-    refuse_retrained,
     retrain,
     try_retraining,
 )
@@ -32,7 +31,6 @@ from service.moderation.learning.tidy_retrainings import KEPT_RUNS, tidy_retrain
 from service.moderation.learning.versions import roll_back
 from service.moderation.privacy.erase import erase_person, find_person
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.campaigns import Lease
 from tests.fakes import FixedShelf, make_services
 from tests.functional.moderators import keep
 from tests.runs import REPORT, MemoryRuns
@@ -119,13 +117,6 @@ def test_a_candidate_that_is_not_recommended_never_serves_by_itself(services, ru
     assert services.learning.versions.current == "test-1"
 
 
-def test_only_the_report_is_kept_of_a_run_that_ended(services, runs):
-    ended = run(services, runs)
-
-    assert runs.decisions == {}
-    assert runs.reports == {ended.id}
-
-
 def test_without_a_new_decision_nothing_is_trained(services, runs):
     run(services, runs)
 
@@ -149,12 +140,6 @@ def test_without_any_decision_nothing_is_trained_unless_there_are_other_data(run
     assert with_data.recommendation is Recommendation.PROMOTE
 
 
-def test_a_forced_retraining_learns_the_same_again(services, runs):
-    run(services, runs)
-
-    assert run(services, runs, force=True).recommendation is Recommendation.PROMOTE
-
-
 def test_a_stopped_retraining_is_gone_on_with_by_the_same_call(services, runs):
     stopped = run(services, runs, goes_on=lambda: False)
     decide(services)
@@ -165,14 +150,6 @@ def test_a_stopped_retraining_is_gone_on_with_by_the_same_call(services, runs):
     assert stopped.state is RetrainingState.STOPPED
     assert (ended.id, ended.state, ended.decisions) == (stopped.id, RetrainingState.ENDED, 2)
     assert {run_id for run_id, *_ in runs.trained} == {stopped.id}
-
-
-def test_other_options_begin_another_one(services, runs):
-    stopped = run(services, runs, goes_on=lambda: False)
-
-    other = run(services, runs, RetrainingOptions(data=("/other",)))
-
-    assert other.id != stopped.id
 
 
 def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(services, runs):
@@ -289,15 +266,6 @@ def test_a_database_that_is_away_for_a_while_ends_no_training(services, runs):
     assert run(services, runs).state is RetrainingState.ENDED
 
 
-def test_after_it_ended_others_may_begin_at_once(services, runs):
-    run(services, runs)
-
-    now = services.common.clock()
-    assert (
-        services.learning.retrainings.take_lease("other", now=now, until=now + DAY) is Lease.TAKEN
-    )
-
-
 def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(services, runs):
     report = try_retraining(
         Order(asked_by="Ola", options=OPTIONS),
@@ -335,15 +303,6 @@ def test_without_a_schedule_only_what_was_asked_for_is_done(services, runs):
     assert look(services, runs, every=None) is None
 
 
-def test_a_trainer_that_starts_again_goes_on_where_it_was_stopped(services, runs):
-    runs.stops_once = True
-    stopped = look(services, runs)
-
-    ended = look(services, runs, every=None)
-
-    assert (stopped.state, ended.id) == (RetrainingState.STOPPED, stopped.id)
-
-
 def test_the_schedule_does_not_wait_for_a_stopped_one_whose_texts_had_to_go(services, runs):
     stopped = run(services, runs, goes_on=lambda: False)
     runs.drop(stopped.id)
@@ -374,17 +333,6 @@ def test_what_was_asked_of_a_trainer_without_the_packages_fails_with_the_reason(
 
     assert (failed.id, failed.problem) == (asked.id, "run `make install-train`")
     assert services.learning.retrainings.get(asked.id).state is RetrainingState.FAILED
-
-
-def test_a_candidate_is_refused_once_and_that_is_logged(services, runs):
-    ended = run(services, runs)
-
-    refused = refuse_retrained(ended, services.learning, services.common, by="Olive")
-    with pytest.raises(ConflictError):
-        refuse_retrained(ended, services.learning, services.common, by="Mara")
-
-    assert (refused.answer, refused.answered_by) == (Answer.REFUSED, "Olive")
-    assert services.common.audit_log.recent()[0].subject == "candidate"
 
 
 def test_rolling_back_brings_the_version_before_and_needs_one(services, runs):

@@ -27,7 +27,6 @@ from service.moderation.admin.site_lists import (
     restore_entry,
 )
 from service.moderation.intake.submit import submit_comments
-from service.moderation.privacy.forget import find_sender, forget_sender
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.reject_and_block import (
     approve_and_allow,
@@ -37,7 +36,7 @@ from service.moderation.review.reject_and_block import (
 )
 from service.ports.comments import NewComment
 from service.scoring.explanation import explain
-from tests.factories import SITE, make_comment, make_verdict
+from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, make_services, with_ports
 
 ADDRESS, EMAIL = "203.0.113.9", "Mara@Example.org"
@@ -102,29 +101,6 @@ def test_an_entry_decides_what_the_evidence_left_open(services, kind, value, eff
     assert services.reputation.list_entries.get(entry.id).hits == 1
 
 
-def test_score_and_evidence_stay_those_of_the_machine(services):
-    plain = sent(services)
-    add_entry(new_entry(), services, by="Ola")
-
-    blocked = sent(services)
-
-    assert blocked.outcome is Outcome.SPAM
-    assert (blocked.score, blocked.p_spam) == (plain.score, plain.p_spam)
-    assert blocked.signals == plain.signals
-
-
-def test_the_explanation_says_which_entry_decided_and_what_the_evidence_came_to(services):
-    add_entry(new_entry(), services, by="Ola")
-
-    first, second, *_ = explain(sent(services))
-
-    assert first == (
-        "Called spam by a block entry of the moderators: a link to the domain pills-direct.shop "
-        "(reason: Sells pills)."
-    )
-    assert second.startswith("By the evidence alone: unsure: the probability lies between")
-
-
 def test_a_degraded_verdict_stays_unsure_whatever_the_lists_say(services, classifier):
     entry = add_entry(new_entry(), services, by="Ola")
     classifier.answer = None
@@ -136,23 +112,6 @@ def test_a_degraded_verdict_stays_unsure_whatever_the_lists_say(services, classi
     assert verdict.instruction == entry.instruction
     assert "not followed without the evidence" in explain(verdict)[1]
     assert services.reputation.list_entries.get(entry.id).hits == 0
-
-
-@pytest.mark.parametrize("outcome", [Outcome.HAM, Outcome.UNSURE])
-def test_no_verdict_follows_an_entry_to_another_outcome(services, outcome):
-    entry = add_entry(new_entry(), services, by="Ola")
-
-    with pytest.raises(ValueError, match="cannot be"):
-        make_verdict("c1", outcome, instruction=entry.instruction)
-
-
-def test_the_audit_sample_draws_from_what_entries_decided(services):
-    services = make_services(audit_share=1.0)
-    add_entry(new_entry(), services, by="Ola")
-
-    verdict = sent(services)
-
-    assert services.review.cases.get(verdict.comment_id).audit
 
 
 def test_entries_end_when_they_expire_or_are_removed_and_come_back_restored(services):
@@ -234,11 +193,6 @@ def test_networks_of_the_newer_protocol_are_listed_too(services, value):
 
     assert sent(services, "Hello", address="2001:db8:7:8::9").outcome is Outcome.SPAM
     assert sent(services, "Hello", address="2001:db8:8:8::9").outcome is Outcome.UNSURE
-
-
-def test_everything_wrong_is_named_at_once(services):
-    assert set(problems_of(services, new_entry(value="", reason=" \n "))) == {"value", "reason"}
-    assert set(problems_of(services, new_entry(reason="r" * 201))) == {"reason"}
 
 
 def test_nothing_is_listed_twice_or_on_both_lists(services):
@@ -399,24 +353,6 @@ def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
             reject_and_block(comment.id, what, services, by="Ola")
 
     assert services.review.cases.get(comment.id).decision is None
-
-
-def test_forgetting_a_person_deletes_the_entries_that_know_them(services):
-    for entry in (
-        new_entry(EntryKind.EMAIL, EMAIL),
-        new_entry(EntryKind.ADDRESS, ADDRESS, effect=Effect.ALLOW),
-        new_entry(EntryKind.NETWORK, "203.0.113.0/24"),
-    ):
-        add_entry(entry, services, by="Ola")
-
-    forget_sender(
-        find_sender(services.reputation, email=EMAIL, address=ADDRESS), services, by="operator"
-    )
-
-    kinds = [
-        entry.kind for entry in services.reputation.list_entries.in_force(services.common.clock())
-    ]
-    assert kinds == [EntryKind.NETWORK]
 
 
 def test_a_verdict_keeps_nothing_that_would_know_a_forgotten_person_again(services):

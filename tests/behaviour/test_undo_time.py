@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.report import Label
@@ -16,7 +15,6 @@ from service.domain.site import SiteSettings
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
-from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.callbacks import set_callback
 from service.moderation.telling.deliver import deliver, take_deliveries
@@ -49,17 +47,6 @@ def rulings_told(services):
     return [one["data"]["ruling"] for one in sent if one["type"] == "comment.decided"]
 
 
-def test_a_ruling_is_told_when_the_undo_time_has_passed(services):
-    comment_id = submit(services)
-    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-
-    services.common.clock.advance(seconds=29)
-    early = rulings_told(services)
-    services.common.clock.advance(seconds=1)
-
-    assert (early, rulings_told(services)) == ([], ["reject"])
-
-
 def test_an_undo_within_the_time_tells_nobody_anything(services):
     comment_id = submit(services)
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
@@ -69,53 +56,6 @@ def test_an_undo_within_the_time_tells_nobody_anything(services):
 
     services.common.clock.advance(days=1)
     assert rulings_told(services) == []
-
-
-def test_an_undo_after_the_time_is_told_at_once(services):
-    comment_id = submit(services)
-    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    services.common.clock.advance(seconds=30)
-    first = rulings_told(services)
-
-    undo_decision(comment_id, services, undone_by="ada")
-
-    assert (first, rulings_told(services)) == (["reject"], [None])
-
-
-def test_an_undo_after_a_try_that_failed_is_told_as_the_site_may_have_heard(services):
-    comment_id = submit(services)
-    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    services.common.clock.advance(seconds=30)
-    services.telling.notifier.status = None
-    rulings_told(services)
-    services.telling.notifier.status = 204
-
-    undo_decision(comment_id, services, undone_by="ada")
-
-    services.common.clock.advance(minutes=1)
-    assert rulings_told(services) == ["reject", None]
-
-
-def test_of_two_rulings_within_the_time_only_the_last_is_told(services):
-    comment_id = submit(services)
-    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    decide_comment(comment_id, Ruling.APPROVE, services, decided_by="bea")
-
-    services.common.clock.advance(seconds=30)
-
-    assert rulings_told(services) == ["approve"]
-
-
-def test_after_an_undone_correction_the_site_hears_that_no_ruling_stands(services):
-    comment_id = submit(services)
-    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    services.common.clock.advance(seconds=30)
-    first = rulings_told(services)
-    decide_comment(comment_id, Ruling.APPROVE, services, decided_by="ada")
-
-    undo_decision(comment_id, services, undone_by="ada")
-
-    assert (first, rulings_told(services)) == (["reject"], [None])
 
 
 def test_what_the_site_itself_rules_is_told_without_delay(services):
@@ -172,16 +112,6 @@ def test_a_verdict_after_a_ruling_does_not_contradict_it(services, judged_late, 
     assert early == (told if at_once else [])
 
 
-def test_an_undo_within_the_time_leaves_the_verdict_to_be_told_as_if_nobody_had_ruled(
-    services, judged_late
-):
-    comment_id = judged_late()
-
-    undo_decision(comment_id, services, undone_by="ada")
-
-    assert all_told(services) == [("comment.judged", "reject", None)]
-
-
 def test_an_undo_of_what_the_site_may_know_is_told_and_the_verdict_without_it(
     services, judged_late
 ):
@@ -194,18 +124,6 @@ def test_an_undo_of_what_the_site_may_know_is_told_and_the_verdict_without_it(
     assert sorted(told[1:]) == [
         ("comment.decided", "reject", None),
         ("comment.judged", "reject", None),
-    ]
-
-
-def test_a_verdict_is_told_with_the_ruling_that_replaced_the_one_before_it(services, judged_late):
-    comment_id = judged_late()
-    decide_comment(comment_id, Ruling.REJECT, services, decided_by="bea")
-
-    services.common.clock.advance(seconds=30)
-
-    assert all_told(services) == [
-        ("comment.decided", "reject", "reject"),
-        ("comment.judged", "reject", "reject"),
     ]
 
 
@@ -239,20 +157,3 @@ def test_a_report_before_the_verdict_that_contradicts_it_asks_for_review_once(se
 
     events = [event for event, _, _ in all_told(services)]
     assert events == ["comment.judged", "comment.needs_review"]
-
-
-def test_a_bulk_decision_is_told_or_withheld_as_single_rulings_are(services):
-    ids = [submit(services) for _ in range(3)]
-    asked = {"decided_by": "ada", "what": ChosenBy.CAMPAIGN}
-    kept = decide_together(ids, Ruling.REJECT, services, **asked)
-    services.common.clock.advance(seconds=29)
-    undo_bulk_decision(kept.id, services, undone_by="ada")
-    services.common.clock.advance(hours=1)
-    nothing = rulings_told(services)
-
-    told = decide_together(ids, Ruling.APPROVE, services, **asked)
-    services.common.clock.advance(seconds=30)
-    first = rulings_told(services)
-    undo_bulk_decision(told.id, services, undone_by="ada")
-
-    assert (nothing, first, rulings_told(services)) == ([], ["approve"] * 3, [None] * 3)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import runpy
 import shlex
 import shutil
 import subprocess
@@ -20,7 +19,6 @@ import jsonschema_rs
 import pytest
 import yaml
 
-from models.card_figures import CARD_FILE
 from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
 from service.data_folder import DataFolder
 from service.processes.probe import main as probe
@@ -31,7 +29,6 @@ from service.training_runs.versions import own_versions_folder
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.fakes import make_services
-from tests.servers import postgresql_folder, valkey_binary
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
@@ -43,8 +40,6 @@ COMPOSE_FILES = sorted(DOCKER.glob("compose*.yaml"))
 STAGES_THAT_RUN = {"web", "worker", "trainer", "test"}
 STAGES_THAT_SERVE = ("web", "worker", "trainer")
 _SECONDS = re.compile(r"(\d+)s")
-# A tag that says at least which minor version; a digest is better and is the operator's to choose.
-_PINNED = re.compile(r"[a-z0-9./-]+:v?\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?")
 
 
 class _Loader(yaml.SafeLoader):
@@ -235,38 +230,6 @@ def test_the_secrets_that_compose_mounts_are_made_once_each_their_own(tmp_path):
         assert "docker/secrets" in ignored
 
 
-def test_every_image_names_its_version():
-    services = [s for path in COMPOSE_FILES for s in _load(path)["services"].values()]
-    images = [_defaults(service["image"]) for service in services if "image" in service]
-    (base,) = [t.partition("=")[2] for s, w, t in _instructions() if w == "ARG" and not s]
-    froms = {text.split()[0] for _, word, text in _instructions() if word == "FROM"}
-    stages = {stage for stage, word, _ in _instructions() if word == "FROM"}
-
-    assert [image for image in [base, *images] if not _PINNED.fullmatch(image)] == []
-    assert froms - stages == {"${PYTHON_IMAGE}", "scratch"}
-
-
-@pytest.mark.parametrize(
-    ("image", "find"),
-    [
-        ("postgres", lambda: postgresql_folder() / "bin" / "postgres"),
-        ("valkey/valkey", valkey_binary),
-    ],
-    ids=["postgres", "valkey"],
-)
-def test_the_stores_in_containers_are_those_that_the_tests_run(image, find):
-    told = subprocess.run([find(), "--version"], capture_output=True, text=True, check=True)
-    version = re.search(r"\d+(?:\.\d+)+", told.stdout)
-    named = {
-        tag
-        for path in (*DOCKER.rglob("*.yaml"), DOCKER / ".env.example")
-        for tag in re.findall(rf"(?<![\w/-]){image}:(\d[\w.-]*)", path.read_text("utf-8"))
-    }
-
-    assert version is not None
-    assert named == {version[0]}
-
-
 def test_an_image_of_ours_is_tagged_with_the_version_that_is_in_it():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     texts = [p.read_text("utf-8") for p in DOCKER.rglob("*") if p.is_file() and p.suffix != ".pyc"]
@@ -281,19 +244,6 @@ def test_an_image_of_ours_is_tagged_with_the_version_that_is_in_it():
     }
 
     assert named == {project["version"]}
-
-
-def test_every_image_in_kubernetes_gets_a_version_from_both_kustomizations():
-    used = {_container(r)["image"] for k in ("Deployment", "Job") for r in _kubernetes(k).values()}
-    all_used = used | {_background_that_retrains()["image"]}
-
-    for folder, used_there in ((BASE, used), (OVERLAY, all_used)):
-        tagged = {
-            image["name"]
-            for image in _load(folder / "kustomization.yaml")["images"]
-            if image.get("digest") or image["newTag"] != "latest"
-        }
-        assert tagged == used_there
 
 
 def test_every_process_of_the_supervisor_has_a_service_and_a_deployment():
@@ -391,13 +341,6 @@ def test_one_patch_takes_the_rights_of_every_pod():
         assert "memory" in _container(resource)["resources"]["limits"]
 
 
-def test_what_a_component_adds_is_found_by_the_selectors_of_the_base():
-    labels = _load(BASE / "kustomization.yaml")["labels"]
-
-    for component in sorted(COMPONENTS.iterdir()):
-        assert _load(component / "kustomization.yaml")["labels"] == labels
-
-
 def test_imported_lists_outlive_the_container_that_looks_them_up(tmp_path):
     folder = DataFolder(tmp_path).lists_folder.relative_to(tmp_path)
 
@@ -429,17 +372,6 @@ def _background_that_retrains() -> dict[str, Any]:
 def test_a_retraining_is_gone_on_with_by_a_host_of_the_same_name():
     assert _compose()["services"]["background"]["hostname"]
     assert _deployments()["slopsieve-background"]["spec"]["template"]["spec"]["hostname"]
-
-
-def test_what_retrains_may_take_more_memory_than_its_training_program(tmp_path):
-    trains_with = load_settings(data_dir=tmp_path).retrain_memory_mb * 1e6
-    example = (DOCKER / ".env.example").read_text("utf-8")
-    memory = re.search(r"^#BACKGROUND_MEMORY=(\d+)g$", example, flags=re.MULTILINE)
-    pod = _background_that_retrains()["resources"]["limits"]
-
-    assert memory
-    assert int(memory[1]) * 2**30 > 1.25 * trains_with
-    assert int(pod["memory"].removesuffix("Gi")) * 2**30 > 1.25 * trains_with
 
 
 def _folders_made() -> list[str]:
@@ -493,9 +425,6 @@ def test_workers_are_scaled_by_how_many_comments_wait_and_by_how_long():
     alerts = (DOCKER / "monitoring" / "alerts.yaml").read_text("utf-8")
     assert all(re.search(r"\((.*)\)", query)[1] in alerts for query in queries)
     assert scaled["spec"]["scaleTargetRef"]["name"] in _kubernetes("Deployment")
-
-
-_TRIM = runpy.run_path(str(DOCKER / "trim.py"))
 
 
 def test_whoever_counts_is_asked_and_nobody_else_is():
@@ -603,59 +532,6 @@ def test_a_stage_runs_without_the_packages_that_it_leaves_out(stage, script, tmp
     assert ended.returncode == 0, ended.stderr
 
 
-def test_what_no_process_of_a_stage_reads_is_removed_and_nothing_beside_it(tmp_path):
-    worker = _TRIM["UNREAD"]["worker"]
-    named = [
-        re.sub(r"/$", "", p.replace("*", "x").replace("[gn]", "g"))
-        for p in worker
-        if not p.startswith("*")
-    ]
-    read = (
-        "numpy/random/x.so",
-        "openvino/libs/x_ir_frontend.so",
-        "openvino/frontend/y.py",
-        "tests.py",
-    )
-    for name in (*named, *read, "numpy/lib/tests/x.py", "numpy/x.pyi"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        if name.count(".") or "plugin" in name:
-            (tmp_path / name).write_bytes(b"1234")
-        else:
-            (tmp_path / name).mkdir(exist_ok=True)
-
-    assert _TRIM["trim"](tmp_path, "worker") > 0
-
-    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert left == set(read)
-    with pytest.raises(FileNotFoundError, match="has nothing that is called sqlalchemy/testing"):
-        _TRIM["trim"](tmp_path, "web")
-
-
-def test_babel_keeps_the_languages_of_the_pages_and_what_they_build_on(tmp_path):
-    data, catalogues = tmp_path / "locale-data", tmp_path / "languages"
-    for folder, names in (
-        (data, ["root.dat", "en.dat", "de.dat", "pt.dat", "pt_BR.dat", "fr.dat", "en_GB.dat"]),
-        (catalogues, ["de.po", "pt-BR.po"]),
-    ):
-        folder.mkdir()
-        for name in names:
-            (folder / name).touch()
-
-    removed = _TRIM["trim_locales"](data, catalogues)
-
-    left = {path.stem for path in data.iterdir()}
-    assert left == {"root", "en", "de", "pt", "pt_BR"}
-    assert removed == 2
-
-
-def test_babel_has_a_file_for_every_language_of_the_pages(tmp_path):
-    (tmp_path / "locale-data").mkdir()
-    (tmp_path / "locale-data" / "root.dat").touch()
-
-    with pytest.raises(FileNotFoundError, match="nothing for en"):
-        _TRIM["trim_locales"](tmp_path / "locale-data", tmp_path)
-
-
 def test_an_image_without_an_engine_promotes_versions_and_shows_them(tmp_path):
     folder, shipped = tmp_path / "models", read_current_name()
     import_version(folder, SHIPPED_DIR / shipped)
@@ -666,27 +542,6 @@ def test_an_image_without_an_engine_promotes_versions_and_shows_them(tmp_path):
 
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.startswith(f"next is the current version; before it was {shipped}.\n")
-
-
-def test_a_damaged_version_is_not_promoted_from_an_image_without_an_engine(tmp_path):
-    shutil.copytree(SHIPPED_DIR / read_current_name(), tmp_path / "models" / "next")
-    (tmp_path / "models" / "next" / CARD_FILE).write_text("{}")
-
-    ended = _run_without("web-packages", _OPERATE, tmp_path)
-
-    assert ended.returncode == 1
-    assert f"was changed: {CARD_FILE} does not match" in ended.stderr
-
-
-def test_a_command_says_which_package_its_image_lacks(tmp_path):
-    comments = tmp_path / "comments.jsonl"
-    comments.write_text('{"text": "Thank you, that worked."}\n')
-    script = f'from service.cli import main\nmain(["score", {str(comments)!r}, "--out", "x"])\n'
-
-    ended = _run_without("web-packages", script, tmp_path)
-
-    assert ended.returncode == 1
-    assert "it needs the package openvino, which is not installed here" in ended.stderr
 
 
 def _lock_without(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -711,8 +566,12 @@ def test_a_stage_gets_the_lock_less_what_it_leaves_out_and_nothing_else(stage):
     assert set(kept.splitlines()) <= set(lock.splitlines())
 
 
-def test_a_package_that_is_not_in_the_lock_cannot_be_left_out():
-    ended = _lock_without("requirements.lock", "flask", "nowhere")
+def test_a_command_says_which_package_its_image_lacks(tmp_path):
+    comments = tmp_path / "comments.jsonl"
+    comments.write_text('{"text": "Thank you, that worked."}\n')
+    script = f'from service.cli import main\nmain(["score", {str(comments)!r}, "--out", "x"])\n'
 
-    assert ended.returncode != 0
-    assert "not in the lock: nowhere" in ended.stderr
+    ended = _run_without("web-packages", script, tmp_path)
+
+    assert ended.returncode == 1
+    assert "it needs the package openvino, which is not installed here" in ended.stderr

@@ -12,7 +12,6 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
-from service.web.edge.language import languages
 from tests.fakes import make_services
 from tests.functional.moderators import make_app
 
@@ -73,10 +72,6 @@ def test_translations_keep_their_placeholders(path):
             differing.append(message.id)
 
     assert differing == []
-
-
-def test_there_is_more_than_one_language():
-    assert languages() == ("en", "de")
 
 
 def test_a_page_speaks_the_language_that_the_browser_asks_for():

@@ -45,11 +45,3 @@ def test_a_text_that_names_a_module_begins_with_the_prefix():
 
     # The name of a log, the same in the tree and in the wheel; nothing is imported by it.
     assert [one for one in named if not one.endswith(": service.web.access")] == []
-
-
-def test_the_guard_sees_what_it_is_for():
-    tree = ast.parse('"""Has service.cli."""\nx = "python -m service.cli"\ny = f"{P}service.cli"')
-
-    assert [node.value for node in _plain_texts(tree) if _names_a_module(node.value)] == [
-        "python -m service.cli"
-    ]

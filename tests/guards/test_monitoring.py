@@ -37,8 +37,6 @@ from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.names import TaskName
 from service.watching.exposition import Exposition
-from service.web.app import create_app
-from service.web.edge.config import WebConfig
 from service.wiring import wire
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
@@ -178,17 +176,6 @@ def test_every_label_that_is_asked_for_is_one_of_its_metric(samples):
     assert unknown == set()
 
 
-def test_every_metric_of_ours_is_watched_by_an_expression(samples):
-    bare = {re.sub(r"_(bucket|sum|count)$", "", name) for name in samples}
-    watched = {
-        re.sub(r"_(bucket|sum|count)$", "", name)
-        for _, expression in _expressions()
-        for name in _NAME.findall(expression)
-    }
-
-    assert {name for name in bare if name.startswith("slopsieve_")} - watched == set()
-
-
 def test_no_label_names_a_person_a_site_or_a_comment(samples):
     labels = {label for all_of in samples.values() for sample in all_of for label in sample}
 
@@ -210,17 +197,6 @@ def test_every_alert_has_a_runbook_and_every_runbook_an_alert():
         assert rule["labels"]["severity"] in {"page", "ticket"}
 
 
-def test_every_alert_is_tested_to_fire_and_to_stay_silent():
-    tests = _load("alerts.test.yaml")["tests"]
-    names = {rule["alert"] for rule in _alerts()}
-    fires = {t["alertname"] for test in tests for t in test["alert_rule_test"] if "exp_alerts" in t}
-    silent = {
-        t["alertname"] for test in tests for t in test["alert_rule_test"] if "exp_alerts" not in t
-    }
-
-    assert fires == silent == names
-
-
 def test_every_command_of_the_runbooks_exists():
     text = (FOLDER / "RUNBOOKS.md").read_text("utf-8")
     wrong = set()
@@ -237,40 +213,3 @@ def test_every_command_of_the_runbooks_exists():
 
     assert len(called) > 15
     assert wrong == set()
-
-
-def test_the_slow_route_that_is_alerted_of_is_served():
-    rules = create_app(make_services(), WebConfig(secret_key="x" * 32), {}).url_map.iter_rules()
-    [expression] = [e for where, e in _expressions() if where == "SlopsieveHttpSlow"]
-    [pattern] = re.findall(r'route=~"([^"]+)"', expression)
-
-    assert [r.rule for r in rules if re.fullmatch(pattern.replace("\\\\", "\\"), r.rule)]
-
-
-def test_the_dashboard_asks_the_chosen_prometheus_and_places_no_panel_on_another():
-    places = []
-    for panel in _panels():
-        assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
-        assert panel["title"]
-        place = panel["gridPos"]
-        places += [
-            (place["x"] + dx, place["y"] + dy)
-            for dx in range(place["w"])
-            for dy in range(place["h"])
-        ]
-
-    assert len(places) == len(set(places))
-    assert max(x for x, _ in places) < 24
-
-
-def test_prometheus_is_told_of_the_alerts_and_of_every_process_with_metrics():
-    config = _load("prometheus.yaml")
-
-    names = {
-        name
-        for job in config["scrape_configs"]
-        for found in job["dns_sd_configs"]
-        for name in found["names"]
-    }
-    assert config["rule_files"] == ["alerts.yaml"]
-    assert names == {"web", "worker", "background"}

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +20,6 @@ from tests.sites import Received, Site, running_site, with_status
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_SECONDS = 30.0
-# A second or two where nothing else runs.
-SOON_SECONDS = 10.0
 # Three attempts, over within a second.
 FAST_SCHEDULE = "0.2,0.4"
 
@@ -177,85 +174,6 @@ def test_verdict_and_decision_arrive_signed_and_in_order(slopsieve):
     assert not any(b"valve" in received.body for received in slopsieve.site.received)
 
 
-def test_a_verdict_is_told_by_itself_and_soon(slopsieve):
-    comment = slopsieve.submit("Thank you, draining it first did the trick.")
-
-    told = until(lambda: slopsieve.messages(comment["id"]), seconds=SOON_SECONDS)
-
-    assert told[0]["type"] == "comment.judged"
-
-
-def test_a_message_that_fails_once_comes_again_before_the_next_of_its_comment(slopsieve):
-    refused = []
-
-    def refuse_first(received: Received):
-        if received.headers["webhook-id"] in refused:
-            return with_status(200)(received)
-        refused.append(received.headers["webhook-id"])
-        return with_status(503)(received)
-
-    slopsieve.site.answer = refuse_first
-    comment = slopsieve.submit("Ours needed a new washer as well.")
-    slopsieve.call("POST", f"/v1/comments/{comment['id']}/decision", {"ruling": "reject"})
-
-    until(lambda: _types(slopsieve, comment["id"]).count("decided") == 2)
-
-    told = _types(slopsieve, comment["id"])
-    assert told == sorted(told, key=["judged", "needs_review", "decided"].index)
-    assert all(told.count(one) == 2 for one in set(told))
-
-
-def test_a_site_that_is_down_is_given_up_and_hears_it_all_after_a_replay(slopsieve):
-    slopsieve.site.answer = with_status(500)
-    comment = slopsieve.submit("Mine leaked for a week before I found this.")
-
-    dead = until(lambda: _dead_about(slopsieve, comment["id"]))
-
-    first = dead[-1]
-    log = slopsieve.command("callbacks", "log", first["id"], "--json")
-    assert [attempt["status"] for attempt in log] == [500, 500, 500]
-    assert {attempt["problem"] for attempt in log} == {"the site answered with an error"}
-
-    slopsieve.site.answer = with_status(200)
-    before = len(slopsieve.messages(comment["id"]))
-    [replayed] = slopsieve.command("callbacks", "replay", "--all", "--json")
-    until(lambda: len(slopsieve.messages(comment["id"])) >= before + len(dead))
-
-    assert replayed["replayed"] >= len(dead)
-    until(lambda: not slopsieve.call("GET", "/v1/site/deliveries?state=dead")["deliveries"])
-    delivered = slopsieve.call("GET", f"/v1/site/deliveries/{first['id']}")
-    assert delivered["delivery"]["state"] == "delivered"
-    assert delivered["log"][-1]["status"] == 200
-
-
-def test_gone_is_taken_at_its_word_and_one_message_can_be_replayed(slopsieve):
-    slopsieve.site.answer = with_status(410)
-    comment = slopsieve.submit("The hall is dry again, thanks.")
-
-    dead = until(lambda: _dead_about(slopsieve, comment["id"]))
-
-    assert {row["attempts"] for row in dead} == {1}
-    slopsieve.site.answer = with_status(200)
-    for row in dead:
-        answer = slopsieve.call("POST", f"/v1/site/deliveries/{row['id']}/replay")
-        assert answer["state"] == "waiting"
-    until(lambda: not _dead_about(slopsieve, comment["id"]))
-
-
-def test_after_a_rotation_either_secret_checks(slopsieve):
-    answer = slopsieve.call(
-        "PUT", "/v1/site/callback", {"url": slopsieve.site.url(), "rotate": True}
-    )
-    comment = slopsieve.submit("Turning the pump off was the part I had missed.")
-
-    until(lambda: slopsieve.messages(comment["id"]))
-
-    received = slopsieve.site.received[-1]
-    assert is_signed(received, answer["secret"])
-    assert is_signed(received, slopsieve.secret)
-    assert answer["callback"]["secrets"] == 2
-
-
 def test_a_site_that_hangs_delays_no_verdict(slopsieve):
     site = slopsieve.site
     site.answer = lambda received: [site.pause(8) or b"", *with_status(200)(received)]
@@ -274,12 +192,3 @@ def test_a_site_that_hangs_delays_no_verdict(slopsieve):
 
 def _types(slopsieve: Slopsieve, comment_id: str) -> list[str]:
     return [told["type"].removeprefix("comment.") for told in slopsieve.messages(comment_id)]
-
-
-def _dead_about(slopsieve: Slopsieve, comment_id: str) -> list[dict]:
-    """Return what was given up about a comment, once nothing about it waits any more."""
-    rows = defaultdict(list)
-    for row in slopsieve.call("GET", "/v1/site/deliveries?limit=200")["deliveries"]:
-        if row["comment_id"] == comment_id:
-            rows[row["state"]].append(row)
-    return [] if rows["waiting"] else rows["dead"]

@@ -11,24 +11,13 @@ import pytest
 
 from service.data_folder import DataFolder
 from service.settings import load_settings
-from service.start_error import ExitCode, StartError
+from service.start_error import StartError
 
 
 def test_a_missing_folder_is_made_for_its_owner_alone(tmp_path):
     folder = DataFolder(tmp_path / "a" / "b")
 
     assert folder.path.stat().st_mode & 0o777 == 0o700
-
-
-def test_a_file_in_the_folders_place_is_one_clear_line(tmp_path):
-    (tmp_path / "data").write_text("not a folder")
-
-    with pytest.raises(StartError) as caught:
-        DataFolder(tmp_path / "data")
-
-    assert caught.value.exit_code is ExitCode.DATA_FOLDER
-    assert len(str(caught.value).splitlines()) == 1
-    assert "--data-dir" in str(caught.value)
 
 
 def test_the_secret_key_is_made_once_and_kept_private(tmp_path):

@@ -9,7 +9,7 @@ from service.settings import Settings
 from service.start_error import StartError
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.wiring import open_history
-from tests.servers import free_port, running_valkey_cluster
+from tests.servers import free_port
 
 
 def test_histories_share_the_queues_valkey_by_default(valkey):
@@ -17,15 +17,6 @@ def test_histories_share_the_queues_valkey_by_default(valkey):
 
     store.ping()
     store.close()
-
-
-def test_histories_may_lie_on_a_cluster():
-    with running_valkey_cluster() as servers:
-        url = servers[0].url.replace("redis://", "valkey+cluster://")
-        store = open_history(Settings(history_url=SecretStr(url)), f"redis://h:{free_port()}")
-
-        assert store.is_blank()
-        store.close()
 
 
 @pytest.mark.parametrize("url", ["nonsense", "http://h/0", "+cluster://h", "redis+cluster://"])

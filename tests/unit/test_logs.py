@@ -47,10 +47,6 @@ def test_values_cannot_forge_lines_or_fields():
     assert '"a b=\\"c\\"\\nforged"' in said
 
 
-def test_a_message_of_many_lines_is_cut_to_its_first():
-    assert line("first\nsecond").endswith("first …")
-
-
 def test_an_exceptions_message_stays_out():
     try:
         int("the comment's text")
@@ -150,10 +146,6 @@ def test_a_line_written_while_a_request_is_served_names_the_request(write):
 
     assert "0123456789abcdef" in during
     assert "request_id" not in write()
-
-
-def test_ids_of_a_batch_stand_in_one_field():
-    assert line("judged", comment_ids=["com_1", "com_2"]).endswith("comment_ids=com_1,com_2")
 
 
 def test_what_another_program_writes_is_an_object_too_and_ours_stays_as_it_is():

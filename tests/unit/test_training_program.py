@@ -133,16 +133,6 @@ def test_a_report_that_cannot_be_read_is_a_failure(runs, told, tmp_path, report)
         train(silent)
 
 
-def test_missing_packages_are_named_with_what_installs_them(tmp_path, told):
-    runs = processes(tmp_path, packages=("json", "no_such_package"))
-
-    refusal = runs.refuse()
-
-    assert refusal is not None
-    assert "no_such_package" in refusal
-    assert "[retrain]" in refusal
-
-
 def test_one_process_on_this_machine_trains(runs, tmp_path):
     with runs.only_one(), pytest.raises(ConflictError, match=str(os.getpid())), runs.only_one():
         pass

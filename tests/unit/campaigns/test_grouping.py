@@ -55,10 +55,6 @@ def grouping() -> Grouping:
     return Grouping(max_remembered=100)
 
 
-def test_nothing_is_like_the_first_comment(grouping):
-    assert grouping.find(traits("a", "site:x.com", copies=("k",), embedding=spread(1))) is None
-
-
 def test_a_copy_is_found(grouping):
     grouping.remember(traits("a", copies=("k1", "k2")), None)
 
@@ -172,21 +168,6 @@ def test_the_one_with_most_in_common_is_found(grouping):
     assert grouping.find(traits("c", "site:x.com", "site:y.com")).comment_id == "a"
 
 
-def test_of_equals_one_with_a_campaign_is_found(grouping):
-    grouping.remember(traits("a", "site:x.com"), "c-1")
-    grouping.remember(traits("b", "site:x.com"), None)
-
-    assert grouping.find(traits("c", "site:x.com")).comment_id == "a"
-
-
-def test_a_comment_that_is_remembered_again_has_the_new_campaign(grouping):
-    grouping.remember(traits("a", "site:x.com"), None)
-    grouping.remember(traits("a", "site:x.com"), "c-1")
-
-    assert len(grouping) == 1
-    assert grouping.find(traits("b", "site:x.com")).campaign_id == "c-1"
-
-
 def test_what_is_forgotten_is_not_found(grouping):
     one = traits("a", "site:x.com", copies=("k",), embedding=spread(1))
     grouping.remember(one, None)
@@ -216,11 +197,6 @@ def test_the_oldest_are_forgotten_when_the_room_is_full():
     assert grouping.find(traits("b", "site:x6.com")) is None
     assert grouping.find(traits("b", "site:x7.com")).comment_id == "a7"
     assert grouping.find(traits("b", "site:all.com")).comment_id == "a9"
-
-
-def test_room_for_nothing_is_refused():
-    with pytest.raises(ValueError, match="at least 1"):
-        Grouping(max_remembered=0)
 
 
 def test_members_meet_in_whatever_order_they_come():

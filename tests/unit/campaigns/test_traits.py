@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.campaigns.traits import MAX_TARGET_CHARS, MAX_TARGETS, Traits, traits_of
-from service.domain.comment import Author, Comment, CommentId, Post, Sender
+from service.domain.comment import Author, CommentId, Post, Sender
 from service.domain.history import History, Record, TrackRecord
 from tests.factories import make_comment
 
@@ -225,14 +225,3 @@ def test_an_embedding_that_is_not_finite_is_refused():
             targets=frozenset(),
             copies=(),
         )
-
-
-def test_traits_need_a_comment():
-    with pytest.raises(ValueError, match="id"):
-        Traits(comment_id=CommentId(""), embedding=None, space="", targets=frozenset(), copies=())
-
-
-def test_traits_are_those_of_their_comment():
-    comment: Comment = make_comment("nice")
-
-    assert traits_of(comment, embedding=(1.0,), space="a").comment_id == comment.id

@@ -18,7 +18,7 @@ from service.doctor import settings_checks as settings
 from service.doctor import valkey_checks as valkey
 from service.domain.backlog import Backlog, ReviewPart, Waiting
 from service.domain.comment import Lane
-from service.domain.finding import Finding, State, bytes_in_words, time_in_words
+from service.domain.finding import Finding, State
 from service.settings import load_settings
 from service.stores.migrations import SchemaState
 from service.stores.sql import create_engine
@@ -32,28 +32,6 @@ GOOD_SECRET = "3f9ac01b77de24685f9ac01b77de2468"
 
 def states(found) -> set[State]:
     return {one.state for one in ([found] if isinstance(found, Finding) else list(found))}
-
-
-def test_a_finding_that_is_not_well_says_what_to_do_and_another_does_not():
-    with pytest.raises(ValueError, match="remedy"):
-        Finding(check="disk", state=State.FAIL, says="full")
-    with pytest.raises(ValueError, match="remedy"):
-        Finding(check="disk", state=State.OK, says="empty", remedy="Make room.")
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (bytes_in_words(12), "12 B"),
-        (bytes_in_words(1_500_000), "2 MB"),
-        (bytes_in_words(67_600_000_000), "67.6 GB"),
-        (time_in_words(45), "45 seconds"),
-        (time_in_words(3 * 3600), "3 hours"),
-        (time_in_words(5 * 86_400), "5 days"),
-    ],
-)
-def test_sizes_and_times_are_told_as_people_read_them(words, expected):
-    assert words == expected
 
 
 def test_everything_wrong_with_the_settings_is_a_finding_each():
@@ -88,12 +66,6 @@ def test_settings_that_do_not_go_together_are_found(given, named):
     found = list(settings.check_combinations(load_settings(**given)))
 
     assert [named in one.remedy for one in found if one.state is State.WARN] == [True]
-
-
-def test_the_defaults_go_together():
-    assert states(settings.check_combinations(load_settings())) == {State.OK}
-    one_host = load_settings(callback_allow="192.168.7.0/24,blog.lan")
-    assert states(settings.check_combinations(one_host)) == {State.OK}
 
 
 def test_a_data_folder_of_somebody_else_or_open_to_others_is_found(tmp_path):
@@ -260,21 +232,6 @@ def test_a_valkey_that_is_away_is_found():
     assert "hunter2" not in str(found)
 
 
-def test_a_running_valkey_without_persistence_is_told_so(request):
-    server = request.getfixturevalue("valkey")
-    client = open_client(server.url)
-
-    found = {one.check: one.state for one in valkey.check_valkey(client, "valkey", variable="X")}
-    client.close()
-
-    assert found == {
-        "valkey": State.OK,
-        "valkey memory": State.OK,
-        "valkey persistence": State.WARN,
-        "clock": State.OK,
-    }
-
-
 def test_a_version_that_was_changed_is_found(tmp_path):
     name = read_current_name(None)
     copy = tmp_path / name
@@ -293,13 +250,6 @@ def test_a_version_that_was_changed_is_found(tmp_path):
     assert "rollback" in changed[0].remedy
 
 
-def test_without_a_current_version_the_others_are_named(tmp_path):
-    [found] = judging.check_versions(tmp_path)
-
-    assert found.state is State.FAIL
-    assert "models promote" in found.remedy
-
-
 @pytest.mark.parametrize(
     ("flags", "state"),
     [
@@ -312,15 +262,6 @@ def test_a_processor_that_judges_slowly_is_told(flags, state):
     known = None if flags is None else frozenset(flags)
 
     assert judging.check_processor(known, threads=2).state is state
-
-
-def test_a_processors_features_are_read_where_linux_tells_them(tmp_path):
-    told = tmp_path / "cpuinfo"
-    told.write_text("processor : 0\nflags\t\t: fpu avx2\n")
-
-    assert judging.read_flags(told) == {"fpu", "avx2"}
-    assert judging.read_flags(tmp_path / "nothing") is None
-    assert judging.usable_threads() >= 1
 
 
 def sign(name: str = "host:1", version: str = "minilm-3", problem: str | None = None):
@@ -382,10 +323,6 @@ def test_what_has_waited_for_too_long_is_found(changes, check):
     found = list(judging.check_backlog(make_backlog(**changes), now=NOW))
 
     assert [one.check for one in found if one.state is not State.OK] == [check]
-
-
-def test_with_nothing_waiting_all_is_well():
-    assert states(judging.check_backlog(make_backlog(), now=NOW)) == {State.OK}
 
 
 def test_histories_that_lack_decisions_are_found():

@@ -64,10 +64,6 @@ def test_every_word_pair_and_link_that_is_named_is_one_that_counts(text):
             assert one.says.split()[0] in text.lower()
 
 
-def test_nothing_is_named_that_was_not_asked_for():
-    assert name_features(make_comment(SPAM), [7], SALT) == {}
-
-
 def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
     text = "Visit https://shop.example/x for radiators"
     comment = make_comment("Hello, " + text)

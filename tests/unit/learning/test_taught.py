@@ -76,37 +76,6 @@ def state(taught: Taught) -> list[bytes]:
     return [*own, *tables_of(shared), *(repr(one).encode() for one in told)]
 
 
-@settings(deadline=None, max_examples=15)
-@given(drawn=_decisions, cut=st.integers(0, 25))
-def test_learning_one_after_the_other_is_learning_all_to_the_last_bit(drawn, cut):
-    examples = examples_of(drawn)
-    at_once = learn_all(examples, salt=SALT)
-
-    in_parts = learn_all(examples[:cut], salt=SALT)
-    for example in examples[cut:]:
-        in_parts = in_parts.after([example])
-
-    assert state(in_parts) == state(at_once)
-
-
-@settings(deadline=None, max_examples=15)
-@given(drawn=_decisions, extra=_decisions)
-def test_what_was_taken_back_leaves_the_state_as_if_it_had_never_been(drawn, extra):
-    examples = examples_of(drawn)
-    without = learn_all(examples, salt=SALT)
-
-    with_more = without.after(
-        [replace(one, number=1_000 + one.number) for one in examples_of(extra)]
-    )
-    taken_back = [one.example for one in with_more.learnt if one.example.number < 1_000]
-
-    assert state(learn_all(taken_back, salt=SALT)) == state(without)
-
-
-def test_nobody_has_decided_so_nothing_is_added():
-    assert Taught(salt=SALT).lean(SITE, _NEXT_SPAM, frozen=0.0, promised=PROMISED) is None
-
-
 def test_a_dozen_decisions_tell_the_next_ones_apart():
     taught = learn_all(
         [make_example(n, is_spam=bool(n % 2), frozen=0.0) for n in range(1, 13)], salt=SALT

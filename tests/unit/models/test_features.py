@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.counted import COUNTED_SLOTS, count_properties, hide_title
-from models.features import DIMENSIONS, count_features, count_text, count_vectors
+from models.features import count_features, count_vectors
 from models.inputs import ModelInput
 from models.linear import LinearTable
 from models.text import TITLE_WORD
@@ -25,18 +25,6 @@ PLAIN = ModelInput(
 def _same(one: ModelInput, other: ModelInput) -> bool:
     first, second = count_features(one), count_features(other)
     return np.array_equal(first.ids, second.ids) and np.array_equal(first.values, second.values)
-
-
-def test_ids_rise_and_stay_in_range():
-    ids = count_features(PLAIN).ids
-
-    assert (np.diff(ids) > 0).all()
-    assert ids.min() >= 0
-    assert ids.max() < DIMENSIONS
-
-
-def test_the_same_comment_has_the_same_vector():
-    assert _same(PLAIN, dataclasses.replace(PLAIN))
 
 
 @pytest.mark.parametrize("field", ["text", "post_title", "post_excerpt", "author_host"])
@@ -77,18 +65,6 @@ def test_a_title_of_the_sender_s_choice_hides_no_advertisement():
 
     assert table.sum_of(repeated[0]) < -0.5
     assert table.highest_of(repeated) == table.sum_of(written) > 0.5
-
-
-def test_a_text_without_the_title_s_words_is_seen_once():
-    assert len(count_vectors(ModelInput(text="Thanks a lot", post_title="Cheap casinos"))) == 1
-
-
-def test_an_empty_comment_has_a_vector():
-    assert len(count_features(ModelInput(text="")).ids) > 0
-
-
-def test_a_text_of_one_character_has_a_vector():
-    assert len(count_text("👍").ids) > 0
 
 
 def test_hashing_is_the_same_in_every_process_and_release():

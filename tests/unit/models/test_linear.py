@@ -36,8 +36,3 @@ def test_a_share_of_another_table_is_said_beside_what_a_table_says():
         features = features_of(ids)
         expected = one.sum_of(features) + 0.5 * other.sum_of(features)
         assert both.sum_of(features) == pytest.approx(expected)
-
-
-def test_the_mean_of_no_tables_is_refused():
-    with pytest.raises(ValueError, match="one at least"):
-        mean_of([])

@@ -32,11 +32,6 @@ def test_segments_are_the_clauses_of_a_text_without_blanks_around_them():
     assert pieces == ["Nice one,", "thanks.", "See", "https://a.example now", "Bye"]
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\n"])
-def test_a_blank_text_has_no_segment(text):
-    assert split_segments(text) == []
-
-
 def test_only_the_advertisement_is_marked():
     text = f"{REMARK} {ADVERT}"
 
@@ -110,9 +105,3 @@ def test_what_words_say_of_segments_is_the_sum_over_their_vectors(text):
 
     vectors = segment_features(inputs, split_segments(text))
     assert said == pytest.approx([table.sum_of(v) for v in vectors], abs=1e-4)
-
-
-def test_an_empty_text_has_no_words_to_say_anything():
-    table = LinearTable(ids=np.arange(1), coefficients=np.ones(1), intercept=0.5)
-
-    assert promotion_by_words(table, ModelInput(text="")) == []

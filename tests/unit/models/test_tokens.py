@@ -59,12 +59,6 @@ def test_absent_fields_leave_their_marks(tokeniser, tokens_of):
     assert tokens_of(window) == ["[CLS]", "[SEP]", "[SEP]", "[SEP]", "thanks", "[SEP]"]
 
 
-def test_an_empty_comment_is_one_window_without_words(tokeniser):
-    (window,) = tokeniser.windows(ModelInput(text=""))
-
-    assert window.spans == ()
-
-
 def test_a_long_title_takes_no_room_from_the_comment(tokeniser):
     (short,) = tokeniser.windows(ModelInput(text="thank you"))
     (window,) = tokeniser.windows(
@@ -99,22 +93,6 @@ def test_spans_name_the_words_of_the_original(tokeniser, text, words):
     assert "".join(words_of(text, window)) == "".join(words)
 
 
-def test_each_plain_word_has_a_span_of_its_own(tokeniser):
-    text = "The GREEN house,   by the River!"
-
-    (window,) = tokeniser.windows(ModelInput(text=text))
-
-    assert words_of(text, window) == ["The", "GREEN", "house", ",", "by", "the", "River", "!"]
-
-
-def test_a_zero_width_character_shifts_no_span(tokeniser):
-    text = "green\u200b house \u200dby the river"
-
-    (window,) = tokeniser.windows(ModelInput(text=text))
-
-    assert words_of(text, window)[-2:] == ["the", "river"]
-
-
 def test_tokens_of_a_link_stand_for_the_whole_link(tokeniser):
     text = "see https://shop.example/cheap-watches now"
 
@@ -140,18 +118,6 @@ def test_no_window_is_longer_than_the_network_reads(tokeniser):
     assert all(len(w.ids) == w.n_context + WINDOW_TOKENS + 1 for w in windows)
 
 
-def test_neighbouring_windows_share_their_edge(tokeniser):
-    first, second, *_ = tokeniser.windows(ModelInput(text=long_text(900)))
-
-    assert first.spans[-OVERLAP_TOKENS:] == second.spans[:OVERLAP_TOKENS]
-
-
-def test_every_window_has_the_same_context(tokeniser):
-    windows = tokeniser.windows(ModelInput(text=long_text(900), post_title="green house"))
-
-    assert len({window.ids[: window.n_context] for window in windows}) == 1
-
-
 def test_of_too_many_windows_the_first_two_and_the_last_two_are_kept(tokeniser):
     # A bracket is a token of its own, so that the ends that are read hold 8,000.
     text = "([" * 30_000
@@ -174,24 +140,6 @@ def test_of_too_many_windows_one_with_a_link_is_kept(tokeniser):
 
     assert len(windows) == MAX_WINDOWS
     assert any(link in words_of(text, window) for window in windows)
-
-
-def test_windows_come_in_the_order_of_the_text(tokeniser):
-    text = "([" * 1_500 + " https://shop.example/x " + "([" * 1_500
-
-    starts = [window.spans[0] for window in tokeniser.windows(ModelInput(text=text))]
-
-    assert starts == sorted(starts)
-
-
-def test_the_same_comment_always_gives_the_same_windows(tokeniser, tokeniser_json):
-    comment = ModelInput(text=long_text(900), post_title="green house", author_name="Mara")
-
-    first = tokeniser.windows(comment)
-    tokeniser.windows(ModelInput(text="something else"))
-
-    assert tokeniser.windows(comment) == first
-    assert CommentTokeniser(tokeniser_json).windows(comment) == first
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,8 @@ import ipaddress
 
 import pytest
 
-from service.outbound.guard import OutboundRules
 from service.settings import SettingsError, load_settings
 from service.wiring import outbound_rules
-
-
-def test_without_settings_nothing_is_allowed_beyond_the_public_network():
-    assert outbound_rules(load_settings()) == OutboundRules()
 
 
 def test_networks_and_names_are_told_apart():

@@ -77,16 +77,6 @@ def test_a_signed_message_without_anybody_to_check_it_is_not_sent(site):
     assert site.connections == 0
 
 
-@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-def test_two_hundreds_are_delivered(status, site):
-    site.answer = with_status(status, body=b"" if status == 204 else b"ok")
-
-    outcome = send(site)
-
-    assert outcome.delivered
-    assert (outcome.attempt.status, outcome.attempt.problem) == (status, None)
-
-
 @pytest.mark.parametrize("status", [400, 401, 404, 410, 429, 500, 503, 599])
 def test_errors_are_not_delivered_and_told_in_fixed_words(status, site):
     site.answer = with_status(status, body=b"<script>secret of the site</script>")

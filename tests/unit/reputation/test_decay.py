@@ -5,16 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.comment import Sender
 from service.domain.decision import Ruling
-from service.domain.history import History, Record
 from service.reputation.decay import Counter, decision_field, record_from, sighting_fields
 from service.reputation.names import Kind
-from tests.factories import NOW, make_comment
-from tests.ledger import Ledger
+from tests.factories import NOW
 
 WEEK = timedelta(weeks=1)
 DAY = timedelta(days=1)
@@ -59,12 +55,6 @@ def test_a_sighting_counts_for_about_an_hour_and_about_a_day(ago, hour, day):
     assert (record.seen_hour, record.seen_day) == (hour, day)
 
 
-def test_ones_own_sighting_is_left_out():
-    counter = Counter(sightings=dict.fromkeys(sighting_fields(NOW), 2))
-
-    assert record_from(counter, Kind.ADDRESS, now=NOW, own_sighting=NOW).seen_hour == 1
-
-
 decisions = st.lists(
     st.tuples(
         st.sampled_from(["a1", "a2"]),
@@ -74,56 +64,3 @@ decisions = st.lists(
     ),
     max_size=20,
 )
-
-
-def ledger_of(taught) -> Ledger:
-    ledger = Ledger()
-    for address, network, ruling, days in taught:
-        ledger.learn(sent_by(address, network), ruling, at=NOW - days * DAY)
-    return ledger
-
-
-def sent_by(address: str, network: str = "n1"):
-    text = "This remark about drain valves links https://shop.example and repeats many longer words"
-    return make_comment(text, sender=Sender(address_key=address, network_key=network))
-
-
-def seen_by(ledger: Ledger) -> list[History]:
-    return [
-        ledger.gather([sent_by(address, network)], now=NOW + timedelta(days=2 * index))[0]
-        for index, (address, network) in enumerate([("a1", "n1"), ("a2", "n2")])
-    ]
-
-
-@given(decisions, st.randoms(use_true_random=False))
-def test_the_order_of_decisions_does_not_matter(taught, random):
-    shuffled = random.sample(taught, len(taught))
-
-    assert seen_by(ledger_of(taught)) == seen_by(ledger_of(shuffled))
-
-
-@given(decisions, decisions)
-def test_learning_and_taking_back_changes_nothing(taught, passing):
-    ledger = ledger_of(taught)
-    for address, network, ruling, days in passing:
-        ledger.learn(sent_by(address, network), ruling, at=NOW - days * DAY)
-
-    for address, network, ruling, days in passing:
-        ledger.unlearn(sent_by(address, network), ruling, at=NOW - days * DAY)
-
-    assert seen_by(ledger) == seen_by(ledger_of(taught))
-
-
-def test_a_record_before_the_rotation_is_added_and_not_written_again():
-    ledger = Ledger()
-    ledger.learn(sent_by("old"), Ruling.REJECT, at=NOW)
-    rotated = make_comment(
-        "Hello", sender=Sender(address_key="new", before_rotation=Sender(address_key="old"))
-    )
-    ledger.learn(rotated, Ruling.REJECT, at=NOW)
-
-    after = ledger.gather([rotated], now=NOW)[0].address
-    before = ledger.gather([sent_by("old")], now=NOW)[0].address
-
-    assert after.everywhere == Record(rejected=2)
-    assert before.everywhere.rejected == 1

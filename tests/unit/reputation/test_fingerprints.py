@@ -20,12 +20,6 @@ COPIES = {
     "hidden characters": ADVERT.replace("e", "e\u200b"),
     "capitals": ADVERT.upper(),
 }
-OTHER_SENTENCES = (
-    "Whoever orders before Friday also gets a matching cushion without further cost",
-    "Three generations of carpenters have worked under the same roof since the war",
-    "We answer every question by telephone or by letter, usually on the same day",
-    "Photographs of finished pieces and a list of prices are found on our pages",
-)
 CHINESE = "我们公司专业提供优质的网站建设服务,欢迎各位朋友前来咨询了解,价格优惠,质量保证。"
 RUSSIAN = (
     "Предлагаем деревянную мебель ручной работы напрямую от производителя, гарантия двадцать лет, "
@@ -52,19 +46,6 @@ HONEST = (
 @pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES.keys())
 def test_a_near_copy_shares_a_key(copy):
     assert set(fingerprints_of(ADVERT)) & set(fingerprints_of(copy))
-
-
-def test_more_than_half_of_the_copies_with_one_of_four_sentences_changed_share_a_key():
-    sentences = ADVERT.split(". ")
-    copies = [
-        ". ".join((*sentences[:index], other, *sentences[index + 1 :]))
-        for index in range(len(sentences))
-        for other in OTHER_SENTENCES
-    ]
-
-    met = [copy for copy in copies if set(fingerprints_of(ADVERT)) & set(fingerprints_of(copy))]
-
-    assert len(met) > len(copies) / 2
 
 
 @pytest.mark.parametrize("text", HONEST)

@@ -68,16 +68,6 @@ def test_mistakes_come_from_the_decided_audit_sample_with_an_interval():
     assert 0 < rate.low < rate.share < rate.high < 1
 
 
-def test_of_few_audited_comments_no_share_is_told():
-    found = figures(
-        days=(day(Outcome.SPAM, 400),), audited=(audited(Outcome.SPAM, Ruling.REJECT, 9),)
-    ).mistakes
-
-    assert found.ham_called_spam.n == 9
-    assert found.ham_called_spam.share is None
-    assert found.false_positive_rate.share is None
-
-
 def test_the_queue_says_how_long_people_wait():
     found = figures(
         waiting=WaitingNow(unsure=3, audited=2, reported=1, oldest=NOW - timedelta(hours=5)),
@@ -85,11 +75,3 @@ def test_the_queue_says_how_long_people_wait():
     ).queue
 
     assert (found.waiting, found.oldest_seconds, found.median_seconds) == (6, 18_000.0, 120.0)
-
-
-def test_nothing_has_no_waits_and_no_shares():
-    found = figures()
-
-    assert (found.queue.oldest_seconds, found.queue.median_seconds) == (None, None)
-    assert found.left_to_people.share is None
-    assert found.stability is None

@@ -14,8 +14,7 @@ from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Outcome, WeightKind
 from service.moderation.judging.judgement import judge_comments
 from service.ports.models import JudgingModel
-from service.scoring.conclude import conclude, logit
-from service.scoring.explanation import explain
+from service.scoring.conclude import conclude
 from service.scoring.holding import HELD_BACK
 from service.scoring.set_weights import MOST_SET, SET_WEIGHTS
 from service.scoring.weighing import LearntWeight
@@ -220,14 +219,6 @@ def test_a_fitted_weight_counts_except_for_a_history():
     assert (copy.weight, copy.kind) == (MOST_SET, WeightKind.SET)
 
 
-def test_the_explanation_says_which_weights_are_set_or_learnt():
-    said = explain(weigh(["too_fast"], 0.5))
-    learnt = explain(weigh(["too_fast"], 0.5, learnt=Learnt(34)))
-
-    assert any("weight set by judgement" in one for one in said)
-    assert any("weight learnt from 34 decisions here" in one for one in learnt)
-
-
 @each_set_weight
 def test_each_set_weight_is_of_a_detector_and_says_why(name):
     one = SET_WEIGHTS[name]
@@ -235,7 +226,3 @@ def test_each_set_weight_is_of_a_detector_and_says_why(name):
     assert name in {detector.name for detector in DETECTORS}
     assert len(one.reason) > 20
     assert one.source
-
-
-def test_both_cutoffs_lie_further_apart_than_any_set_weight():
-    assert logit(CUTOFFS.spam_cutoff) - logit(CUTOFFS.ham_cutoff) > MOST_SET

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -12,8 +11,8 @@ from service.domain.comment import CommentId
 from service.domain.verdict import Outcome, Span, Verdict
 from service.scoring.conclude import conclude
 from service.scoring.report.figures import Measurements, measure, share_of
-from service.scoring.report.markdown import MAX_LISTED, Evaluation, FileSummary, render_markdown
-from service.scoring.report.spans import BoundaryTally, Marks, SpanCollector, SpanTally
+from service.scoring.report.markdown import Evaluation, FileSummary, render_markdown
+from service.scoring.report.spans import BoundaryTally, SpanTally
 from service.scoring.report.table import (
     MAX_SLICES,
     NOT_STATED,
@@ -21,7 +20,6 @@ from service.scoring.report.table import (
     Facts,
     ScoreCollector,
     SliceBy,
-    length_bucket,
 )
 from service.scoring.report.to_json import evaluation_to_json
 from service.scoring.weights import Cutoffs, Weights
@@ -120,23 +118,6 @@ def test_each_slice_is_measured_apart_and_all_of_them_together():
     assert found.overall.n == 40
 
 
-def test_a_slice_with_one_label_is_measured_at_the_thresholds_of_all_comments():
-    collected = ScoreCollector()
-    for number in range(100):
-        collected.add(judged(0.3 + number / 1000), facts(is_spam=False, kind="question"))
-    for p_spam in (0.2, 0.8):
-        for _ in range(10):
-            collected.add(judged(p_spam), facts(is_spam=True, kind="advert"))
-
-    advert = measure(collected, WEIGHTS).slices[SliceBy.KIND][1]
-
-    assert advert.name == "advert"
-    assert advert.verdict.points == (None, None, None, None)
-    # 100 ham allow no promise of 0.1 or 0.5 %; at 1 and 5 % the half above all ham is caught.
-    assert advert.shared_points[:2] == (None, None)
-    assert [p.recall.count for p in advert.shared_points[2:]] == [10, 10]
-
-
 def test_too_few_comments_get_counts_and_no_figure():
     collected = collect(*[(0.9, True)] * 9, *[(0.1, False)] * 9)
 
@@ -190,13 +171,6 @@ def test_a_file_with_a_new_kind_on_every_line_does_not_fill_the_report():
     assert {s.name: s.n for s in kinds}[OTHER] == 50
 
 
-@pytest.mark.parametrize(
-    ("chars", "bucket"), [(0, "0-49"), (50, "50-199"), (499, "200-499"), (1500, "1500 and more")]
-)
-def test_lengths_fall_into_buckets_by_characters(chars, bucket):
-    assert length_bucket("é" * chars) == bucket
-
-
 def test_the_markdown_opens_with_the_headline_and_lists_the_mistakes():
     collected = collect((0.95, False), (0.05, True), (0.99, True), source="blog", kind="remark")
 
@@ -210,24 +184,6 @@ def test_the_markdown_opens_with_the_headline_and_lists_the_mistakes():
     assert "prevalence 66.7 %" in text
 
 
-def test_every_table_row_of_the_markdown_has_as_many_cells_as_its_header():
-    collected = collect(
-        *[(n / 400, n % 3 == 0) for n in range(400)], (0.5, None), source="a|b\nc", kind="k`|"
-    )
-    collected.add(judged(0.97, comment_id="x|`y"), facts(is_spam=False))
-
-    text = render_markdown(evaluation(measure(collected, WEIGHTS)))
-
-    widths: list[set[int]] = [set()]
-    for line in text.splitlines():
-        if line.startswith("|"):
-            widths[-1].add(line.replace("\\|", "").count("|"))
-        elif widths[-1]:
-            widths.append(set())
-    assert len(widths) > 10
-    assert all(len(found) <= 1 for found in widths)
-
-
 def test_markup_in_a_data_file_stays_text():
     name = "<img src=x> [a](https://ads.example) www.ads.example"
 
@@ -236,41 +192,6 @@ def test_markup_in_a_data_file_stays_text():
     assert "<img" not in text.replace("\\<img", "")
     assert "https://" not in text
     assert "www.ads" not in text
-
-
-def test_a_long_list_of_mistakes_is_cut_and_says_so():
-    collected = collect(*[(0.95, False)] * (MAX_LISTED + 7))
-
-    text = render_markdown(evaluation(measure(collected, WEIGHTS)))
-
-    assert "## Ham lost: 107" in text
-    assert text.count("| `c") == MAX_LISTED
-    assert "7 more are in `report.json`" in text
-
-
-def test_a_report_of_nothing_is_still_a_report():
-    text = render_markdown(evaluation(measure(ScoreCollector(), WEIGHTS)))
-
-    assert "0 labelled comments" in text
-
-
-def test_broken_lines_and_degraded_verdicts_are_said_at_the_top():
-    collected = ScoreCollector()
-    collected.add(judged(0.9, away=True), facts(is_spam=True))
-
-    text = render_markdown(evaluation(measure(collected, WEIGHTS), files=(make_file(n_broken=3),)))
-
-    opening = text[: text.index("## By source")]
-    assert "1 verdict was degraded" in opening
-    assert "3 lines could not be read" in opening
-
-
-def test_a_version_that_has_seen_a_file_is_not_praised_for_it_in_silence():
-    files = (make_file(), make_file(trained_on=True))
-
-    text = render_markdown(evaluation(measure(collect((0.9, True)), WEIGHTS), files=files))
-
-    assert "has learnt from 1 of these 2 files" in text[: text.index("## By source")]
 
 
 def test_the_record_is_strict_json_even_where_figures_are_missing():
@@ -302,15 +223,6 @@ def test_scripts_without_spaces_are_compared_by_character():
     assert (tally.tokens_right, tally.tokens_marked, tally.tokens_labelled) == (4, 5, 4)
 
 
-def test_marks_where_there_is_no_promotion_are_counted_apart():
-    tally = SpanTally("promo_spans")
-
-    tally.add("See the docs", [Span(start=0, end=3)], [])
-    tally.add("See the docs", [], [])
-
-    assert (tally.n_with, tally.n_without, tally.n_without_marked) == (0, 2, 1)
-
-
 @pytest.mark.parametrize(
     ("found", "same", "within"), [(11, 1, 1), (10, 1, 1), (0, 0, 1), (45, 0, 0), (None, 0, 0)]
 )
@@ -321,15 +233,3 @@ def test_a_boundary_is_right_within_one_sentence(found, same, within):
     tally.add(text, found, 11)
 
     assert (tally.n_same_sentence, tally.n_within_one_sentence) == (same, within)
-
-
-def test_the_boundary_of_a_verdict_is_the_first_that_a_signal_tells_of():
-    shift = make_signal("abrupt_shift", spans=(Span(start=11, end=20),), boundaries=(11,))
-    verdict = replace(judged(0.5, signals=[shift]), promo_spans=())
-    collected = SpanCollector()
-
-    collected.add("Nice post. Buy tyres", verdict, Marks(promo_spans=None, boundary=11))
-
-    assert collected.boundaries["abrupt_shift"].n_same_sentence == 1
-    assert collected.boundaries["promo_spans"].n_found == 0
-    assert collected.spans["signals"].n_with == 0

@@ -52,25 +52,3 @@ def test_the_classifiers_marks_move_the_seam():
 
     assert fired.boundaries == (len(REMARK),)
     assert placed.boundaries == (comment.text.index(LOUD),)
-
-
-def test_without_the_classifier_or_its_marks_signals_stay_as_they_were():
-    comment = make_comment(REMARK + LOUD, post=TITLE)
-    fired = (abrupt_shift(comment, History()),)
-
-    assert place_seam(comment, fired, None) == fired
-    assert place_seam(comment, fired, ModelOutput(p_spam=0.2)) == fired
-
-
-def test_a_text_that_is_all_marked_has_no_seam():
-    comment = make_comment(LOUD)
-
-    assert place_seam(comment, (), marked(LOUD, LOUD)) == ()
-
-
-def test_marks_that_lie_beyond_the_sentences_do_no_harm():
-    comment = make_comment("> quoted\n" + REMARK + QUIET, post=TITLE)
-    output = ModelOutput(p_spam=0.99, promo_spans=((0, 8), (60, 90_000)))
-
-    for signal in place_seam(comment, (), output):
-        assert all(0 < boundary < len(comment.text) for boundary in signal.boundaries)

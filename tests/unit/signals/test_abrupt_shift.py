@@ -12,26 +12,6 @@ from service.signals.detectors.seam import abrupt_shift
 from service.signals.segments import segments_of
 from tests.factories import make_comment
 
-# Three comments that the essay "The Future of Comments is Lies, I Guess" quotes as spam, its
-# "[link redacted]" filled with an address of the kind.
-SIDEWALK = (
-    ("Walking down a sidewalk lined with vibrant flowers is one of life’s simple joys! "),
-    (
-        'It reminds me of playing the <a href="https://slopegame.example.io">slope game</a>, '
-        "where you have to navigate through colorful landscapes while dodging obstacles."
-    ),
-)
-MACRO = (
-    (
-        "That photo reminds me of the first time I tried macro photography in my backyard. I "
-        "spent an hour trying to get a clear shot of a red flower, experimenting with angles and "
-        "lighting. It was so much fun discovering the little details up close! "
-    ),
-    (
-        "If you ever need a break from photography, I recommend playing Snow Rider 3D for a bit "
-        "of quick, light-hearted fun."
-    ),
-)
 HASKELL = (
     (
         "This piece masterfully blends technical depth with mythological storytelling, "
@@ -49,36 +29,6 @@ HASKELL = (
         'article <a href="https://cryptoairhub.example.com">Crypto Blog</a>.'
     ),
 )
-
-
-@pytest.mark.parametrize(
-    ("remark", "advert", "title"),
-    [
-        (*SIDEWALK, "Flowers along the sidewalk"),
-        (*MACRO, "A red flower"),
-        (*HASKELL, "Typing the technical interview"),
-    ],
-    ids=["sidewalk", "macro", "haskell"],
-)
-def test_finds_the_seam_in_the_comments_that_the_essay_quotes(remark, advert, title):
-    comment = make_comment(remark + advert, post=Post(title=title))
-
-    signal = abrupt_shift(comment, History())
-
-    assert signal is not None
-    assert [(s.start, s.end) for s in signal.spans] == [(len(remark), len(remark + advert))]
-    assert signal.boundaries == (len(remark),)
-
-
-def test_finds_the_third_essay_comment_without_its_link():
-    text = "".join(HASKELL).replace('<a href="https://cryptoairhub.example.com">', "").strip()
-    comment = make_comment(text.replace("</a>", ""))
-
-    signal = abrupt_shift(comment, History())
-
-    assert signal is not None
-    assert signal.spans[0].start == len(HASKELL[0])
-    assert "introduces its writer" in signal.reason
 
 
 def test_finds_an_advertisement_between_two_remarks():
@@ -162,16 +112,3 @@ def test_boundaries_are_the_edges_of_whole_sentences_inside_the_text(pieces):
         assert set(signal.boundaries) <= starts
         assert all(0 < boundary < len(comment.text) for boundary in signal.boundaries)
         assert signal.boundaries
-
-
-def test_is_silent_where_all_is_advertisement():
-    comment = make_comment("Best valves 50% off with free delivery, order at valvehaus.shop now!")
-
-    assert abrupt_shift(comment, History()) is None
-
-
-def test_words_of_the_posts_own_subject_make_no_advertisement():
-    text = "The fees surprised me too. A loan at 24% is what my brother took from the lender."
-    comment = make_comment(text, post=Post(title="How a payday loan from a lender grew"))
-
-    assert abrupt_shift(comment, History()) is None

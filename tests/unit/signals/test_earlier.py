@@ -10,7 +10,7 @@ from models.inputs import ModelOutput
 from service.domain.history import Conduct, History, Record, TrackRecord
 from service.scoring.conclude import conclude, logistic
 from service.scoring.weights import Cutoffs, Weights
-from service.signals.earlier import comments, excess, squashed_log_odds
+from service.signals.earlier import excess, squashed_log_odds
 from service.signals.registry import DETECTORS, detect_all
 from tests.factories import NOW, make_comment
 
@@ -100,11 +100,6 @@ def test_one_more_rejection_never_says_less(rejected, approved, more):
     assert squashed_log_odds(rejected + more, approved, 1.0) >= before
 
 
-@pytest.mark.parametrize("key", ["email", "name", "address", "system", "domains", "content"])
-def test_an_even_record_says_nothing(key):
-    assert strengths(**{key: here(rejected=50, approved=50)}) == {}
-
-
 def test_what_other_sites_ruled_counts_less_than_what_this_one_did():
     own = strengths(domains=here(rejected=3))["rejected_target_before"]
     others = strengths(domains=elsewhere(rejected=3))["rejected_target_before"]
@@ -159,8 +154,3 @@ def test_a_regular_may_write_as_often_as_the_discussion_asks_for():
 def test_what_people_do_is_no_excess_and_the_rest_never_reaches_one():
     assert excess(5, 5) == 0.0
     assert 0.0 < excess(6, 5) < excess(10**9, 5) < 1.0
-
-
-def test_decayed_counts_are_told_as_whole_comments():
-    assert comments(0.6) == "an earlier comment"
-    assert comments(2.7) == "3 earlier comments"

@@ -87,17 +87,6 @@ def test_a_commit_is_durable_and_references_are_checked(engine):
     }
 
 
-def test_readers_see_one_moment_while_a_writer_goes_on(engine):
-    write(engine, lambda c: c.exec_driver_sql("CREATE TABLE t (n INTEGER)"))
-
-    with reading(engine) as connection:
-        seen = [connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one()]
-        write(engine, lambda c: c.exec_driver_sql("INSERT INTO t VALUES (1)"))
-        seen.append(connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one())
-
-    assert seen == [0, 0]
-
-
 def test_a_database_that_stays_locked_is_unavailable(engine):
     write(engine, lambda c: c.exec_driver_sql("CREATE TABLE t (n INTEGER)"))
 
@@ -108,25 +97,6 @@ def test_a_database_that_stays_locked_is_unavailable(engine):
         write(engine, hold_and_try)
 
 
-def test_a_folder_that_is_not_there_is_unavailable(tmp_path):
-    engine = create_engine(f"sqlite:///{tmp_path / 'missing' / 'slopsieve.db'}")
-
-    with pytest.raises(StoreUnavailableError):
-        ping(engine)
-
-
-def test_a_file_that_is_no_database_is_unavailable(engine, database):
-    database.write_bytes(b"not a database, but long enough to look like one" * 100)
-
-    with pytest.raises(StoreUnavailableError):
-        ping(engine)
-
-
-def test_a_database_without_tables_is_unavailable(engine):
-    with pytest.raises(StoreUnavailableError):
-        sql_stores(engine).comments.add([NewComment(comment=make_comment(), lane=Lane.BULK)])
-
-
 def test_an_error_never_shows_what_was_to_be_kept(engine):
     comment = make_comment("something private", id="c1")
 
@@ -134,20 +104,6 @@ def test_an_error_never_shows_what_was_to_be_kept(engine):
         sql_stores(engine).comments.add([NewComment(comment=comment, lane=Lane.BULK)])
 
     assert "private" not in f"{failure.value} {failure.value.__cause__}"
-
-
-def test_what_failed_half_way_is_not_kept(engine):
-    write(engine, lambda c: c.exec_driver_sql("CREATE TABLE t (n INTEGER)"))
-
-    def fail(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("INSERT INTO t VALUES (1)")
-        raise LookupError
-
-    with pytest.raises(LookupError):
-        write(engine, fail)
-
-    with reading(engine) as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one() == 0
 
 
 def test_of_two_transactions_that_wait_for_each_other_one_is_tried_again(postgresql: Server):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -68,28 +67,6 @@ def test_every_key_of_a_cluster_lies_on_one_node(cluster):
         client.close()
     store.close()
     assert sorted(size > 0 for size in sizes) == [False, False, True]
-
-
-def test_closing_leaves_no_connection_to_any_node_open(cluster):
-    clients = [redis.Redis.from_url(server.url) for server in cluster]
-    before = connections(clients)
-    store = ValkeyHistoryStore(cluster[0].url, cluster=True)
-    store.ping()
-    opened = connections(clients)
-
-    store.close()
-
-    deadline = time.monotonic() + 10
-    while connections(clients) > before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    after = connections(clients)
-    for client in clients:
-        client.close()
-    assert after <= before < opened
-
-
-def connections(clients: Sequence[redis.Redis]) -> int:
-    return sum(client.info("clients")["connected_clients"] for client in clients)
 
 
 def test_a_cluster_that_is_away_is_unavailable_at_the_first_call():

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from service.supervisor.part import Part, Recipe, describe_exit
+from service.supervisor.part import Part, Recipe
 
 DEADLINE_SECONDS = 10
 
@@ -73,30 +73,6 @@ def await_death(part):
     return codes[0]
 
 
-def test_each_line_carries_the_parts_name(make_part, lines):
-    part = make_part("print('first'); print('second')")
-    part.start()
-
-    until(lambda: len(lines) == 2)
-
-    assert lines == ["worker   | first", "worker   | second"]
-
-
-def test_a_part_that_died_comes_back_after_a_moment(make_part, clock):
-    part = make_part("raise SystemExit(7)")
-    part.start()
-    code = await_death(part)
-    part.look_after()
-    too_early = part.pid
-
-    clock.now += 0.25
-    part.look_after()
-
-    assert code == 7
-    assert too_early is None
-    assert part.pid is not None
-
-
 def test_a_part_that_keeps_dying_comes_back_ever_more_slowly(make_part, clock):
     part = make_part("raise SystemExit(1)")
     part.start()
@@ -141,8 +117,3 @@ def test_a_part_that_ignores_the_order_to_stop_is_killed(make_part, clock, lines
     part.wait_or_kill()
 
     assert part.pid is None
-
-
-def test_an_exit_by_a_signal_is_told_by_its_name():
-    assert describe_exit(-9) == "SIGKILL"
-    assert describe_exit(3) == "exit code 3"

@@ -48,14 +48,3 @@ def test_after_a_full_batch_the_next_one_waits_longer_and_then_not_any_more():
     receive(batcher, 1)
 
     assert loop.waits == [0.01, 0.04, 0.01, 0.01, 0.04]
-
-
-def test_without_a_longer_wait_every_batch_waits_the_same():
-    loop = Loop()
-    batcher = make(loop)
-
-    for _ in range(2):
-        receive(batcher, 10)
-        loop.run()
-
-    assert loop.waits == [0.01, 0.01]

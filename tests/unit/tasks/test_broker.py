@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from kombu import Connection
 
 from service.tasks.broker import kombu_url
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "redis://localhost:6379/0",
-        "redis://:p%40ss@valkey:6380/2",
-        "rediss://user:secret@valkey.example:6379/1",
-    ],
-)
-def test_addresses_on_the_network_are_the_same_in_both_worlds(url):
-    assert kombu_url(url) == url
 
 
 def test_a_unix_socket_keeps_its_path_its_password_and_its_database():

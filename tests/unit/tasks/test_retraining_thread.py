@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from service.domain.errors import ConflictError
@@ -23,23 +21,6 @@ def test_it_looks_when_it_starts_and_again_when_it_was_woken():
     thread.join(seconds=5)
 
     assert len(looks) == 2
-
-
-def test_what_is_under_way_hears_that_it_is_to_stop():
-    began, stopped = threading.Event(), []
-
-    def work(goes_on):
-        began.set()
-        until(lambda: not goes_on())
-        stopped.append(True)
-
-    thread = RetrainingThread(work)
-    thread.start()
-    began.wait(5)
-    thread.stop()
-    thread.join(seconds=5)
-
-    assert stopped == [True]
 
 
 @pytest.mark.parametrize("error", [ConflictError("another runs"), ValueError("a fault")])

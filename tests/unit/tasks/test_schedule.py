@@ -38,18 +38,6 @@ def test_a_job_runs_at_once_and_again_when_its_time_has_come(clock):
     assert runs == [0.0, 10.0, 20.0]
 
 
-def test_it_waits_for_the_job_that_is_due_next(clock):
-    schedule = Schedule(
-        [
-            Job(task=SWEEP, every_seconds=10.0, run=lambda _: 0),
-            Job(task=GROUP, every_seconds=4.0, run=lambda _: 0),
-        ],
-        monotonic=clock,
-    )
-
-    assert schedule.run_due() == 4.0
-
-
 def test_a_job_that_is_behind_is_cut_off_and_goes_on_in_its_share_of_the_time(clock):
     def work(goes_on):
         while goes_on():
@@ -83,30 +71,6 @@ def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(clock, caplog,
     assert runs == [1, 1]
     assert said in caplog.text
     assert "words" not in log_lines(caplog)
-
-
-def test_stores_that_stay_away_are_told_of_once(clock, caplog):
-    def away(_goes_on):
-        raise StoreUnavailableError("away")
-
-    schedule = Schedule([Job(task=SWEEP, every_seconds=1.0, run=away)], monotonic=clock)
-    with caplog.at_level(logging.WARNING):
-        for clock.now in (0.0, 1.0, 2.0):
-            schedule.run_due()
-
-    assert caplog.text.count("stores are away") == 1
-
-
-def test_every_run_is_watched_by_its_name(clock):
-    watched = []
-
-    def watch(task, run):
-        return lambda: watched.append((task, run()))
-
-    job = Job(task=SWEEP, every_seconds=10.0, run=lambda _: 7)
-    Schedule([job], watch=watch, monotonic=clock).run_due()
-
-    assert watched == [(SWEEP.value, 7)]
 
 
 def test_told_to_stop_it_ends_the_run_at_hand_and_begins_no_other():

@@ -54,13 +54,6 @@ def test_a_batch_counts_its_verdicts_and_its_stages(registry, counting):
     assert get("slopsieve_batch_comments_sum") == 1
 
 
-def test_a_verdict_that_was_there_already_is_not_counted_again(registry, counting):
-    counting.judged(make_batch(stored=set()))
-
-    assert registry.get_sample_value("slopsieve_verdicts_total", {"outcome": "spam"}) is None
-    assert registry.get_sample_value("slopsieve_stage_seconds_count", {"stage": "verdict"}) == 0
-
-
 def test_a_degraded_verdict_is_counted_by_each_cause(registry, counting):
     batch = make_batch()
     verdict = replace(batch.verdicts[0], outcome=Outcome.UNSURE, degraded_by=("history", "model"))

@@ -11,7 +11,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from service.watching.exposition import Exposition
 from service.watching.families import unpack
-from service.watching.readings import Kind, Part, Reading
 from service.watching.sockets import MetricsSocket
 from tests.integration.installation import until
 from tests.servers import free_port
@@ -56,17 +55,6 @@ def test_one_text_shows_every_process_of_the_folder(show):
     }
 
 
-def test_a_metric_of_many_processes_is_described_once(show):
-    show("worker")
-
-    lines = show("api").text().decode().splitlines()
-
-    assert [line for line in lines if line.startswith("#")] == [
-        "# HELP things_total Things that happened.",
-        "# TYPE things_total counter",
-    ]
-
-
 def test_a_successor_takes_the_slot_of_one_that_ended(show, tmp_path):
     first = show("worker", 2)
     first.close()
@@ -78,40 +66,12 @@ def test_a_successor_takes_the_slot_of_one_that_ended(show, tmp_path):
     assert samples(show("api").text())[("things_total", "worker", "0")] == 9
 
 
-def test_readings_are_shown_beside_what_is_counted(show):
-    read = [Reading(name="open", about="Open.", value=4, kind=Kind.COUNTER)]
-    api = show("api", own=[lambda: read])
-    api.ask_parts({"part": Part(read=lambda: [Reading(name="waits", about="Waits.", value=7)])})
-
-    found = samples(api.text())
-
-    assert found[("open_total", "api", "0")] == 4
-    assert found[("waits", "api", "0")] == 7
-    assert found[("slopsieve_part_read", "api", "0")] == 1
-
-
-def test_numbers_that_cannot_be_read_hide_no_others(show):
-    def broken() -> list[Reading]:
-        raise OSError
-
-    assert samples(show("api", own=[broken]).text()) == {("things_total", "api", "0"): 1}
-
-
 def test_where_no_socket_can_be_made_a_process_still_shows_itself(show, tmp_path):
     (tmp_path / "file").touch()
 
     alone = show("api", folder=tmp_path / "file")
 
     assert samples(alone.text()) == {("things_total", "api", "0"): 1}
-
-
-def test_a_path_too_long_for_a_socket_is_no_hindrance(show, tmp_path):
-    deep = tmp_path / ("deep" * 25)
-    show("worker", 6, folder=deep)
-
-    found = samples(show("api", folder=deep).text())
-
-    assert found[("things_total", "worker", "0")] == 6
 
 
 def test_the_sockets_lie_where_only_their_owner_may_look(tmp_path):

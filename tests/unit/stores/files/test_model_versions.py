@@ -106,19 +106,6 @@ def test_the_old_version_judges_until_the_new_one_is_ready(folder, clock):
     assert versions.current().version == "second"
 
 
-def test_a_promoted_version_is_noticed_soon(folder, clock):
-    versions = ModelVersions(folder, monotonic=clock, beside=at_once)
-    versions.current()
-    (folder / CURRENT_FILE).write_text("second\n")
-    before = versions.current().version
-
-    clock.now += 2.0
-    versions.current()
-
-    assert before == "first"
-    assert versions.current().version == "second"
-
-
 def test_a_version_that_was_tampered_with_never_replaces_one_that_serves(folder, clock):
     versions = ModelVersions(folder, monotonic=clock, beside=at_once)
     versions.current()
@@ -143,16 +130,3 @@ def test_without_a_usable_version_the_classifier_is_unavailable_and_the_reason_i
     assert "CURRENT" in versions.problem
     with pytest.raises(ModelUnavailableError):
         model.classifier.score_batch([ModelInput(text="hello")])
-
-
-def test_a_version_that_appears_later_is_taken_up(folder, clock):
-    (folder / CURRENT_FILE).unlink()
-    versions = ModelVersions(folder, monotonic=clock, beside=at_once)
-    versions.current()
-    (folder / CURRENT_FILE).write_text("first\n")
-    clock.now += 2.0
-
-    model = versions.current()
-
-    assert model.version == "first"
-    assert versions.problem is None

@@ -97,11 +97,6 @@ def test_domains_and_mail_domains_are_looked_up_apart(lists):
     assert names(lists, mail_domain="box7.minutes.example") == ["throwaway"]
 
 
-def test_each_kind_there_is_a_list_of_is_known(lists):
-    assert all(lists.has(kind) for kind in ListKind)
-    assert not MemoryReputationLists().has(ListKind.DOMAINS)
-
-
 def test_a_list_past_its_expiry_says_nothing(lists):
     assert names(lists, address="192.0.2.7", at=NOW + timedelta(days=7)) == ["abuse"]
     assert names(lists, address="192.0.2.7", at=NOW + timedelta(days=8)) == []
@@ -154,13 +149,6 @@ def test_no_domain_however_odd_stops_a_look_up(mail_domain, domains):
     assert names(lists, mail_domain=mail_domain, domains=domains) == []
 
 
-def test_no_folder_is_no_list(tmp_path):
-    lists = ListFolder(tmp_path / "none")
-
-    assert names(lists, address="192.0.2.7", domains=["a.example"], mail_domain="b.example") == []
-    assert lists.all() == lists.damaged() == []
-
-
 def test_a_damaged_list_is_left_out_and_the_others_go_on(tmp_path):
     ListFolder(tmp_path).put(about("good"), compiled(NETWORKS))
     ListFolder(tmp_path).put(about("bad"), compiled(NETWORKS))
@@ -185,13 +173,6 @@ def test_a_file_cut_or_changed_anywhere_is_known_for_damaged(tmp_path_factory, a
 
     with pytest.raises(DamagedListError):
         open_list(path)
-
-
-def test_what_is_known_of_a_list_comes_back_from_its_file(tmp_path):
-    told = about(source="https://lists.example/\N{LATIN SMALL LETTER E WITH ACUTE}")
-    write_list(tmp_path / "a.list", told, compiled(NETWORKS))
-
-    assert open_list(tmp_path / "a.list")[0] == told
 
 
 def test_a_list_grows_stale_before_it_expires():

@@ -93,10 +93,6 @@ def test_an_address_leads_to_the_number_of_its_system(find_system, address, numb
     assert find_system(address) == number
 
 
-def test_without_a_file_no_system_is_known():
-    assert open_systems(None)("192.0.2.9") is None
-
-
 @pytest.mark.parametrize("content", [None, b"", b"not a database"])
 def test_a_file_that_is_no_database_stops_the_start_with_one_line(tmp_path, content):
     path = tmp_path / "systems.mmdb"

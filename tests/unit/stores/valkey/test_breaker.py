@@ -41,14 +41,6 @@ def fail(circuit: Circuit, store: Store, times: int) -> None:
             circuit.call(store.ask)
 
 
-def test_while_a_store_answers_the_circuit_is_not_noticed(circuit, store):
-    answers = [circuit.call(store.ask) for _ in range(5)]
-
-    counts = circuit.counts()
-    assert answers == ["answer"] * 5
-    assert (counts.is_open, counts.opened, counts.refused) == (False, 0, 0)
-
-
 def test_after_three_failures_in_a_row_the_store_is_asked_no_more(circuit, store):
     store.away = True
 
@@ -94,22 +86,6 @@ def test_each_failed_try_doubles_the_pause_up_to_eight_seconds(circuit, store):
             tried_at.append(store.seconds)
 
     assert tried_at == [1, 3, 7, 15, 23, 31, 39]
-
-
-def test_an_answer_makes_the_next_pause_short_again(circuit, store):
-    store.away = True
-    fail(circuit, store, 3)
-    store.seconds = 1.0
-    fail(circuit, store, 1)
-    store.away = False
-    store.seconds = 3.0
-    circuit.call(store.ask)
-    store.away = True
-    fail(circuit, store, 3)
-    store.away = False
-    store.seconds = 4.0
-
-    assert circuit.call(store.ask) == "answer"
 
 
 def test_of_many_threads_one_tries_and_the_others_are_refused_meanwhile(circuit, store):

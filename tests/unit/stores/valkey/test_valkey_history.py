@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import secrets
-import time
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import redis
@@ -17,7 +15,6 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.history import Record
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
-from tests.servers import GIVEN_UP_SECONDS, free_port, running_valkey
 
 COMMENT = make_comment(
     "hello https://shop.example", sender=Sender(address_key="a1", email_domain="mail.example")
@@ -29,39 +26,6 @@ LONG = (
 HALF_A_YEAR = 180 * 24 * 3600
 
 
-def test_an_unreachable_server_is_unavailable_at_once():
-    store = ValkeyHistoryStore(f"redis://:pw@127.0.0.1:{free_port()}/0")
-    started = time.monotonic()
-
-    for call in (
-        lambda: store.gather([COMMENT], now=NOW),
-        lambda: store.learn("d1", COMMENT, Ruling.REJECT, at=NOW),
-        lambda: store.unlearn("d1", COMMENT, Ruling.REJECT, at=NOW),
-        store.ping,
-    ):
-        with pytest.raises(StoreUnavailableError):
-            call()
-
-    assert time.monotonic() - started < GIVEN_UP_SECONDS
-
-
-def test_a_server_that_does_not_answer_is_unavailable_within_its_budget(valkey):
-    store = ValkeyHistoryStore(valkey.url)
-    store.ping()
-    blocker = redis.Redis.from_url(valkey.url)
-    blocker.client_pause(800, all=True)
-    started = time.monotonic()
-
-    with pytest.raises(StoreUnavailableError):
-        store.gather([COMMENT], now=NOW)
-
-    waited = time.monotonic() - started
-    blocker.client_unpause()
-    blocker.close()
-    store.close()
-    assert waited < GIVEN_UP_SECONDS
-
-
 def test_a_wrong_password_is_unavailable_and_not_told(valkey):
     store = ValkeyHistoryStore(valkey.url.replace("unix://:", "unix://:wrong"))
 
@@ -70,19 +34,6 @@ def test_a_wrong_password_is_unavailable_and_not_told(valkey):
 
     store.close()
     assert "wrong" not in str(failure.value)
-
-
-def test_a_restart_of_the_server_is_not_noticed(tmp_path: Path):
-    port = free_port()
-    with running_valkey(tmp_path, port=port) as server:
-        store = ValkeyHistoryStore(server.url)
-        store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
-
-    with running_valkey(tmp_path, port=port):
-        seen = store.gather([COMMENT], now=NOW)
-        store.close()
-
-    assert seen[0].address.everywhere == Record(rejected=1)
 
 
 def test_everything_expires_and_a_decision_refreshes_it(valkey):

@@ -30,16 +30,6 @@ def _shown(pieces):
 TURNS = Seam(says="turns into an advertisement", strong=True)
 
 
-def test_text_without_marks_is_one_piece():
-    pieces = part_text("nothing to see")
-
-    assert _shown(pieces) == [("nothing to see", ())]
-
-
-def test_an_empty_text_has_no_pieces():
-    assert part_text("", layers=[_layer(1, (0, 3))], seams={0: TURNS}) == ()
-
-
 def test_overlapping_layers_are_parted_where_they_begin_and_end():
     pieces = part_text("abcdefgh", layers=[_layer(1, (0, 5)), _layer(2, (3, 7))])
 
@@ -212,12 +202,6 @@ def test_a_text_of_many_lines_is_cut_at_a_line():
     assert rest
 
 
-def test_a_text_that_hardly_exceeds_its_bounds_is_not_folded():
-    _, rest = shorten(part_text("a" * 120), max_chars=100, max_lines=9)
-
-    assert rest == ()
-
-
 @pytest.mark.parametrize(
     "flood",
     [
@@ -267,13 +251,6 @@ def test_letters_that_only_look_latin_are_marked_within_mixed_words():
     )
 
 
-def test_a_flood_of_look_alikes_is_marked_no_more_after_a_while():
-    pieces = part_text("a\u0430" * 30_000)
-
-    assert len(pieces) < 2_000
-    assert "".join(p.text for p in pieces) == "a\u0430" * 30_000
-
-
 @pytest.mark.parametrize("break_", ["\n", "\r\n", "\n \t"])
 def test_thousands_of_empty_lines_are_told_as_a_number_and_what_follows_is_seen(break_):
     text = f"Nice post.{break_ * 5_000}Buy at pills.example"
@@ -284,7 +261,3 @@ def test_thousands_of_empty_lines_are_told_as_a_number_and_what_follows_is_seen(
     assert "".join(piece.text for piece in first).endswith("Buy at pills.example")
     assert [p.text for p in pieces if p.kind is PieceKind.UNSEEN] == ["4,999 empty lines"]
     assert rest == ()
-
-
-def test_paragraphs_stay_apart_as_they_were_written():
-    assert _shown(part_text("one\n\n\ntwo")) == [("one\n\n\ntwo", ())]
