@@ -12,7 +12,7 @@ from service.campaigns.traits import Traits
 from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM, PeoplesRulings
 from service.domain.comment import CommentId, Lane, Post, Sender, SiteId
 from service.domain.decision import Decision, Ruling
-from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
 from service.ports.campaigns import Lease, Placement
 from service.ports.comments import NewComment
@@ -147,17 +147,6 @@ def test_two_alike_found_a_campaign_and_a_third_joins_it_by_either(stores):
     assert {stores.cases.get(one).campaign_id for one in (first, second, third)} == {
         founded[second]
     }
-
-
-def test_comments_of_one_call_can_be_like_each_other(stores):
-    first, second, third = judged(stores), judged(stores), judged(stores)
-
-    joined = stores.campaigns.place(
-        [placement(first), placement(second, first), placement(third, second)], at=NOW
-    )
-
-    assert set(joined) == {second, third}
-    assert len(set(joined.values())) == 1
 
 
 def test_placing_again_changes_nothing(stores):
@@ -314,17 +303,6 @@ def test_a_campaign_tells_its_numbers(stores):
     assert [case.comment.id for case in found.beginnings] == [ids[4], ids[3], ids[1]]
 
 
-def test_the_most_common_targets_come_first(stores):
-    first = judged(stores, targets=("site:a.example", "site:b.example"))
-    second = judged(stores, targets=("site:b.example",))
-    stores.campaigns.place([placement(first)], at=NOW)
-    campaign_id = stores.campaigns.place([placement(second, first)], at=NOW)[second]
-
-    found = stores.campaigns.get(campaign_id, site_ids=None)
-
-    assert found.targets == ("site:b.example", "site:a.example")
-
-
 def test_of_guessed_names_one_is_told(stores):
     targets = ("name:lantern", "name:offerlantern", "site:a.example")
     campaign_id, _ = campaign(stores, 3, targets=targets)
@@ -427,21 +405,6 @@ def test_members_come_newest_first_and_can_be_those_that_wait_alone(stores):
     assert members(stores, campaign_id, waiting_only=True) == [ids[3], ids[1], ids[0]]
 
 
-def test_pages_of_members_follow_each_other(stores):
-    campaign_id, ids = campaign(stores, 5)
-    found, cursor = [], None
-
-    for _ in range(3):
-        page = stores.campaigns.members(
-            campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=2
-        )
-        found += [case.comment.id for case in page.cases]
-        cursor = page.next_cursor
-
-    assert cursor is None
-    assert found == ids[::-1]
-
-
 def test_waiting_members_are_named_up_to_a_moment_and_a_number(stores):
     campaign_id, ids = campaign(stores, 5)
     decide(stores, ids[1])
@@ -456,20 +419,6 @@ def test_waiting_members_are_named_up_to_a_moment_and_a_number(stores):
 
     assert waiting(3) == [ids[3], ids[2], ids[0]]
     assert waiting(9, limit=1) == [ids[4]]
-
-
-@pytest.mark.parametrize(
-    "cursor", ["", "nonsense", "e30", "[]", "W10", "WyJtZW1iZXJzIl0", "\ud800"]
-)
-def test_a_foreign_cursor_is_refused(stores, cursor):
-    campaign_id, _ = campaign(stores, 3)
-
-    with pytest.raises(InvalidInputError):
-        stores.campaigns.page(site_ids=None, waiting_only=False, cursor=cursor, limit=2)
-    with pytest.raises(InvalidInputError):
-        stores.campaigns.members(
-            campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=2
-        )
 
 
 def test_traits_say_how_their_comment_stands_unless_the_classifier_was_away(stores):

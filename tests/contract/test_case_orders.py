@@ -8,7 +8,6 @@ import pytest
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, Lane, SiteId
-from service.domain.errors import InvalidInputError
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
@@ -71,11 +70,3 @@ def test_a_page_goes_on_where_it_ended_though_its_last_comment_is_decided_since(
     )
 
     assert "".join(case.comment.id for case in rest.cases) == "eba"
-
-
-@pytest.mark.parametrize("order", [Order.OLDEST, Order.DOUBT, Order.SITE])
-def test_a_cursor_of_another_order_is_refused(kept, order):
-    page = kept.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=1)
-
-    with pytest.raises(InvalidInputError):
-        kept.cases.page(CaseFilter(), order=order, cursor=page.next_cursor, limit=1)

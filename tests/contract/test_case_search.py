@@ -218,12 +218,6 @@ def test_pages_follow_one_another_newest_first_with_nothing_twice(stores, kept):
     assert moments == sorted(moments)
 
 
-@pytest.mark.parametrize("cursor", ["", "x", "c2Zvbw", "WyJyZXZpZXciLDAsMCwiYSJd", "é", "cy0" * 50])
-def test_a_cursor_of_nobody_is_refused(stores, cursor):
-    with pytest.raises(InvalidInputError):
-        stores.search.find(parse_search(""), site_ids=None, cursor=cursor, limit=4)
-
-
 def test_counting_ends_at_the_limit(stores, kept):
     for _ in range(4):
         kept("many of them")
@@ -331,20 +325,6 @@ def test_nothing_of_a_withdrawn_comment_is_left_in_the_index(engine):
             }
     assert "wanother" in words
     assert "wquastenflosser" not in words
-
-
-def test_dropping_what_was_left_out_leaves_what_is_kept_findable(stores, kept):
-    stays = kept("an axolotl in the pump")
-    withdrawn = [kept(f"a numbat{number} in the valve") for number in range(40)]
-    for comment_id in withdrawn:
-        stores.comments.withdraw(comment_id, at=NOW)
-
-    for _ in range(2):
-        stores.search.drop_left_out()
-
-    assert found(stores, "axolotl") == [stays]
-    assert found(stores, "numbat1") == []
-    assert found(stores, "in") == [stays]
 
 
 def test_once_dropped_no_word_of_what_was_left_out_is_on_file(engine):

@@ -116,13 +116,6 @@ def test_in_review_unsure_come_before_audit_samples_each_oldest_first(stores):
     assert queue == ["u2", "u1", "a2", "a1"]
 
 
-def test_an_unsure_comment_in_the_audit_sample_is_unsure(stores):
-    sampled = keep(stores, outcome=Outcome.HAM, audit=True, received_at=NOW - timedelta(days=1))
-    unsure = keep(stores, outcome=Outcome.UNSURE, audit=True)
-
-    assert listed(stores, CaseFilter(needs_review=True), Order.REVIEW) == [unsure, sampled]
-
-
 @pytest.mark.parametrize("order", Order)
 def test_pages_hold_every_case_once_in_order(stores, order):
     for number in range(11):
@@ -192,20 +185,6 @@ def test_a_post_at_an_endless_address_is_kept_but_not_looked_for(stores):
 
     assert stores.cases.get(one).comment.post.url == url
     assert shown(stores, url) == []
-
-
-def test_a_full_last_page_has_no_next_cursor(stores):
-    for _ in range(4):
-        keep(stores)
-
-    assert [len(page) for page in leaf_through(stores, Order.NEWEST, limit=2)] == [2, 2]
-
-
-def test_without_a_match_the_page_is_empty(stores):
-    page = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=5)
-
-    assert page.cases == ()
-    assert page.next_cursor is None
 
 
 def test_newcomers_wait_and_came_in_and_were_judged_since(stores):
@@ -477,15 +456,6 @@ def test_a_tally_counts_verdicts_and_who_contradicted_them(stores):
 
     assert tally == Tally(received=8, spam=3, ham=3, unsure=1, missed_spam=1, false_positives=1)
     assert tally.share_right == pytest.approx(4 / 6)
-
-
-def test_the_tally_of_an_empty_time_is_empty(stores):
-    keep(stores, outcome=Outcome.SPAM)
-
-    tally = stores.cases.tally(SITE, received_from=NOW + timedelta(days=1), received_before=NOW)
-
-    assert tally == Tally()
-    assert tally.share_right == 1.0
 
 
 def test_in_review_what_more_likely_stands_wrong_comes_first_and_age_outweighs_it(stores):

@@ -47,20 +47,6 @@ ODD = [
 
 
 @each_classifier
-def test_no_comments_get_no_answers(classifier):
-    assert classifier.score_batch([]) == []
-
-
-@each_classifier
-def test_there_is_one_answer_a_comment_in_order(classifier):
-    alone = [classifier.score_batch([one])[0] for one in (SPAM, HAM, SPAM)]
-
-    together = classifier.score_batch([SPAM, HAM, SPAM])
-
-    assert together == alone
-
-
-@each_classifier
 def test_an_answer_never_depends_on_the_rest_of_the_batch(classifier):
     batch = [SPAM, *ODD, HAM, *(dataclasses.replace(HAM, text=f"no. {n}") for n in range(20))]
     shuffled = random.Random(7).sample(range(len(batch)), len(batch))
@@ -150,7 +136,3 @@ def test_an_embedding_has_unit_length_or_there_is_none(classifier):
         if answer.embedding is not None:
             assert len(answer.embedding) == 64
             assert sum(n * n for n in answer.embedding) == pytest.approx(1.0)
-
-
-def test_the_shipped_classifier_embeds_every_comment():
-    assert all(answer.embedding for answer in SHIPPED.score_batch([SPAM, HAM]))

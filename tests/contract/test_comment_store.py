@@ -109,16 +109,6 @@ def test_a_moment_in_another_time_zone_is_the_same_moment(stores):
     assert kept.received_at.tzinfo is not None
 
 
-def test_without_keys_equal_comments_are_all_new(stores):
-    first = make_comment()
-    second = replace(first, id=CommentId("another"))
-
-    answers = stores.comments.add([new(first), new(second)])
-
-    assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.NEW]
-    assert count(stores) == 2
-
-
 def test_the_same_key_with_the_same_content_is_a_repeat_of_the_first(stores):
     first = make_comment()
     later = replace(first, id=CommentId("later"), received_at=NOW + timedelta(minutes=5))
@@ -202,10 +192,6 @@ def test_one_comment_of_an_unknown_site_keeps_the_whole_call_out(stores):
         stores.comments.add([new(make_comment()), new(stranger)])
 
     assert count(stores) == 0
-
-
-def test_adding_nothing_answers_nothing(stores):
-    assert stores.comments.add([]) == []
 
 
 def test_more_than_a_thousand_comments_are_answered_in_order(stores):

@@ -50,18 +50,6 @@ def test_a_decision_comes_back_as_it_was(stores):
     assert case.state is State.DECIDED
 
 
-def test_decisions_are_listed_oldest_first(stores):
-    kept = keep(stores)
-    given = [make_decision(kept, ruling=ruling) for ruling in (*Ruling, *Ruling)]
-
-    for decision in given:
-        stores.decisions.add(decision)
-
-    case = stores.cases.get(kept)
-    assert [d.id for d in case.decisions] == [d.id for d in given]
-    assert case.decision == given[-1]
-
-
 def test_a_decision_on_a_comment_that_is_not_kept_is_refused(stores):
     with pytest.raises(NotFoundError):
         stores.decisions.add(make_decision(CommentId("no")))
@@ -184,29 +172,6 @@ def test_of_decisions_made_at_the_same_time_all_are_kept_and_one_is_in_force(sto
     assert stores.cases.count(CaseFilter(needs_review=True)) == 0
 
 
-def test_what_is_to_be_told_is_kept_with_the_decision_and_its_undoing(stores):
-    kept = keep(stores)
-    decided, undone = make_message(kept, "m1"), make_message(kept, "m2")
-
-    stores.decisions.add(make_decision(kept), deliveries=[decided])
-    stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[undone])
-
-    assert told(stores) == ["m1", "m2"]
-
-
-def test_where_nothing_was_decided_nothing_is_told(stores):
-    kept = keep(stores)
-    decision = make_decision(kept)
-
-    with pytest.raises(NotFoundError):
-        stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[make_message(kept, "m1")])
-    stores.decisions.add(decision)
-    with pytest.raises(ConflictError):
-        stores.decisions.add(decision, deliveries=[make_message(kept, "m2")])
-
-    assert told(stores) == []
-
-
 def test_where_nothing_can_be_told_nothing_was_decided(stores):
     fresh, decided = keep(stores), keep(stores)
     decision = make_decision(decided)
@@ -234,11 +199,6 @@ def make_message(comment_id: CommentId, name: str) -> Delivery:
         payload="{}",
         created_at=NOW,
     )
-
-
-def told(stores) -> list[str]:
-    kept = stores.deliveries.recent(state=None, site_id=None, limit=9)
-    return [one.id for one in kept][::-1]
 
 
 def test_a_decision_that_was_not_seen_is_not_replaced(stores):

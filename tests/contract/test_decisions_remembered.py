@@ -108,10 +108,6 @@ def test_of_the_decisions_in_force_every_page_brings_the_next_ones(stores):
     assert pages == [[made[0].id, made[2].id], [made[3].id, made[4].id], []]
 
 
-def test_where_nothing_was_decided_the_first_page_is_empty(stores):
-    assert in_force(stores, limit=10) == [[]]
-
-
 def test_a_decided_comment_of_a_withdrawn_comment_holds_nothing_of_its_sender(stores):
     kept = keep(stores)
     stores.decisions.add(make_decision(kept))

@@ -115,26 +115,6 @@ def test_a_delivery_comes_back_as_it_was_with_the_number_the_store_gives(stores)
     assert read_back.seq != 99
 
 
-def test_later_deliveries_have_higher_numbers(stores):
-    first, second = keep(stores, 2)
-    ids = add(stores, first, second, first)
-    ids += add(stores, second)
-
-    numbers = [read(stores, one).seq for one in ids]
-
-    assert numbers == sorted(set(numbers))
-
-
-def test_of_many_kept_at_once_numbers_follow_the_order_in_which_they_were_given(stores):
-    kept = keep(stores, 3)
-
-    ids = add(stores, *kept * 500)
-
-    listed = stores.deliveries.recent(state=None, site_id=None, limit=2_000)
-    assert [delivery.id for delivery in listed] == ids[::-1]
-    assert [delivery.seq for delivery in listed] == sorted((d.seq for d in listed), reverse=True)
-
-
 def test_adding_a_known_id_changes_nothing(stores):
     first, second = keep(stores, 2)
     delivery = make_delivery(first)
@@ -147,12 +127,6 @@ def test_adding_a_known_id_changes_nothing(stores):
     assert len(take(stores)) == 2
 
 
-def test_adding_nothing_changes_nothing(stores):
-    stores.deliveries.add([])
-
-    assert stores.deliveries.recent(state=None, site_id=None, limit=9) == []
-
-
 def test_deliveries_about_unknown_comments_or_of_another_site_are_refused_as_a_whole(stores):
     (kept,) = keep(stores)
     fine = make_delivery(kept)
@@ -162,16 +136,6 @@ def test_deliveries_about_unknown_comments_or_of_another_site_are_refused_as_a_w
             stores.deliveries.add([fine, wrong])
 
     assert stores.deliveries.recent(state=None, site_id=None, limit=9) == []
-
-
-def test_a_delivery_is_due_at_once_unless_it_says_when(stores):
-    at_once, later = keep(stores, 2)
-    (first,) = add(stores, at_once)
-    (second,) = add(stores, later, next_try_at=moment(5))
-
-    taken = [take(stores, minutes) for minutes in (-0.01, 0, 4.99, 5)]
-
-    assert taken == [[], [first], [first], [second]]
 
 
 def test_what_is_due_the_longest_comes_first_and_no_more_than_asked_for(stores):
@@ -187,15 +151,6 @@ def test_what_is_due_the_longest_comes_first_and_no_more_than_asked_for(stores):
 
     in_order = [deliveries[index].id for index in (1, 3, 2, 0)]
     assert taken == [in_order[:3], in_order[3:]]
-
-
-def test_what_is_taken_tells_everything_that_delivering_needs(stores):
-    (kept,) = keep(stores)
-    (one,) = add(stores, kept)
-
-    (taken,) = stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=5)
-
-    assert taken == read(stores, one)
 
 
 def test_what_is_lent_is_not_lent_again_before_its_time(stores):
@@ -250,15 +205,6 @@ def test_a_later_delivery_with_a_time_of_its_own_waits_for_that_too(stores):
     taken = [take(stores, minutes) for minutes in (29, 30)]
 
     assert taken == [[], [second]]
-
-
-def test_comments_do_not_wait_for_each_other(stores):
-    slow, quick = keep(stores, 2)
-    add(stores, slow)
-    take(stores)
-    (second,) = add(stores, quick)
-
-    assert take(stores) == [second]
 
 
 def test_what_was_added_while_the_earlier_is_lent_waits(stores):
@@ -372,16 +318,6 @@ def test_a_failed_attempt_says_when_the_next_one_is(stores):
     assert answer == read(stores, one)
 
 
-def test_without_a_time_the_next_attempt_is_at_once(stores):
-    (kept,) = keep(stores)
-    (one,) = add(stores, kept)
-    take(stores)
-
-    tell(stores, one, DeliveryState.WAITING, 1)
-
-    assert take(stores, 1) == [one]
-
-
 def test_attempts_come_back_as_they_were_oldest_first(stores):
     kept, other = keep(stores, 2)
     one, another = add(stores, kept, other)
@@ -397,13 +333,6 @@ def test_attempts_come_back_as_they_were_oldest_first(stores):
 
     assert stores.deliveries.attempts(one) == given
     assert len(stores.deliveries.attempts(another)) == 1
-    assert stores.deliveries.attempts("no") == []
-
-
-def test_an_attempt_at_an_unknown_delivery_is_refused(stores):
-    with pytest.raises(NotFoundError):
-        tell(stores, "no")
-
     assert stores.deliveries.attempts("no") == []
 
 
@@ -448,19 +377,6 @@ def test_a_postponed_delivery_is_due_later_untried(stores):
     assert behind not in taken[1]
 
 
-def test_postponing_what_is_not_lent_changes_nothing(stores):
-    waiting, over = keep(stores, 2)
-    one, other = add(stores, waiting, over)
-    tell(stores, other)
-    before = [read(stores, one), read(stores, other)]
-
-    for delivery_id in (one, other, "no"):
-        stores.deliveries.release(delivery_id, until=moment(60))
-
-    assert [read(stores, one), read(stores, other)] == before
-    assert take(stores) == [one]
-
-
 def test_given_up_deliveries_can_be_tried_again_from_the_start(stores):
     ids = keep(stores, 3)
     dead, delivered, waiting = add(stores, *ids)
@@ -475,10 +391,6 @@ def test_given_up_deliveries_can_be_tried_again_from_the_start(stores):
     assert (revived.next_try_at, revived.ended_at) == (moment(7), None)
     assert take(stores, 7) == [waiting, dead]
     assert len(stores.deliveries.attempts(dead)) == 1
-
-
-def test_replaying_nothing_revives_nothing(stores):
-    assert stores.deliveries.replay([], at=NOW) == 0
 
 
 def test_what_is_replayed_goes_before_what_waits_behind_it(stores):
@@ -529,24 +441,6 @@ def test_the_newest_are_listed_first_by_state_and_site(stores):
     assert listed(DeliveryState.DEAD, None) == [dead]
     assert listed(DeliveryState.DELIVERED, SITE) == [delivered]
     assert listed(DeliveryState.DEAD, OTHER_SITE) == []
-
-
-def test_of_several_workers_who_take_at_once_no_two_get_the_same_or_the_same_comment(stores):
-    ids = keep(stores, 30)
-    add(stores, *ids, *ids)
-    together = threading.Barrier(6, timeout=30)
-
-    def work(_number: int) -> list[Delivery]:
-        taken = []
-        for _ in range(6):
-            together.wait()
-            taken += stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=3)
-        return taken
-
-    with ThreadPoolExecutor(6) as pool:
-        taken = [one for some in pool.map(work, range(6)) for one in some]
-
-    assert sorted(delivery.comment_id for delivery in taken) == sorted(ids)
 
 
 def test_workers_together_deliver_everything_once_and_each_comment_in_order(stores):
@@ -704,27 +598,6 @@ def test_what_was_not_delivered_is_never_deleted_however_old(stores):
     assert listed(stores) == {waiting, leased, failed, dead}
 
 
-def test_no_more_are_deleted_at_once_than_asked_for_the_oldest_first(stores):
-    ids = add(stores, *keep(stores, 5))
-    for minutes, one in enumerate(reversed(ids)):
-        tell(stores, one, minutes=minutes)
-
-    assert prune(stores, 60, limit=2) == 2
-    assert listed(stores) == set(ids[:3])
-
-
-def test_lines_go_on_after_what_was_before_is_deleted(stores):
-    (kept,) = keep(stores)
-    first, second = add(stores, kept, kept)
-    tell(stores, first, minutes=1)
-
-    prune(stores, 5)
-    (third,) = add(stores, kept)
-
-    assert read(stores, second).seq < read(stores, third).seq
-    assert take(stores, 6) == [second]
-
-
 acts = st.lists(
     st.tuples(
         st.sampled_from(
@@ -800,13 +673,3 @@ def _unnumbered(seen: list[object]) -> list[object]:
         *(replace(one, seq=0) if isinstance(one, Delivery) else one for one in answers),
         *(replace(one, seq=0) for one in listed),
     ]
-
-
-def test_a_delivery_is_found_by_its_id_and_an_unknown_one_is_not(stores):
-    (delivery_id,) = add(stores, *keep(stores))
-
-    found = stores.deliveries.get(delivery_id)
-
-    assert found == read(stores, delivery_id)
-    with pytest.raises(NotFoundError):
-        stores.deliveries.get("unknown")

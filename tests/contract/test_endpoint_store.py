@@ -5,11 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
-
-from service.domain.comment import SiteId
 from service.domain.delivery import DeliveryForm, Endpoint, EventKind
-from service.domain.errors import NotFoundError
 from tests.factories import NOW, SITE
 
 
@@ -30,13 +26,6 @@ def test_an_endpoint_comes_back_as_it_was(stores):
     assert stores.endpoints.get(SITE) == endpoint
 
 
-def test_a_site_that_wants_none_has_none(stores):
-    stores.endpoints.put(make_endpoint())
-
-    assert stores.endpoints.get(SiteId("site-2")) is None
-    assert stores.endpoints.get(SiteId("no")) is None
-
-
 def test_another_endpoint_takes_the_place_of_the_first(stores):
     stores.endpoints.put(make_endpoint())
     other = make_endpoint(url="https://blog.example/new", secrets=("whsec_bmV3",), events=())
@@ -53,13 +42,6 @@ def test_an_endpoint_can_be_forgotten_more_than_once(stores):
         stores.endpoints.remove(SITE)
 
     assert stores.endpoints.get(SITE) is None
-
-
-def test_an_endpoint_of_an_unknown_site_is_refused(stores):
-    with pytest.raises(NotFoundError):
-        stores.endpoints.put(make_endpoint(site_id=SiteId("no")))
-
-    assert stores.endpoints.get(SiteId("no")) is None
 
 
 def test_an_endpoint_printed_shows_no_secret(stores):
@@ -143,9 +125,3 @@ def test_when_it_was_called_is_kept_beside_its_rest(stores):
     stores.endpoints.pause(endpoint, called_at=NOW)
 
     assert stores.endpoints.get(SITE) == replace(endpoint, called_at=NOW, rests_until=until)
-
-
-def test_pausing_what_is_not_there_is_harmless(stores):
-    stores.endpoints.pause(make_platform(), refused_at=NOW)
-
-    assert stores.endpoints.get(SITE) is None

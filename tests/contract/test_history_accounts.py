@@ -68,11 +68,6 @@ def test_an_undone_decision_on_an_offer_is_taken_back_from_both(history):
     assert (seen.account, seen.account_offers) == (TrackRecord(), TrackRecord())
 
 
-def test_an_account_that_was_never_seen_has_no_conduct(history):
-    assert conduct_of(history) is None
-    assert conduct_of(history, sender=Sender(email_key="e1")) is None
-
-
 def test_what_an_account_did_before_is_counted_and_its_own_comment_is_not(history):
     for text in (SOURCE, OFFER, PRAISE, PRAISE):
         history.gather([said(text)], now=NOW)
@@ -135,15 +130,6 @@ def test_a_forgotten_person_has_no_account_left_however_they_are_named(history, 
     (seen,) = history.gather([said()], now=NOW)
     assert seen.conduct is None
     assert (seen.account, seen.account_offers) == (TrackRecord(), TrackRecord())
-
-
-def test_strangers_accounts_stay_when_a_person_is_forgotten(history):
-    stranger = Sender(account_key="k9", email_key="e9", name_key="m9")
-    history.gather([said(), said(sender=stranger)], now=NOW)
-
-    history.forget(SENDER)
-
-    assert list(history.conducts(stranger, now=NOW)) == ["account:k9"]
 
 
 def test_one_account_at_two_sites_is_two(history):

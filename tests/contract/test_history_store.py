@@ -65,13 +65,6 @@ def sent_by(address: str = "a1", network: str = "n1", email: str = "e1") -> Comm
     )
 
 
-def test_who_was_never_seen_has_an_empty_history(history):
-    comments = [sent_by(), make_comment("see https://shop.example")]
-
-    assert decided(history, comments) == [History(), History()]
-    assert decided(history, []) == []
-
-
 def test_a_decision_counts_for_address_network_and_email(history):
     counted = history.learn("d1", sent_by(), Ruling.REJECT, at=NOW)
 
@@ -122,13 +115,6 @@ def test_a_decision_is_taken_back_exactly(history):
 
     assert answers == [True, False]
     assert decided(history, [sent_by()])[0].address.everywhere == Record(approved=1)
-
-
-def test_taking_back_what_was_never_counted_is_harmless(history):
-    taken_back = history.unlearn("d1", sent_by(), Ruling.REJECT, at=NOW)
-
-    assert not taken_back
-    assert decided(history, [sent_by()]) == [History()]
 
 
 def test_a_delayed_repeat_does_not_bring_an_undone_decision_back(history):
@@ -387,10 +373,6 @@ def test_forgetting_a_person_drops_their_records_and_leaves_what_others_share(hi
     assert (seen.address, seen.email, seen.name) == (TrackRecord(), TrackRecord(), TrackRecord())
     assert seen.network.everywhere.rejected == 2
     assert seen.content.everywhere.rejected == 2
-
-
-def test_forgetting_nobody_is_harmless(history):
-    history.forget(Sender())
 
 
 def test_a_new_store_is_blank_until_it_was_filled(history):

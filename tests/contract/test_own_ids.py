@@ -37,10 +37,3 @@ def test_a_withdrawn_comment_is_found_too(stores):
     stores.comments.withdraw(gone, at=NOW)
 
     assert stores.comments.find_by_site_ids(SITE, ["w-1"]) == {"w-1": gone}
-
-
-def test_asking_for_nothing_or_for_a_thousand_is_fine(stores):
-    kept = keep(stores, site_comment_id="w-7")
-
-    assert stores.comments.find_by_site_ids(SITE, []) == {}
-    assert stores.comments.find_by_site_ids(SITE, [f"w-{n}" for n in range(1_000)]) == {"w-7": kept}

@@ -144,11 +144,3 @@ def test_of_held_spam_what_somebody_decided_is_left_even_after_it_was_found(stor
     assert found == {held.id, meanwhile.id}
     assert stores.personal_data.withdraw(list(found), at=NOW, only=SpamOnly.HELD) == 1
     assert stores.cases.get(meanwhile.id).withdrawn_at is None
-
-
-def test_what_was_withdrawn_is_not_old_any_more(stores):
-    old = keep(stores, Outcome.HAM, received_at=NOW - timedelta(days=31))
-
-    stores.personal_data.withdraw([old.id], at=NOW)
-
-    assert find_old(stores) == set()

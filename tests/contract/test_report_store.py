@@ -74,16 +74,6 @@ def test_a_report_comes_back_as_it_was(stores):
     assert stores.cases.get(kept).reports == (report,)
 
 
-def test_reports_are_listed_oldest_first(stores):
-    kept = keep(stores, Outcome.SPAM)
-    given = [make_report(kept, label) for label in (*Label, *Label)]
-
-    new = [stores.reports.add(report) for report in given]
-
-    assert new == [True] * 4
-    assert stores.cases.get(kept).reports == tuple(given)
-
-
 def test_a_report_that_says_the_same_as_the_newest_changes_nothing(stores):
     kept = keep(stores, Outcome.SPAM)
     first = make_report(kept)

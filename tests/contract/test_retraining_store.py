@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import ConflictError
 from service.domain.retraining import (
     Answer,
     Check,
@@ -107,13 +107,6 @@ def test_a_candidate_is_answered_once(stores):
         retraining(), answer=Answer.PROMOTED, answered_by="Mara", answered_at=NOW
     )
     assert stores.retrainings.get("rtr_1") == answered
-
-
-def test_an_unknown_retraining_is_not_found(stores):
-    with pytest.raises(NotFoundError):
-        stores.retrainings.get("rtr_1")
-    with pytest.raises(NotFoundError):
-        stores.retrainings.answer("rtr_1", Answer.REFUSED, by="Ola", at=NOW)
 
 
 def test_one_holder_retrains_until_the_lease_runs_out_or_is_given_back(stores):

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.errors import NotFoundError
 from service.domain.sign_in import SecondFactor
 from tests.contract.test_user_store import make_user
 from tests.factories import NOW
@@ -27,11 +26,6 @@ def test_a_second_factor_comes_back_as_it_was(stores):
     assert stores.second_factors.get("u-Ada") == FACTOR
     assert stores.second_factors.get("u-Grace") is None
     assert stores.second_factors.user_ids() == {"u-Ada"}
-
-
-def test_nobody_without_an_account_has_a_second_factor(stores):
-    with pytest.raises(NotFoundError):
-        stores.second_factors.put(replace(FACTOR, user_id="u-Nobody"), recovery_digests=[])
 
 
 def test_the_seed_is_in_no_repr():

@@ -35,7 +35,3 @@ def test_asking_remembers_nothing(inbound):
     inbound.has_seen("hook-1", "delivery", since=NOW - MINUTE)
 
     assert inbound.remember("hook-1", "delivery", at=NOW, forget=NOW - MINUTE)
-
-
-def test_an_unknown_hook_has_seen_nothing(inbound):
-    assert not inbound.has_seen("no", "delivery", since=NOW)

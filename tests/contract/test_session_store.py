@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.errors import NotFoundError
 from service.domain.sign_in import UserSession
 from tests.contract.test_user_store import make_user
 from tests.factories import NOW
@@ -31,11 +30,6 @@ def test_a_session_comes_back_as_it_was(stores):
 
     assert stores.sessions.get("s1") == session
     assert stores.sessions.get("no") is None
-
-
-def test_nobody_without_an_account_has_a_session(stores):
-    with pytest.raises(NotFoundError):
-        begin(stores, "s1", "u-Nobody")
 
 
 def test_a_session_that_is_used_is_remembered_as_seen(stores):

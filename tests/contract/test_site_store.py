@@ -161,13 +161,6 @@ def test_a_key_is_found_by_its_hash(stores):
     assert stores.sites.find_key("0" * 64) is None
 
 
-def test_the_same_key_twice_is_refused(stores):
-    stores.sites.add_key(make_key())
-
-    with pytest.raises(ConflictError):
-        stores.sites.add_key(make_key())
-
-
 def test_keys_are_listed_oldest_first_with_the_revoked_ones(stores):
     newer = make_key("key-1", created_at=NOW + timedelta(days=1))
     older = make_key("key-2", revoked_at=NOW)
@@ -190,8 +183,3 @@ def test_a_keys_ends_are_set_one_by_one(stores):
     assert expiring == replace(key, expires_at=soon)
     assert revoked == untouched == replace(key, expires_at=soon, revoked_at=now)
     assert stores.sites.find_key(key.secret_sha256) == (revoked, stores.sites.get(key.site_id))
-
-
-def test_ending_an_unknown_key_is_refused(stores):
-    with pytest.raises(NotFoundError):
-        stores.sites.end_key("no", revoked_at=NOW)

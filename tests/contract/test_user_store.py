@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import ConflictError
 from service.domain.user import Preferences, Role, User
 from tests.factories import NOW
 
@@ -41,12 +41,6 @@ def test_an_account_is_found_by_name_without_regard_to_case(stores, name):
     assert stores.users.find(name) == user
 
 
-def test_an_unknown_account_is_none(stores):
-    assert stores.users.get("no") is None
-    assert stores.users.find("no") is None
-    assert stores.users.all() == []
-
-
 def test_a_taken_name_is_refused_whatever_its_case(stores):
     stores.users.add(make_user("Ada"))
 
@@ -54,13 +48,6 @@ def test_a_taken_name_is_refused_whatever_its_case(stores):
         stores.users.add(make_user("ADA"))
 
     assert len(stores.users.all()) == 1
-
-
-def test_a_taken_id_is_refused(stores):
-    stores.users.add(make_user("Ada"))
-
-    with pytest.raises(ConflictError):
-        stores.users.add(make_user("Grace", id="u-Ada"))
 
 
 def test_an_account_is_replaced_as_a_whole(stores):
@@ -72,11 +59,6 @@ def test_an_account_is_replaced_as_a_whole(stores):
 
     assert stores.users.all() == [changed]
     assert stores.users.find("ada") is None
-
-
-def test_replacing_an_unknown_account_is_refused(stores):
-    with pytest.raises(NotFoundError):
-        stores.users.replace(make_user())
 
 
 def test_an_account_cannot_take_anothers_name(stores):
@@ -149,8 +131,3 @@ def test_of_two_owners_who_demote_each_other_at_once_one_stays(stores):
         list(pool.map(try_to, ["u-Ada", "u-Grace"]))
 
     assert sorted(user.role for user in stores.users.all()) == [Role.OWNER, Role.READER]
-
-
-def test_an_unknown_account_cannot_be_changed(stores):
-    with pytest.raises(NotFoundError):
-        stores.users.change("no", lambda user, _: user)

@@ -103,29 +103,12 @@ def test_verdicts_of_comments_that_are_not_kept_are_left_out(stores):
     assert stored == [kept]
 
 
-def test_of_two_verdicts_in_one_call_the_first_counts(stores):
-    (kept,) = keep(stores, 1)
-
-    stored = stores.verdicts.add(
-        [make_verdict(kept, Outcome.HAM), make_verdict(kept, Outcome.SPAM)], audit=frozenset()
-    )
-
-    verdict = stores.cases.get(kept).verdict
-    assert stored == [kept]
-    assert verdict is not None
-    assert verdict.outcome is Outcome.HAM
-
-
 def test_what_was_stored_is_answered_in_the_order_it_was_given(stores):
     ids = keep(stores, 30)[::-1]
 
     stored = stores.verdicts.add([make_verdict(one) for one in ids], audit=frozenset())
 
     assert stored == ids
-
-
-def test_no_verdicts_change_nothing(stores):
-    assert stores.verdicts.add([], audit=frozenset()) == []
 
 
 def test_the_audit_sample_is_marked(stores):

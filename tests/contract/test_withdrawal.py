@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from service.domain.case import Case, CaseFilter, Order, State
+from service.domain.case import CaseFilter, Order, State
 from service.domain.comment import (
     Author,
     Comment,
@@ -24,7 +24,6 @@ from service.domain.comment import (
     SiteId,
 )
 from service.domain.decision import Decision, Ruling
-from service.domain.errors import NotFoundError
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
@@ -192,20 +191,6 @@ def test_withdrawing_twice_is_harmless_and_the_first_time_counts(stores):
     assert stores.cases.get(comment.id).withdrawn_at == NOW
 
 
-def test_withdrawing_an_unknown_comment_is_refused(stores):
-    with pytest.raises(NotFoundError):
-        stores.comments.withdraw(CommentId("no"), at=NOW)
-
-
-def test_other_comments_are_left_as_they_are(stores):
-    gone, stays = make_full_comment(), make_full_comment(site_comment_id="own-18")
-    keep(stores, gone, stays)
-
-    stores.comments.withdraw(gone.id, at=LATER)
-
-    assert stores.cases.get(stays.id) == Case(comment=stays, mode=SITES[0].settings.mode)
-
-
 def test_a_withdrawn_comment_waits_for_no_verdict(stores):
     gone, stays = make_full_comment(), make_full_comment(site_comment_id="own-18")
     keep(stores, gone, stays)
@@ -360,15 +345,6 @@ def test_what_is_older_or_of_another_site_is_not_found(stores):
     assert find(stores, on_the_day.text, days=3) == [on_the_day.id]
     assert find(stores, on_the_day.text, site_id=SiteId("site-2")) == [elsewhere.id]
     assert find(stores, on_the_day.text, site_id=SiteId("no")) == []
-
-
-def test_of_a_flood_of_one_text_the_newest_hundred_are_found(stores):
-    flood = [make_comment(received_at=NOW - timedelta(seconds=n)) for n in range(120)]
-    keep(stores, *flood)
-
-    found = find(stores, flood[0].text)
-
-    assert found == [comment.id for comment in flood[:100]]
 
 
 def test_a_withdrawn_comment_is_not_found_by_its_former_text(stores):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Callable
+from typing import Any
 
-from models.inputs import ModelInput, ModelOutput
-from service.domain.comment import Comment, CommentId, Lane, Sender
+from service.domain.comment import CommentId, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import History
 from service.domain.verdict import Verdict
 from service.moderation.judging.judge import judge_batch
 from service.moderation.learning.rebuild import rebuild_if_blank
@@ -30,54 +28,15 @@ MARA = Sender(address_key="a1", network_key="n1", email_key="e1", name_key="m1")
 
 
 class CountedHistoryStore:
-    """Counts the calls that reach a history store, by name; see `HistoryStore`."""
+    """Counts the calls that reach a history store, by name."""
 
     def __init__(self, store: HistoryStore) -> None:
         self.calls: Counter[str] = Counter()
         self._store = store
 
-    def gather(
-        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
-    ) -> list[History]:
-        """See `HistoryStore.gather`."""
-        self.calls["gather"] += 1
-        return self._store.gather(comments, now=now, only_filled=only_filled)
-
-    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `HistoryStore.learn`."""
-        self.calls["learn"] += 1
-        return self._store.learn(decision_id, comment, ruling, at=at)
-
-    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `HistoryStore.unlearn`."""
-        self.calls["unlearn"] += 1
-        return self._store.unlearn(decision_id, comment, ruling, at=at)
-
-    def forget(self, sender: Sender) -> None:
-        """See `HistoryStore.forget`."""
-        self._store.forget(sender)
-
-    def is_blank(self) -> bool:
-        """See `HistoryStore.is_blank`."""
-        self.calls["is_blank"] += 1
-        return self._store.is_blank()
-
-    def mark_filled(self) -> None:
-        """See `HistoryStore.mark_filled`."""
-        self._store.mark_filled()
-
-
-class InterruptedClassifier(FixedClassifier):
-    """Calls all comments ham; `meanwhile` happens while it reads a batch."""
-
-    def __init__(self) -> None:
-        super().__init__(0.01)
-        self.meanwhile: Callable[[], object] = lambda: None
-
-    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """See `Classifier.score_batch`."""
-        self.meanwhile()
-        return super().score_batch(inputs)
+    def __getattr__(self, name: str) -> Any:
+        self.calls[name] += 1
+        return getattr(self._store, name)
 
 
 class Desk:
@@ -90,13 +49,12 @@ class Desk:
     def __init__(self, url: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._valkey = ValkeyHistoryStore(url)
         self._place = ValkeyRebuildPlace(url)
-        self.store = CountedHistoryStore(self._valkey)
+        self.store: Any = CountedHistoryStore(self._valkey)
         self.breaker = BreakerHistoryStore(self.store, monotonic=monotonic)
-        self.classifier = InterruptedClassifier()
         self.services = make_services(
             history=self.breaker,
             rebuild_place=self._place,
-            classifier=self.classifier,
+            classifier=FixedClassifier(0.01),
             judges=False,
         )
 

@@ -78,13 +78,6 @@ def test_while_valkey_is_away_no_process_is_called_dead(tmp_path):
     assert ask("worker", tmp_path, valkey_url=away).returncode == 0
 
 
-def test_an_api_that_does_not_answer_is_not_alive(tmp_path):
-    ended = ask("api", tmp_path, host="0.0.0.0", port=free_port())  # noqa: S104  # nothing listens
-
-    assert ended.returncode == 1
-    assert ended.stderr == "the API does not answer: ConnectionRefusedError\n"
-
-
 def test_a_schema_fits_only_after_the_migration(tmp_path):
     before = ask("schema", tmp_path)
     wired = wire(load_settings(data_dir=tmp_path))
@@ -94,10 +87,3 @@ def test_a_schema_fits_only_after_the_migration(tmp_path):
     assert before.returncode == 1
     assert "run the migration" in before.stderr
     assert ask("schema", tmp_path).returncode == 0
-
-
-def test_a_wrong_setting_is_named_in_one_line(tmp_path):
-    ended = ask("api", tmp_path, port=99_999)
-
-    assert ended.returncode == 1
-    assert ended.stderr.startswith("SLOPSIEVE_PORT: ")

@@ -82,36 +82,3 @@ def test_a_server_that_hangs_is_given_up(queue, own_valkey, connected):
     seconds = time.monotonic() - began
     own_valkey.process.send_signal(signal.SIGCONT)
     assert seconds < GIVEN_UP_SECONDS
-
-
-def test_many_threads_are_told_of_a_hanging_server_together(queue, own_valkey):
-    queue.put(ids(1), Lane.BULK)
-    own_valkey.process.send_signal(signal.SIGSTOP)
-    began = time.monotonic()
-
-    def refused(_):
-        with pytest.raises(StoreUnavailableError):
-            queue.put(ids(1), Lane.BULK)
-        return True
-
-    with ThreadPoolExecutor(16) as pool:
-        answers = list(pool.map(refused, range(16)))
-    seconds = time.monotonic() - began
-    own_valkey.process.send_signal(signal.SIGCONT)
-
-    assert all(answers)
-    assert seconds < GIVEN_UP_SECONDS
-
-
-def test_a_restarted_server_is_found_again(tmp_path):
-    port = free_port()
-    with running_valkey(tmp_path, port=port) as server:
-        queue = CeleryScoringQueue(server.url)
-        queue.put(ids(1), Lane.BULK)
-
-    with running_valkey(tmp_path, port=port):
-        queue.put(ids(1), Lane.BULK)
-        depth = queue.depth()
-        queue.close()
-
-    assert depth[Lane.BULK] == 2

@@ -140,8 +140,7 @@ def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice
         assert len(site.received) == 1
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_background_process_ends_soon_and_is_alive_until_then(install, number):
+def test_a_background_process_ends_soon_and_is_alive_until_then(install):
     installation = install()
 
     with (
@@ -149,7 +148,7 @@ def test_a_background_process_ends_soon_and_is_alive_until_then(install, number)
         closing(open_client(installation.valkey_url)) as client,
     ):
         [sign] = until(lambda: live_workers(client, BACKGROUND))
-        process.send_signal(number)
+        process.send_signal(signal.SIGINT)
 
         assert process.wait(STOP_SECONDS) == 0
         assert sign.name.endswith(f":{process.pid}")

@@ -200,15 +200,7 @@ def test_a_port_in_use_is_one_clear_line(up, tmp_path):
     assert f"port {port}" in lines[0]
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        "service.processes.worker",
-        "service.processes.app",
-        "service.processes.background",
-        "valkey-server",
-    ],
-)
+@pytest.mark.parametrize("part", ["service.processes.worker", "valkey-server"])
 def test_what_is_killed_is_started_again(up, part):
     before = until(lambda: child(up.process.pid, part))
     os.kill(before, signal.SIGKILL)

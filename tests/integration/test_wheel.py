@@ -96,29 +96,6 @@ def test_the_wheel_carries_what_the_tree_reads_beside_its_code(wheel):
     assert wanted <= carried
 
 
-def test_every_command_says_what_it_is_for(installed, tmp_path):
-    version = _run(installed, tmp_path, "--version")
-    script = (
-        "from slopsieve.service.cli import cli\n"
-        "import click\n"
-        "context = click.Context(cli)\n"
-        "found = [cli.get_command(context, name) for name in cli.list_commands(context)]\n"
-        "print([one.name for one in found if not one.help or 'is missing' in one.help])\n"
-    )
-    listed = subprocess.run(
-        [sys.executable, "-P", "-c", script],
-        cwd=tmp_path,
-        env=_environment(installed, tmp_path),
-        capture_output=True,
-        text=True,
-        timeout=_TIMEOUT_SECONDS,
-        check=False,
-    )
-
-    assert version.stdout.startswith("slopsieve, version ")
-    assert (listed.stdout, listed.stderr) == ("[]\n", "")
-
-
 def test_without_an_installation_nothing_is_begun(installed, tmp_path):
     ended = _run(installed, tmp_path, "sites", "add", "Garden")
 
