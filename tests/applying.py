@@ -11,23 +11,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from models.inputs import ModelOutput
-from service.domain.comment import Author, Comment, Lane
+from service.domain.comment import Author, Comment
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import Endpoint
 from service.domain.site import SiteSettings
-from service.moderation.intake.submit import submit_comments
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.callbacks import resume_applier, set_applier
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
-from service.ports.comments import NewComment
 from service.ports.services import Services
 from tests.building import SCENARIOS as BUILDING
 from tests.building import BuiltSite
 from tests.databases import databases_given_back
 from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
 from tests.platforms import PLATFORMS, TOKEN, Platform
 
 UNDO_SECONDS = 30
@@ -51,11 +49,7 @@ class World:
             "author": Author(name="Mara", account_id="1093"),
         }
         comment = make_comment(**(given | changes))
-        submit_comments(
-            [NewComment(comment=comment, lane=Lane.BULK)],
-            self.services.intake,
-            self.services.common,
-        )
+        submit_to(self.services, comment)
         return comment
 
     def decide(self, comment: Comment, ruling: Ruling = Ruling.REJECT) -> None:

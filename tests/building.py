@@ -10,20 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from models.inputs import ModelOutput
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.delivery import Delivery, DeliveryState
 from service.domain.site import SiteSettings
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.callbacks import resume_applier, set_build_hook
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
-from service.ports.comments import NewComment
 from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
 from tests.sites import Answer, Received, Site, with_status
 
 HAM, UNSURE, SPAM = 0.01, 0.5, 0.99
@@ -68,11 +66,7 @@ class BuiltSite:
         self.classifier.answer = ModelOutput(p_spam=p_spam)
         self.count += 1
         comment = make_comment(f"It is number {self.count}.")
-        submit_comments(
-            [NewComment(comment=comment, lane=Lane.BULK)],
-            self.services.intake,
-            self.services.common,
-        )
+        submit_to(self.services, comment)
         return comment.id
 
     def decide(self, comment_id: CommentId, ruling: Ruling = Ruling.APPROVE) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from datetime import UTC, datetime
 
-from service.domain.comment import Author, Comment, CommentId, Post, Sender, SiteId
+from service.domain.comment import Author, Comment, CommentId, Lane, Post, Sender, SiteId
+from service.domain.decision import Decision, Ruling
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
+from service.ports.comments import Added, NewComment
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SITE = SiteId("site-1")
@@ -49,3 +51,15 @@ def make_verdict(comment_id: CommentId, outcome: Outcome = Outcome.UNSURE, **cha
         "judged_at": NOW,
     }
     return Verdict(**(values | changes))
+
+
+def make_decision(
+    decision_id: str, comment_id: CommentId, ruling: Ruling = Ruling.REJECT, **changes
+) -> Decision:
+    values = {"id": decision_id, "comment_id": comment_id, "ruling": ruling}
+    return Decision(**(values | {"decided_by": "ada", "decided_at": NOW} | changes))
+
+
+def keep_all(store, *comments: Comment, lane: Lane = Lane.BULK) -> list[Added]:
+    """Keep comments, unjudged, in a store of comments."""
+    return store.add([NewComment(comment=one, lane=lane) for one in comments])

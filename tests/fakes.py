@@ -18,8 +18,10 @@ from service.domain.errors import ConflictError, ModelUnavailableError, NotFound
 from service.domain.history import History
 from service.domain.sender import SenderSecrets
 from service.domain.site import Site
+from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.judge import judge_batch
 from service.ports.clock import Clock
+from service.ports.comments import Added, NewComment
 from service.ports.models import JudgingModel, VersionOnShelf
 from service.ports.services import Services
 from service.scoring.promise import Promise
@@ -335,3 +337,9 @@ def make_services(
     services = services_of(**(values | changes))
     queue.services = services
     return services
+
+
+def submit_to(services: Services, *comments: Comment, lane: Lane = Lane.BULK) -> list[Added]:
+    """Submit comments as the API does."""
+    new = [NewComment(comment=one, lane=lane) for one in comments]
+    return submit_comments(new, services.intake, services.common)

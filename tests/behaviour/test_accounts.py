@@ -11,14 +11,13 @@ from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.intake.revise import submit_version
 from service.moderation.intake.senders import with_sender
-from service.moderation.intake.submit import submit_comments
 from service.moderation.privacy.erase import erase_person, export_person, find_person
 from service.moderation.privacy.forget import forget_sender
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from tests.factories import NOW, make_comment
-from tests.fakes import FixedClassifier, make_services
+from tests.fakes import FixedClassifier, make_services, submit_to
 
 REMARK = "The third valve was stuck on ours, too, and the pump hummed."
 SOURCE = "I drew where the air goes: https://ana-karlsson.example.org/radiators"
@@ -39,9 +38,7 @@ def by_mara(text: str, services: Services, *, account_id: str | None = "u-7", **
 
 def post(text: str, services: Services, **options) -> Verdict:
     comment = by_mara(text, services, **options)
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
     verdict = services.review.cases.get(comment.id).verdict
     assert verdict is not None
     return verdict

@@ -5,17 +5,15 @@ from __future__ import annotations
 import pytest
 
 from service.domain.bulk_decision import ChosenBy
-from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError, StoreUnavailableError
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.bulk_decisions import PORTION, decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services, make_site, with_ports
+from tests.fakes import make_services, make_site, submit_to, with_ports
 
 OTHER_SITE = SiteId("site-2")
 
@@ -27,11 +25,7 @@ def services():
 
 def submit(services, count=1, **changes) -> list[CommentId]:
     comments = [make_comment(**changes) for _ in range(count)]
-    submit_comments(
-        [NewComment(comment=one, lane=Lane.BULK) for one in comments],
-        services.intake,
-        services.common,
-    )
+    submit_to(services, *comments)
     return [one.id for one in comments]
 
 

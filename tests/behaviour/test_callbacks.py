@@ -9,7 +9,6 @@ from datetime import timedelta
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.comment import Lane
 from service.domain.decision import Ruling
 from service.domain.delivery import (
     RETRY_DELAYS,
@@ -25,7 +24,6 @@ from service.domain.errors import (
     StoreUnavailableError,
 )
 from service.domain.site import SiteSettings
-from service.moderation.intake.submit import submit_comments
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.callbacks import (
     change_callback,
@@ -36,10 +34,9 @@ from service.moderation.telling.callbacks import (
     set_callback,
 )
 from service.moderation.telling.deliver import deliver, take_deliveries
-from service.ports.comments import NewComment
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, with_ports
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to, with_ports
 
 URL = "https://blog.example/hook"
 
@@ -77,7 +74,7 @@ def told(services):
 
 def submit(services, text="I had the same trouble.", **changes):
     comment = make_comment(text, **changes)
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
+    submit_to(services, comment)
     return comment
 
 

@@ -11,13 +11,11 @@ from service.domain.decision import Action, Mode, Ruling, choose_action
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.review import undo_as_seen
-from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services, with_ports
+from tests.fakes import make_services, submit_to, with_ports
 
 
 @pytest.fixture
@@ -29,9 +27,7 @@ def services():
 def comment(services):
     sender = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
     kept = make_comment(sender=sender)
-    submit_comments(
-        [NewComment(comment=kept, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_to(services, kept, lane=Lane.INTERACTIVE)
     return kept
 
 

@@ -9,23 +9,21 @@ import pytest
 
 from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.comment import Author, Lane, Sender, SiteId
+from service.domain.comment import Author, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.moderation.admin.users import add_user
 from service.moderation.intake.report import report_comment
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning import export_labelled
 from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.privacy.erase import erase_person
 from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, with_ports
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to, with_ports
 from training.data.decisions import read_decisions
 from training.retraining.clean import split_decisions
 
@@ -48,7 +46,7 @@ def services(clock):
 
 def submit(services, text="The valve was stuck, so I turned it twice.", **changes):
     comment = make_comment(text, **changes)
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
+    submit_to(services, comment)
     return comment.id
 
 

@@ -10,13 +10,11 @@ from service.domain.comment import Comment, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.sender import SenderSecrets
-from service.moderation.intake.submit import submit_comments
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.forget import find_sender, forget_sender
 from service.moderation.review.decide import decide_comment
-from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services, with_ports
+from tests.fakes import make_services, submit_to, with_ports
 from tests.in_memory import MemoryHistoryStore
 
 MARA = "mara@example.org"
@@ -30,9 +28,7 @@ def services():
 def keep(services, **known: str) -> Comment:
     sender = find_sender(services.reputation, **known)
     comment = make_comment(sender=sender)
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
     return comment
 

@@ -7,7 +7,7 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM
-from service.domain.comment import Author, Lane, Post
+from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind
@@ -16,15 +16,13 @@ from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.users import add_user
-from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.learning.policy import REJECTED_BY_PEOPLE
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, with_ports
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to, with_ports
 
 # No two of them share a run of words; what they share is where they lead.
 SAYINGS = (
@@ -61,11 +59,7 @@ def memory():
 
 def submit(services, *texts, **changes):
     comments = [make_comment(text, **({"author": Author(name=None)} | changes)) for text in texts]
-    submit_comments(
-        [NewComment(comment=one, lane=Lane.BULK) for one in comments],
-        services.intake,
-        services.common,
-    )
+    submit_to(services, *comments)
     return [one.id for one in comments]
 
 

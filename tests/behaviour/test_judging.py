@@ -17,19 +17,23 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.form import FormToken
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.judge import MAX_ATTEMPTS, is_audited, judge_batch
-from service.ports.comments import AddOutcome, NewComment
+from service.ports.comments import AddOutcome
 from tests.databases import fresh_stores
 from tests.factories import make_comment
-from tests.fakes import FixedClassifier, FixedClock, InlineQueue, make_services, make_site
+from tests.fakes import (
+    FixedClassifier,
+    FixedClock,
+    InlineQueue,
+    make_services,
+    make_site,
+    submit_to,
+)
 
 
 def submit(services, *comments, lane=Lane.INTERACTIVE):
-    return submit_comments(
-        [NewComment(comment=c, lane=lane) for c in comments], services.intake, services.common
-    )
+    return submit_to(services, *comments, lane=lane)
 
 
 class PoisonedClassifier(FixedClassifier):

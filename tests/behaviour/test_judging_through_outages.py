@@ -11,14 +11,12 @@ import pytest
 from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Outcome
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.attempts import AttemptCount
 from service.moderation.judging.judge import MAX_ATTEMPTS, judge_batch
-from service.ports.comments import NewComment
 from tests.databases import fresh_stores
 from tests.factories import make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
 
 AWAY = StoreUnavailableError("the database is away")
 SWEEPS = 200
@@ -67,9 +65,7 @@ def hooked_services(before, after=lambda *_: None, **changes):
 
 
 def submit(services, *comments, lane=Lane.INTERACTIVE):
-    submit_comments(
-        [NewComment(comment=c, lane=lane) for c in comments], services.intake, services.common
-    )
+    submit_to(services, *comments, lane=lane)
 
 
 def verdict_of(services, comment):

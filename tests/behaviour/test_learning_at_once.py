@@ -10,14 +10,12 @@ import pytest
 from service.domain.comment import FormEvidence, Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, WeightKind
-from service.moderation.intake.submit import submit_comments
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from service.scoring.lean import SITE_DECISIONS, frozen_score
 from service.stores.taught import TaughtKeeper
 from tests.databases import fresh_stores
 from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site
+from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site, submit_to
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SPAM
 
@@ -49,9 +47,7 @@ def keeper(stores, **bounds: int) -> TaughtKeeper:
 
 def post(services, text: str, **changes):
     comment = make_comment(text, **changes)
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
     return services.review.cases.get(comment.id)
 
 

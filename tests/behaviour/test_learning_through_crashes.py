@@ -13,23 +13,22 @@ from typing import Any
 
 import pytest
 
-from service.domain.comment import Author, CommentId, Lane, Sender
+from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.person import Person
 from service.domain.user import Role
 from service.moderation.admin.sites import change_site_settings
 from service.moderation.admin.users import add_user
-from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores import taught as keeping
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.behaviour.test_store_failures import READS
 from tests.factories import SITE, make_comment
+from tests.fakes import submit_to
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SALT, SPAM
 from tests.worlds import FailingAt, kept_world, services_in
@@ -71,7 +70,7 @@ def prepare(services: Services) -> None:
 
 def post(services: Services, key: CommentId, text: str) -> None:
     comment = make_comment(text, id=key, author=Author(name=f"Writer of {key}"))
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
+    submit_to(services, comment)
 
 
 @functools.cache

@@ -7,13 +7,11 @@ import pytest
 from service.domain.comment import Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.history import History
-from service.moderation.intake.submit import submit_comments
 from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, rebuild_portion
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services, with_ports
+from tests.fakes import make_services, submit_to, with_ports
 from tests.in_memory import MemoryHistoryStore
 
 PEOPLE = 7
@@ -24,9 +22,7 @@ def sent_by(number: int, **changes):
 
 
 def submit(services, comment):
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
     return comment
 
 

@@ -9,12 +9,10 @@ from service.domain.decision import Decision, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.history import Record
 from service.domain.sender import make_sender
-from service.moderation.intake.submit import submit_comments
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services, with_ports
+from tests.fakes import make_services, submit_to, with_ports
 from tests.in_memory import MemoryHistoryStore
 
 SENDER = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
@@ -27,9 +25,7 @@ def services():
 
 def keep(services, **changes):
     comment = make_comment(**({"sender": SENDER} | changes))
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
     return comment
 
 

@@ -26,7 +26,6 @@ from service.moderation.admin.site_lists import (
     remove_entry,
     restore_entry,
 )
-from service.moderation.intake.submit import submit_comments
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.reject_and_block import (
     approve_and_allow,
@@ -34,10 +33,9 @@ from service.moderation.review.reject_and_block import (
     traits_of,
     undo_reject_and_block,
 )
-from service.ports.comments import NewComment
 from service.scoring.explanation import explain
 from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, make_services, with_ports
+from tests.fakes import FixedClassifier, make_services, submit_to, with_ports
 
 ADDRESS, EMAIL = "203.0.113.9", "Mara@Example.org"
 
@@ -62,9 +60,7 @@ def sent(services, text="See https://pills-direct.shop now", address=None, email
     secret = services.reputation.sender_secrets.present
     sender = make_sender(address=address, email=email, secret=secret)
     comment = make_comment(text, sender=sender, **changes)
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
     return services.review.cases.get(comment.id).verdict
 
 
@@ -246,9 +242,7 @@ def _kept(services, **changes):
         ),
     }
     comment = make_comment(**(values | changes))
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
     return comment
 
 
@@ -372,8 +366,6 @@ def test_an_entry_holds_through_the_overlap_of_a_rotation(services):
     rotated.intake.queue.services = rotated
     comment = make_comment("Hello", sender=sender)
 
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], rotated.intake, rotated.common
-    )
+    submit_to(rotated, comment, lane=Lane.INTERACTIVE)
 
     assert rotated.review.cases.get(comment.id).verdict.outcome is Outcome.SPAM

@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import Lane
 from service.domain.decision import Mode
 from service.domain.errors import (
     ConflictError,
@@ -30,8 +29,7 @@ from service.moderation.admin.users import (
     change_password,
     reset_password,
 )
-from service.ports.comments import NewComment
-from tests.factories import SITE, make_comment, make_verdict
+from tests.factories import SITE, keep_all, make_comment, make_verdict
 from tests.fakes import FixedClock, make_services
 
 
@@ -147,7 +145,7 @@ def test_a_new_mode_reorders_what_waits():
     kept = []
     for p_spam in (0.2, 0.8):
         comment = make_comment()
-        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(services.intake.comments, comment)
         services.judging.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
         kept.append(comment.id)
 

@@ -8,19 +8,16 @@ from dataclasses import replace
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.comment import Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.moderation.intake.report import report_comment
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.callbacks import set_callback
 from service.moderation.telling.deliver import deliver, take_deliveries
-from service.ports.comments import NewComment
 from tests.factories import SITE, make_comment
-from tests.fakes import make_services, make_site
+from tests.fakes import make_services, make_site, submit_to
 
 
 @pytest.fixture
@@ -32,7 +29,7 @@ def services():
 
 def submit(services, text="I had the same trouble."):
     comment = make_comment(text)
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
+    submit_to(services, comment)
     rulings_told(services)
     return comment.id
 

@@ -17,17 +17,15 @@ from service.learning.taught import Taught
 from service.learning.training_example import IdArray
 from service.moderation.admin.sites import change_site_settings
 from service.moderation.admin.users import add_user
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE, make_comment
-from tests.fakes import ForgetfulHistory, make_services, make_site
+from tests.fakes import ForgetfulHistory, make_services, make_site, submit_to
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of
 
@@ -83,11 +81,7 @@ class World:
             "author": Author(name=f"Writer {number}"),
         }
         comment = make_comment(**(values | changes))
-        submit_comments(
-            [NewComment(comment=comment, lane=Lane.INTERACTIVE)],
-            self.services.intake,
-            self.services.common,
-        )
+        submit_to(self.services, comment, lane=Lane.INTERACTIVE)
         return comment.id
 
 

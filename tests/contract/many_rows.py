@@ -8,7 +8,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 
 from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.site import Site
 from service.domain.verdict import Outcome
@@ -27,7 +27,7 @@ from service.stores.sql.schema.tables import (
     verdicts,
 )
 from service.stores.sql.search_index import first_place, written
-from tests.factories import NOW, make_comment, make_verdict
+from tests.factories import NOW, make_comment, make_decision, make_verdict
 
 ROWS = 20_000
 SITES = tuple(f"site-{number}" for number in range(20))
@@ -167,13 +167,7 @@ def _act(engine: sa.Engine) -> None:
     for start in range(0, len(decided), 250):
         stores.decisions.add_many(
             [
-                Decision(
-                    id=f"dec_{number}",
-                    comment_id=comment_id(number),
-                    ruling=Ruling.REJECT,
-                    decided_by="Ola",
-                    decided_at=NOW,
-                )
+                make_decision(f"dec_{number}", comment_id(number), Ruling.REJECT, decided_by="Ola")
                 for number in decided[start : start + 250]
             ],
         )

@@ -9,14 +9,13 @@ from service.domain.comment import CommentId, Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
 from tests.contract.test_delivery_store import make_delivery
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 
 
 def keep(stores, *, minutes: int = 0, lane: Lane = Lane.BULK) -> CommentId:
     comment = make_comment(received_at=NOW - timedelta(minutes=minutes))
-    stores.comments.add([NewComment(comment=comment, lane=lane)])
+    keep_all(stores.comments, comment, lane=lane)
     return comment.id
 
 

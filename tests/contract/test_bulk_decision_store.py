@@ -10,7 +10,7 @@ import pytest
 
 from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import CaseFilter, State
-from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import (
     Delivery,
@@ -20,8 +20,7 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.errors import ConflictError, NotFoundError
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 
 LATER = NOW + timedelta(minutes=1)
 IN_TIME = NOW + timedelta(seconds=30)
@@ -30,7 +29,7 @@ OTHER_SITE = SiteId("site-2")
 
 def keep(stores, count: int, site_id: SiteId = SITE) -> list[CommentId]:
     comments = [make_comment(site_id=site_id) for _ in range(count)]
-    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    keep_all(stores.comments, *comments)
     stores.verdicts.add([make_verdict(one.id) for one in comments], audit=frozenset())
     return [one.id for one in comments]
 

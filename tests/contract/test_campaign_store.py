@@ -10,13 +10,12 @@ import pytest
 
 from service.campaigns.traits import Traits
 from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM, PeoplesRulings
-from service.domain.comment import CommentId, Lane, Post, Sender, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.comment import CommentId, Post, Sender, SiteId
+from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
 from service.ports.campaigns import Lease, Placement
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 OTHER = SiteId("site-2")
 EVERYWHERE = {"site_ids": None, "cursor": None, "limit": 100}
@@ -27,7 +26,7 @@ def judged(stores, *, outcome=Outcome.UNSURE, targets=("site:shop.example",), **
     """Keep a comment with its verdict and its traits; return its id."""
     told = {key: changes.pop(key) for key in ("p_spam", "model_p_spam") if key in changes}
     comment = make_comment(**changes)
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     traits = make_traits(comment.id, targets=frozenset(targets))
     verdict = make_verdict(comment.id, outcome, **told)
     stores.verdicts.add([verdict], audit=frozenset(), traits=[traits])
@@ -59,15 +58,7 @@ def campaign(stores, size, **changes):
 
 
 def decide(stores, comment_id, ruling=Ruling.REJECT, by="ada"):
-    stores.decisions.add(
-        Decision(
-            id=f"d{next(_numbers):04d}",
-            comment_id=comment_id,
-            ruling=ruling,
-            decided_by=by,
-            decided_at=NOW,
-        )
-    )
+    stores.decisions.add(make_decision(f"d{next(_numbers):04d}", comment_id, ruling, decided_by=by))
 
 
 def seen(stores, **changes):
@@ -97,7 +88,7 @@ def test_an_embedding_comes_back_pointing_the_same_way_and_none_as_none(stores):
     length = sum(x * x for x in vector) ** 0.5
     unit = tuple(x / length for x in vector)
     comments = [make_comment(), make_comment()]
-    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    keep_all(stores.comments, *comments)
     traits = [
         make_traits(comments[0].id, embedding=unit),
         make_traits(comments[1].id, embedding=None),
@@ -245,7 +236,7 @@ def test_an_erased_sender_s_comment_is_no_longer_recognised(stores):
 @pytest.mark.parametrize("sender", [Sender(account_key="k1"), Sender()])
 def test_traits_of_a_sender_who_was_erased_while_they_were_made_are_not_kept(stores, sender):
     comment = make_comment(sender=sender)
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     traits = make_traits(comment.id, has_sender=sender.is_known)
     stores.comments.erase_senders([comment.id])
 

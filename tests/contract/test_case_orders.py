@@ -7,9 +7,8 @@ from datetime import timedelta
 import pytest
 
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import CommentId, Lane, SiteId
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from service.domain.comment import CommentId, SiteId
+from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 
 OTHER_SITE = SiteId("site-2")
 # Minutes of age, site, probability of spam.
@@ -28,7 +27,7 @@ def kept(stores):
         comment = make_comment(
             id=CommentId(name), site_id=site_id, received_at=NOW - timedelta(minutes=age)
         )
-        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(stores.comments, comment)
         stores.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
     return stores
 

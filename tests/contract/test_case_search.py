@@ -8,16 +8,23 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from service.domain.comment import Author, Lane, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.comment import Author, SiteId
+from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.report import Label, Report
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome, WeighedSignal
-from service.ports.comments import NewComment
 from service.stores.sql import sql_stores
 from tests.contract.conftest import SITES
-from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    make_comment,
+    make_decision,
+    make_signal,
+    make_verdict,
+)
 
 
 @pytest.fixture
@@ -28,7 +35,7 @@ def kept(stores):
     def keep(text="Nothing of note.", outcome=Outcome.UNSURE, *, audit=False, verdict=None, **more):
         more = {"received_at": NOW - timedelta(minutes=next(minutes))} | more
         comment = make_comment(text, **more)
-        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(stores.comments, comment)
         if outcome is not None:
             made = make_verdict(comment.id, outcome, **(verdict or {}))
             stores.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
@@ -43,10 +50,7 @@ def found(stores, line, site_ids=None):
 
 
 def decide(stores, comment_id, ruling, by="Ola"):
-    decision = Decision(
-        id=f"d-{comment_id}-{ruling}", comment_id=comment_id, ruling=ruling, decided_by=by,
-        decided_at=NOW,
-    )  # fmt: skip
+    decision = make_decision(f"d-{comment_id}-{ruling}", comment_id, ruling, decided_by=by)
     stores.decisions.add(decision)
 
 
@@ -229,7 +233,7 @@ def test_counting_ends_at_the_limit(stores, kept):
 
 def test_withdrawn_comments_are_found_no_more_and_never_again(stores, kept):
     gone, due = kept("secret wish"), make_comment("secret wish")
-    stores.comments.add([NewComment(comment=due, lane=Lane.BULK)])
+    keep_all(stores.comments, due)
 
     stores.comments.withdraw(gone, at=NOW)
     stores.comments.withdraw(due.id, at=NOW)
@@ -272,7 +276,7 @@ def test_many_comments_of_one_moment_all_have_their_place(engine):
     stores.sites.add(SITES[0])
     lot = [make_comment("same moment") for _ in range(300)]
     for part in (lot[:150], lot[150:]):
-        stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in part])
+        keep_all(stores.comments, *part)
         assert stores.search.index_due(limit=1_000) == 150
 
     assert set(found_ids(stores)) == {one.id for one in lot}
@@ -288,7 +292,7 @@ def test_of_comments_that_wait_to_be_found_the_newest_come_first(engine):
 
     stores.sites.add(SITES[0])
     lot = [make_comment("a few") for _ in range(3)]
-    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in lot])
+    keep_all(stores.comments, *lot)
 
     taken = stores.search.index_due(limit=1)
 
@@ -302,7 +306,7 @@ def test_nothing_of_a_withdrawn_comment_is_left_in_the_index(engine):
     stores.sites.add(SITES[0])
     comment = make_comment("Quastenflosser", received_at=NOW)
     other = replace(make_comment("another"), received_at=NOW)
-    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in (comment, other)])
+    keep_all(stores.comments, *(comment, other))
     stores.search.index_due(limit=9)
 
     stores.comments.withdraw(comment.id, at=NOW)
@@ -333,7 +337,7 @@ def test_once_dropped_no_word_of_what_was_left_out_is_on_file(engine):
     stays, goes = make_comment("an axolotl in the pump"), make_comment("a numbat in the valve")
     for comment in (stays, goes):
         # In a piece of the index of its own.
-        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(stores.comments, comment)
         stores.search.index_due(limit=100)
     stores.comments.withdraw(goes.id, at=NOW)
 

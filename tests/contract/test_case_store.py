@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.domain.case import Case, CaseFilter, Order, State
 from service.domain.comment import CommentId, Lane, Post, SiteId
-from service.domain.decision import Decision, Mode, Ruling
+from service.domain.decision import Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.normal_form import content_key
 from service.domain.published import as_published
@@ -21,16 +21,15 @@ from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
 from tests.contract.conftest import empty
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 OTHER_SITE = SiteId("site-2")
 
 
 def keep(stores, *, outcome: Outcome | None = None, audit: bool = False, **changes) -> CommentId:
     comment = make_comment(**changes)
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     if outcome is not None:
         sample = frozenset([comment.id]) if audit else frozenset()
         stores.verdicts.add([make_verdict(comment.id, outcome)], audit=sample)
@@ -38,15 +37,7 @@ def keep(stores, *, outcome: Outcome | None = None, audit: bool = False, **chang
 
 
 def decide(stores, comment_id: CommentId) -> None:
-    stores.decisions.add(
-        Decision(
-            id=f"d-{comment_id}",
-            comment_id=comment_id,
-            ruling=Ruling.APPROVE,
-            decided_by="ada",
-            decided_at=NOW,
-        )
-    )
+    stores.decisions.add(make_decision(f"d-{comment_id}", comment_id, Ruling.APPROVE))
 
 
 def listed(stores, criteria: CaseFilter | None = None, order: Order = Order.NEWEST) -> list[str]:
@@ -67,7 +58,7 @@ def leaf_through(stores, order: Order, *, limit: int) -> list[list[str]]:
 def test_a_case_joins_comment_verdict_decisions_and_mode(stores):
     stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.ENFORCE))
     comment = make_comment()
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     verdict = make_verdict(comment.id, Outcome.SPAM)
     stores.verdicts.add([verdict], audit=frozenset([comment.id]))
 
@@ -142,7 +133,7 @@ def test_a_post_shows_what_was_approved_or_judged_ham(stores, outcome, ruled):
     one = keep(stores, outcome=outcome)
     if ruled != "nothing":
         ruling = Ruling.REJECT if ruled == "reject" else Ruling.APPROVE
-        made = Decision(id="d", comment_id=one, ruling=ruling, decided_by="ada", decided_at=NOW)
+        made = make_decision("d", one, ruling)
         stores.decisions.add(made)
     if ruled == "undone":
         stores.decisions.undo(one, by="ada", at=NOW)
@@ -357,22 +348,14 @@ def _act(stores, number: int, act: str, comment_id: CommentId, outcome: Outcome)
     if act == "keep":
         received_at = NOW + timedelta(seconds=number // 3)
         comment = make_comment(id=comment_id, received_at=received_at)
-        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(stores.comments, comment)
         stores.comments.mark_queued([comment_id], NOW + timedelta(minutes=number // 2))
     elif act in ("judge", "sample"):
         sample = frozenset([comment_id]) if act == "sample" else frozenset()
         stores.verdicts.add([make_verdict(comment_id, outcome)], audit=sample)
     elif act == "decide":
         ruling = Ruling.APPROVE if outcome is Outcome.HAM else Ruling.REJECT
-        stores.decisions.add(
-            Decision(
-                id=f"d{number}",
-                comment_id=comment_id,
-                ruling=ruling,
-                decided_by="ada",
-                decided_at=NOW,
-            )
-        )
+        stores.decisions.add(make_decision(f"d{number}", comment_id, ruling))
     elif act == "report":
         label = Label.HAM if outcome is Outcome.HAM else Label.SPAM
         report = Report(
@@ -464,7 +447,7 @@ def test_in_review_what_more_likely_stands_wrong_comes_first_and_age_outweighs_i
     stories = {"old": (30, likely_spam), "doubtful": (1, likely_ham), "spammy": (2, likely_spam)}
     for name, (hours, verdict) in stories.items():
         comment = make_comment(id=CommentId(name), received_at=NOW - timedelta(hours=hours))
-        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(stores.comments, comment)
         stores.verdicts.add([make_verdict(comment.id, **verdict)], audit=frozenset())
 
     first = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=2)
@@ -477,7 +460,7 @@ def test_in_review_what_more_likely_stands_wrong_comes_first_and_age_outweighs_i
 def test_a_published_comment_waits_by_how_likely_it_is_spam(stores):
     stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
     for name, p_spam in (("hamlike", 0.2), ("spamlike", 0.8)):
-        stores.comments.add([NewComment(comment=make_comment(id=CommentId(name)), lane=Lane.BULK)])
+        keep_all(stores.comments, make_comment(id=CommentId(name)))
         stores.verdicts.add([make_verdict(CommentId(name), p_spam=p_spam)], audit=frozenset())
 
     assert listed(stores, CaseFilter(needs_review=True), Order.REVIEW) == ["spamlike", "hamlike"]

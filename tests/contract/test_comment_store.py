@@ -28,7 +28,7 @@ from service.domain.comment import (
     Sender,
     SiteId,
 )
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.site import SiteSettings
@@ -36,7 +36,7 @@ from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine, sql_stores
 from service.stores.sql.base.engine import write
 from tests.contract.conftest import SITES
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 OTHER_SITE = SiteId("site-2")
 
@@ -493,7 +493,7 @@ def test_a_very_long_key_is_a_key_like_any_other(stores):
 def test_a_moment_at_either_end_of_time_comes_back(stores, moment):
     comment = make_comment(written_at=moment)
 
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
 
     assert stores.cases.get(comment.id).comment.written_at == comment.written_at
 
@@ -509,15 +509,7 @@ def test_hits_of_a_list_are_counted_with_the_rulings_in_force(stores):
     for number, (comment_id, ruling) in enumerate(
         [(spam, Ruling.REJECT), (undone, Ruling.REJECT), (ham, Ruling.APPROVE)]
     ):
-        stores.decisions.add(
-            Decision(
-                id=f"listed{number}",
-                comment_id=comment_id,
-                ruling=ruling,
-                decided_by="ada",
-                decided_at=NOW,
-            )
-        )
+        stores.decisions.add(make_decision(f"listed{number}", comment_id, ruling))
     stores.decisions.undo(undone, by="ada", at=NOW)
 
     assert stores.comments.count_listings() == {

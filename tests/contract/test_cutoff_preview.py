@@ -6,35 +6,26 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.comment import Lane, SiteId
+from service.domain.comment import SiteId
 from service.domain.cutoff_preview import CutoffPreview, Moved
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 HAM, UNSURE, SPAM = Outcome.HAM, Outcome.UNSURE, Outcome.SPAM
 
 
 def judge(stores, p_spam: float, outcome: Outcome, *rulings: Ruling, degraded=False, **changes):
     comment = make_comment(**changes)
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     verdict = make_verdict(
         comment.id, outcome, p_spam=p_spam, degraded_by=("history",) if degraded else ()
     )
     stores.verdicts.add([verdict], audit=frozenset())
     for number, ruling in enumerate(rulings):
-        stores.decisions.add(
-            Decision(
-                id=f"{comment.id}-{number}",
-                comment_id=comment.id,
-                ruling=ruling,
-                decided_by="ada",
-                decided_at=NOW,
-            )
-        )
+        stores.decisions.add(make_decision(f"{comment.id}-{number}", comment.id, ruling))
     return comment.id
 
 
@@ -86,7 +77,7 @@ def test_a_degraded_verdict_stays_unsure_whatever_the_cutoffs(stores, p_spam):
 def test_older_comments_other_sites_and_what_has_no_verdict_are_left_out(stores):
     judge(stores, 0.7, UNSURE, received_at=NOW - timedelta(microseconds=1))
     judge(stores, 0.7, UNSURE, site_id=SiteId("site-2"))
-    stores.comments.add([NewComment(comment=make_comment(), lane=Lane.BULK)])
+    keep_all(stores.comments, make_comment())
 
     assert preview(stores, 0.1, 0.9) == CutoffPreview()
 

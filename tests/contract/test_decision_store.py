@@ -11,20 +11,19 @@ import pytest
 
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.case import CaseFilter, State
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import AuditEntry
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 
 _numbers = itertools.count(1)
 
 
 def keep(stores) -> CommentId:
     comment = make_comment()
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     return comment.id
 
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.comment import CommentId, SiteId
 from service.domain.delivery import (
     Delivery,
     DeliveryAttempt,
@@ -26,11 +26,10 @@ from service.domain.delivery import (
     Troubles,
 )
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.ports.comments import NewComment
 from service.stores.sql import create_engine, sql_stores
 from service.stores.sql.schema.tables import comments
 from tests.contract.conftest import SITES, empty
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, SITE, keep_all, make_comment
 
 _numbers = itertools.count(1)
 OTHER_SITE = SiteId("site-2")
@@ -43,7 +42,7 @@ def moment(minutes: float) -> datetime:
 
 def keep(stores, number: int = 1, *, site_id: SiteId = SITE) -> list[CommentId]:
     kept = [make_comment(site_id=site_id) for _ in range(number)]
-    stores.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept])
+    keep_all(stores.comments, *kept)
     return [comment.id for comment in kept]
 
 
@@ -658,7 +657,7 @@ def test_every_story_of_deliveries_goes_the_same_on_postgresql_as_on_sqlite(two_
     kept_ones = [make_comment(id=CommentId(f"c{n}"), site_id=SITES[n % 2].id) for n in range(3)]
     for stores in two_kinds:
         empty(stores, "delivery_attempts", "deliveries", "comments", "sites")
-        stores.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept_ones])
+        keep_all(stores.comments, *kept_ones)
 
     on_sqlite, on_postgresql = (_unnumbered(act_out(stores, story)) for stores in two_kinds)
 

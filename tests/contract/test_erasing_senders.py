@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.domain.comment import Comment, Lane, Listing, ListKind, Sender
-from service.ports.comments import AddOutcome, NewComment
-from tests.factories import make_comment
+from service.domain.comment import Comment, Listing, ListKind, Sender
+from service.ports.comments import AddOutcome
+from tests.factories import keep_all, make_comment
 
 FULL = Sender(
     address_key="a1",
@@ -23,7 +23,7 @@ FULL = Sender(
 
 def keep(stores, sender: Sender, **changes) -> Comment:
     comment = make_comment(sender=sender, **changes)
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     return comment
 
 
@@ -83,6 +83,6 @@ def test_a_repeat_of_an_erased_senders_comment_is_still_known_as_one(stores):
     stores.comments.erase_senders([first.id])
 
     again = make_comment(sender=FULL, site_comment_id="17")
-    [added] = stores.comments.add([NewComment(comment=again, lane=Lane.BULK)])
+    [added] = keep_all(stores.comments, again)
 
     assert (added.outcome, added.comment_id) == (AddOutcome.REPEAT, first.id)

@@ -6,14 +6,13 @@ import itertools
 from datetime import timedelta
 
 from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.figures import AuditCount, DayCount, Scope
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 
 OTHER_SITE = SiteId("site-2")
 TODAY = NOW.date()
@@ -28,7 +27,7 @@ def scope(**changes) -> Scope:
 
 def keep(stores, outcome=Outcome.UNSURE, *, at=NOW, site=SITE, audit=False, **verdict) -> CommentId:
     comment = make_comment(received_at=at, site_id=site)
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     if outcome is not None:
         made = make_verdict(comment.id, outcome, **({"judged_at": at} | verdict))
         stores.verdicts.add([made], audit=frozenset([comment.id] if audit else []))

@@ -9,14 +9,13 @@ from click.testing import CliRunner
 
 from service.cli import cli
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import CommentId, Lane
-from service.domain.decision import Decision, Ruling
+from service.domain.comment import CommentId
+from service.domain.decision import Ruling
 from service.moderation.intake.take_over import take_over_rulings
 from service.ports.audit import AuditFilter
-from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.sql import sql_stores
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision
 from tests.fakes import make_services
 
 LINES = [
@@ -146,7 +145,7 @@ def services(stores) -> Services:
 
 def keep(services, *texts):
     comments = [make_comment(text, id=CommentId(text)) for text in texts]
-    services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    keep_all(services.intake.comments, *comments)
 
 
 def test_rulings_are_taken_over_once_logged_and_learnt(services):
@@ -169,22 +168,8 @@ def test_rulings_are_taken_over_once_logged_and_learnt(services):
 
 def test_what_a_person_ruled_was_withdrawn_or_is_another_sites_stays(services):
     keep(services, "ruled", "withdrawn")
-    services.intake.comments.add(
-        [
-            NewComment(
-                comment=make_comment("x", id=CommentId("other"), site_id="site-2"), lane=Lane.BULK
-            )
-        ]
-    )
-    services.review.decisions.add(
-        Decision(
-            id="dec_1",
-            comment_id=CommentId("ruled"),
-            ruling=Ruling.APPROVE,
-            decided_by="ada",
-            decided_at=NOW,
-        )
-    )
+    keep_all(services.intake.comments, make_comment("x", id=CommentId("other"), site_id="site-2"))
+    services.review.decisions.add(make_decision("dec_1", CommentId("ruled"), Ruling.APPROVE))
     services.intake.comments.withdraw(CommentId("withdrawn"), at=NOW)
     rulings = dict.fromkeys(("ruled", "withdrawn", "other"), Ruling.REJECT)
 

@@ -11,8 +11,7 @@ import sqlalchemy as sa
 
 from service.campaigns.traits import Traits
 from service.domain.claim import Claim
-from service.domain.comment import Lane
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.delivery import Endpoint
 from service.domain.errors import ConflictError
 from service.domain.list_entry import Effect, EntryKind, Instruction
@@ -21,12 +20,11 @@ from service.domain.user import User
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.ports.campaigns import Placement
-from service.ports.comments import NewComment
 from service.stores.sql import create_engine, sql_stores
 from service.stores.sql.moving import compare, count_rows, move_rows
 from tests.contract.conftest import SITES
 from tests.contract.test_list_entry_store import make_entry
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 WAYS = [("sqlite", "postgresql"), ("postgresql", "sqlite"), ("postgresql", "postgresql")]
 HOSTILE = "a\x00b\ud800\x1a\\N \t\n {} '\" \u202e 漢字"
@@ -52,7 +50,7 @@ def fill(engine: sa.Engine, n: int = 12) -> None:
         stores.sites.add(site)
     stores.users.add(User(id="u", name="Zoë", password_hash="$x", created_at=NOW, site_ids=(SITE,)))
     comments = [replace(make_comment(f"{HOSTILE} {i}"), user_agent=HOSTILE) for i in range(n)]
-    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    keep_all(stores.comments, *comments)
     traits = Traits(
         comment_id=comments[0].id,
         embedding=(0.6, -0.8),
@@ -68,13 +66,12 @@ def fill(engine: sa.Engine, n: int = 12) -> None:
     stores.verdicts.add(verdicts, audit=frozenset(), traits=[traits])
     for index, one in enumerate(comments[:5]):
         stores.decisions.add(
-            Decision(
-                id=f"dec-{one.id}",
-                comment_id=one.id,
-                ruling=Ruling.REJECT,
-                decided_by="Zoë",
-                decided_at=NOW,
+            make_decision(
+                f"dec-{one.id}",
+                one.id,
+                Ruling.REJECT,
                 note=HOSTILE if index else None,
+                decided_by="Zoë",
             )
         )
     stores.decisions.undo(comments[0].id, by="Zoë", at=NOW)

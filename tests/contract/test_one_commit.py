@@ -8,7 +8,7 @@ import pytest
 
 from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ConflictError, NotFoundError
@@ -20,17 +20,16 @@ from service.domain.site import SiteKey
 from service.domain.user import User
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from service.ports.comments import NewComment
 from service.stores.sql import sql_stores
 from tests.contract.conftest import SITES
 from tests.contract.test_list_entry_store import make_entry
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 from tests.fakes import make_site
 
 
 def keep(stores, outcome: Outcome | None = None) -> CommentId:
     comment = make_comment()
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     if outcome is not None:
         stores.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
     return comment.id

@@ -8,13 +8,11 @@ from contextlib import suppress
 import pytest
 import sqlalchemy as sa
 
-from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
-from service.ports.comments import NewComment
 from service.stores.sql import sql_stores
 from service.stores.sql.base.engine import one_moment, reading, write
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, SITE, keep_all, make_comment
 
 
 @pytest.fixture
@@ -147,7 +145,7 @@ def test_nothing_can_be_written_with_what_is_held_on_postgresql(engine, sites):
 def test_a_decided_comment_is_seen_decided_by_who_decided_it(engine, sites):
     stores = sql_stores(engine)
     comment = make_comment()
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
 
     with one_moment(engine):
         seen = [stores.cases.get(comment.id).withdrawn_at]

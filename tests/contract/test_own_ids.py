@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from service.domain.comment import Lane, SiteId
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment
+from service.domain.comment import SiteId
+from tests.factories import NOW, SITE, keep_all, make_comment
 
 OTHER_SITE = SiteId("site-2")
 
 
 def keep(stores, **changes):
     comment = make_comment(**changes)
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     return comment.id
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from service.domain.comment import Author, Comment, Lane, Sender
-from service.domain.decision import Decision, Ruling
+from service.domain.comment import Author, Comment, Sender
+from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
 from service.ports.people import SpamOnly
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 EMAIL = Person(sender=Sender(email_key="e1"))
 
 
 def keep(stores, outcome: Outcome | None = None, *, audit: bool = False, **changes) -> Comment:
     comment = make_comment(**changes)
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     if outcome is not None:
         sample = frozenset([comment.id]) if audit else frozenset()
         stores.verdicts.add([make_verdict(comment.id, outcome)], audit=sample)
@@ -25,13 +24,7 @@ def keep(stores, outcome: Outcome | None = None, *, audit: bool = False, **chang
 
 
 def decide(stores, comment: Comment, ruling: Ruling) -> None:
-    decision = Decision(
-        id=f"d-{comment.id}",
-        comment_id=comment.id,
-        ruling=ruling,
-        decided_by="mod",
-        decided_at=NOW,
-    )
+    decision = make_decision(f"d-{comment.id}", comment.id, ruling, decided_by="mod")
     stores.decisions.add(decision)
 
 

@@ -9,13 +9,12 @@ from datetime import timedelta
 import pytest
 
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import CommentId, Lane, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 _numbers = itertools.count(1)
 
@@ -24,7 +23,7 @@ def keep(
     stores, outcome: Outcome | None = None, *, audit: bool = False, age: int = 0, site: str = SITE
 ) -> CommentId:
     comment = make_comment(received_at=NOW - timedelta(hours=age), site_id=SiteId(site))
-    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(stores.comments, comment)
     if outcome is not None:
         sample = frozenset([comment.id]) if audit else frozenset()
         stores.verdicts.add([make_verdict(comment.id, outcome)], audit=sample)
@@ -43,13 +42,7 @@ def make_report(comment_id: CommentId | None, label: Label = Label.HAM, **change
 
 
 def decide(stores, comment_id: CommentId) -> None:
-    decision = Decision(
-        id=f"d{next(_numbers):04d}",
-        comment_id=comment_id,
-        ruling=Ruling.APPROVE,
-        decided_by="ada",
-        decided_at=NOW,
-    )
+    decision = make_decision(f"d{next(_numbers):04d}", comment_id, Ruling.APPROVE)
     stores.decisions.add(decision)
 
 

@@ -7,12 +7,11 @@ from datetime import timedelta
 import pytest
 
 from service.domain import sender_record
-from service.domain.comment import Author, Lane, Sender, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.comment import Author, Sender, SiteId
+from service.domain.decision import Ruling
 from service.domain.sender_record import Trait, TraitRecord
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
-from tests.factories import NOW, make_comment, make_verdict
+from tests.factories import NOW, keep_all, make_comment, make_decision, make_verdict
 
 SPAMMER = Sender(address_key="a1", network_key="n1", email_key="e1", name_key="m1")
 
@@ -25,16 +24,10 @@ def kept(stores):
     def keep(ruling=None, *, outcome=Outcome.UNSURE, text="Buy at https://pills.com/", **changes):
         at = NOW - timedelta(minutes=next(minutes))
         comment = make_comment(text, **({"received_at": at, "sender": SPAMMER} | changes))
-        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(stores.comments, comment)
         stores.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
         if ruling is not None:
-            decision = Decision(
-                id=f"d-{comment.id}",
-                comment_id=comment.id,
-                ruling=ruling,
-                decided_by="Ola",
-                decided_at=NOW,
-            )
+            decision = make_decision(f"d-{comment.id}", comment.id, ruling, decided_by="Ola")
             stores.decisions.add(decision)
         stores.search.index_due(limit=100)
         return comment
@@ -121,7 +114,7 @@ def test_of_somebody_unknown_nothing_is_told(stores, kept):
 def test_counting_ends_at_a_thousand(stores, kept):
     opened = kept()
     lot = [make_comment("more", sender=Sender(address_key="a1")) for _ in range(1_001)]
-    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in lot])
+    keep_all(stores.comments, *lot)
 
     address = stores.sender_records.look_up(opened, site_ids=None).traits[0]
 

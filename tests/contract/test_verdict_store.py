@@ -9,17 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from service.domain.case import CaseFilter
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_signal, make_verdict
 
 
 def keep(stores, number: int) -> list[CommentId]:
     comments = [make_comment() for _ in range(number)]
-    stores.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in comments])
+    keep_all(stores.comments, *comments)
     return [comment.id for comment in comments]
 
 

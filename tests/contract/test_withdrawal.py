@@ -23,7 +23,7 @@ from service.domain.comment import (
     Sender,
     SiteId,
 )
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
@@ -32,7 +32,7 @@ from service.ports.comments import AddOutcome, NewComment
 from service.stores.sql import sql_stores
 from service.stores.sql.schema.tables import comments
 from tests.contract.conftest import SITES
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, make_comment, make_decision, make_verdict
 
 # What must not be found anywhere once the comment was withdrawn.
 MARK = "Quastenflosser"
@@ -146,9 +146,7 @@ def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay(stores):
     keep(stores, comment, outcome=Outcome.SPAM)
     report = Report(id="r1", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=comment.id)
     stores.reports.add(report)
-    decision = Decision(
-        id="d1", comment_id=comment.id, ruling=Ruling.APPROVE, decided_by="ada", decided_at=NOW
-    )
+    decision = make_decision("d1", comment.id, Ruling.APPROVE)
     stores.decisions.add(decision)
     before = stores.cases.get(comment.id)
 
@@ -162,14 +160,7 @@ def test_a_withdrawal_takes_moderators_notes_along_undone_decisions_too(stores):
     comment = make_full_comment()
     keep(stores, comment, outcome=Outcome.SPAM)
     for number, ruling in enumerate((Ruling.APPROVE, Ruling.REJECT)):
-        decision = Decision(
-            id=f"d{number}",
-            comment_id=comment.id,
-            ruling=ruling,
-            decided_by="ada",
-            decided_at=NOW,
-            note=f"{MARK} again",
-        )
+        decision = make_decision(f"d{number}", comment.id, ruling, note=f"{MARK} again")
         stores.decisions.add(decision)
 
     stores.comments.withdraw(comment.id, at=LATER)
@@ -243,9 +234,7 @@ def test_nothing_brings_a_withdrawn_comment_back_into_the_review_queue(stores):
     keep(stores, comment, outcome=Outcome.SPAM)
     stores.comments.withdraw(comment.id, at=LATER)
     report = Report(id="r1", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=comment.id)
-    decision = Decision(
-        id="d1", comment_id=comment.id, ruling=Ruling.APPROVE, decided_by="ada", decided_at=NOW
-    )
+    decision = make_decision("d1", comment.id, Ruling.APPROVE)
 
     stores.reports.add(report)
     stores.decisions.add(decision)

@@ -16,7 +16,6 @@ import yaml
 from prometheus_client import CollectorRegistry
 
 from service.cli import cli as main_group
-from service.domain.comment import Lane
 from service.domain.decision import Ruling
 from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope
 from service.domain.retraining import (
@@ -26,8 +25,6 @@ from service.domain.retraining import (
     RetrainingState,
 )
 from service.domain.verdict import Outcome
-from service.moderation.intake.submit import submit_comments
-from service.ports.comments import NewComment
 from service.processes.operating import (
     expose,
     show_model,
@@ -39,7 +36,7 @@ from service.tasks.names import TaskName
 from service.watching.exposition import Exposition
 from service.wiring import wire
 from tests.factories import NOW, make_comment
-from tests.fakes import make_services
+from tests.fakes import make_services, submit_to
 
 FOLDER = Path(__file__).resolve().parents[2] / "docker" / "monitoring"
 _NAME = re.compile(r"\b(?:slopsieve|process)_[a-z_]+\b(?!=)")
@@ -82,9 +79,7 @@ def text(tmp_path_factory, valkey) -> str:
             report=RetrainingReport(recommendation=Recommendation.REFUSE),
         )
     )
-    submit_comments(
-        [NewComment(comment=make_comment(), lane=Lane.BULK)], services.intake, services.common
-    )
+    submit_to(services, make_comment())
     parts = state_parts(replace(wired, services=services))
     exposition = expose("api", wired)
     for process in ("worker", "background"):

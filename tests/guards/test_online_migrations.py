@@ -16,11 +16,9 @@ from click.testing import CliRunner
 
 from service.cli import cli
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import Lane
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.site import Site
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
 from service.stores import migrations
 from service.stores.migrations import (
     MigrationBlockedError,
@@ -32,7 +30,7 @@ from service.stores.migrations import (
 from service.stores.migrations.losses import LOSSES
 from service.stores.migrations.online import create_index_online, drop_index_online
 from service.stores.sql import sql_stores
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 from tests.guards.migrated import empty_postgresql, empty_sqlite
 
 REVISIONS = [
@@ -228,7 +226,7 @@ def test_comments_can_be_written_while_an_index_is_made_online(postgres):
         making = other.submit(
             in_a_migration, postgres, lambda: create_index_online("ix_new", "comments", ["lane"])
         )
-        stores.comments.add([NewComment(comment=make_comment(), lane=Lane.BULK)])
+        keep_all(stores.comments, make_comment())
         writer.rollback()
         making.result(60)
 
@@ -276,17 +274,9 @@ def keep_something(engine):
     stores = sql_stores(engine)
     stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
     kept = [make_comment(f"Number {number}") for number in range(3)]
-    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in kept])
+    keep_all(stores.comments, *kept)
     stores.verdicts.add([make_verdict(one.id, Outcome.UNSURE) for one in kept], audit=frozenset())
-    stores.decisions.add(
-        Decision(
-            id="dec_1",
-            comment_id=kept[0].id,
-            ruling=Ruling.REJECT,
-            decided_by="Ola",
-            decided_at=NOW,
-        )
-    )
+    stores.decisions.add(make_decision("dec_1", kept[0].id, Ruling.REJECT, decided_by="Ola"))
     return all_cases(engine)
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from service.domain.comment import CommentId, Lane, Sender
+from service.domain.comment import CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Verdict
@@ -16,12 +16,11 @@ from service.moderation.judging.judge import judge_batch
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from service.ports.history import HistoryStore
 from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.rebuild import ValkeyRebuildPlace
-from tests.factories import make_comment
+from tests.factories import keep_all, make_comment
 from tests.fakes import FixedClassifier, make_services
 
 MARA = Sender(address_key="a1", network_key="n1", email_key="e1", name_key="m1")
@@ -61,7 +60,7 @@ class Desk:
     def keep(self, sender: Sender = MARA) -> CommentId:
         """Keep a comment and return its id."""
         comment = make_comment(sender=sender)
-        self.services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(self.services.intake.comments, comment)
         return comment.id
 
     def judge(self, count: int = 4) -> list[Verdict]:

@@ -8,10 +8,8 @@ from datetime import timedelta
 import pytest
 
 from service.doctor.judging_checks import judge_models
-from service.domain.comment import Lane
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.moderation.admin.sites import add_site
-from service.ports.comments import NewComment
 from service.processes import readiness
 from service.processes.readiness import WriteProof, readiness_checks
 from service.settings import load_settings
@@ -26,7 +24,7 @@ from service.tasks.heartbeat import (
     are_stuck,
 )
 from service.wiring import wire
-from tests.factories import NOW, make_comment
+from tests.factories import NOW, keep_all, make_comment
 from tests.servers import running_valkey
 
 
@@ -128,7 +126,7 @@ def keep_comment(wired, *, seconds_ago: float) -> None:
     )
     received_at = services.common.clock() - timedelta(seconds=seconds_ago)
     comment = make_comment(site_id=site.id, received_at=received_at)
-    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(services.intake.comments, comment)
 
 
 def test_a_full_valkey_is_told_as_such_and_nobody_is_told_to_start_a_worker(home):

@@ -12,12 +12,10 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
-from service.ports.comments import NewComment
 from service.stores.sql import Connections, create_engine, ping, sql_stores
 from service.stores.sql.base.engine import reading, write
-from tests.factories import make_comment
+from tests.factories import keep_all, make_comment
 from tests.servers import Server, running_postgresql
 
 
@@ -101,7 +99,7 @@ def test_an_error_never_shows_what_was_to_be_kept(engine):
     comment = make_comment("something private", id="c1")
 
     with pytest.raises(StoreUnavailableError) as failure:
-        sql_stores(engine).comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(sql_stores(engine).comments, comment)
 
     assert "private" not in f"{failure.value} {failure.value.__cause__}"
 
