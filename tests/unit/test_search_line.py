@@ -16,7 +16,7 @@ from service.domain.search import (
     line_of,
     parse_search,
 )
-from service.domain.search_words import MAX_WORD_CHARS, phrase_of, words_of
+from service.domain.search_words import MAX_WORD_CHARS, words_of
 
 
 def terms(line):
@@ -108,13 +108,6 @@ def test_words_are_folded_and_cut():
     assert words_of("Ärger, ŁÓDŹ & Straße") == ["arger", "lodz", "strasse"]
     assert words_of("x" * 500) == ["x" * MAX_WORD_CHARS]
     assert words_of("ＦＵＬＬ ﬁn") == ["full", "fin"]
-
-
-def test_a_phrase_leaves_out_what_its_last_pair_says_already():
-    assert words_of("减肥产 x") == ["减肥", "肥产", "产", "x"]
-    assert phrase_of("减肥产") == ["减肥", "肥产"]
-    assert phrase_of("减肥产 x") == ["减肥", "肥产", "产", "x"]
-    assert phrase_of("产") == ["产"]
 
 
 @pytest.mark.parametrize(

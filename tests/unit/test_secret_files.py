@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from service.data_folder import DataFolder
-from service.doctor.settings_checks import check_names
 from service.settings import SettingsError, load_settings
 from service.supervisor.supervise import _environment
 
@@ -22,17 +21,6 @@ def test_a_secret_is_read_from_its_file_without_the_line_break_at_its_end(tmp_pa
     assert settings.secret_key is not None
     assert settings.secret_key.get_secret_value() == _SECRET
     assert _SECRET not in repr(settings)
-
-
-def test_what_a_caller_gives_goes_before_the_file(tmp_path, monkeypatch):
-    file = tmp_path / "database_url"
-    file.write_text("postgresql+psycopg://db/one")
-    monkeypatch.setenv("SLOPSIEVE_DATABASE_URL_FILE", str(file))
-
-    settings = load_settings(database_url="postgresql+psycopg://db/two")
-
-    assert settings.database_url is not None
-    assert settings.database_url.get_secret_value().endswith("two")
 
 
 def test_an_empty_variable_names_no_file(monkeypatch):
@@ -73,15 +61,6 @@ def test_a_secret_that_is_given_twice_is_refused(tmp_path, monkeypatch):
 
     with pytest.raises(SettingsError, match="SECRET_KEY_FILE are both set: unset one"):
         load_settings()
-
-
-def test_the_doctor_knows_a_secret_s_file_and_no_other():
-    asked = ["SLOPSIEVE_VALKEY_URL_FILE", "SLOPSIEVE_PORT_FILE"]
-
-    said = [finding.says for finding in check_names(asked)]
-
-    assert len(said) == 1
-    assert said[0].startswith("SLOPSIEVE_PORT_FILE is no setting")
 
 
 def test_a_child_of_the_supervisor_is_told_where_valkey_is_once(tmp_path, monkeypatch):

@@ -24,10 +24,6 @@ def test_an_ipv6_household_and_its_hosting_customer_have_keys_of_their_own():
     assert len({one.address_key, one.network_key, one.wide_network_key}) == 3
 
 
-def test_an_ipv4_address_has_no_wide_network():
-    assert make_sender(address="192.0.2.7", email=None, secret=NEW).wide_network_key is None
-
-
 @pytest.mark.parametrize(
     "typed",
     [
@@ -74,14 +70,6 @@ def test_during_a_rotation_the_older_keys_come_along():
     assert sender.before_rotation.email_key == older.email_key
     assert sender.before_rotation.name_key == older.name_key
     assert sender.before_rotation.before_rotation is None
-
-
-def test_without_a_rotation_or_without_keys_nothing_older_comes_along():
-    still = make_sender(address="192.0.2.7", email=None, secret=NEW, secret_before=NEW)
-    nobody = make_sender(address=None, email=None, secret=NEW, secret_before=OLD)
-
-    assert still.before_rotation is None
-    assert nobody.before_rotation is None
 
 
 @pytest.mark.parametrize(

@@ -45,23 +45,6 @@ def test_a_process_with_a_wrong_setting_names_it_and_ends(module, tmp_path):
     ]
 
 
-@each_process
-def test_a_process_without_valkey_says_what_to_do(module, tmp_path):
-    ended = run(module, data_dir=tmp_path, valkey_url="nonsense")
-
-    assert ended.returncode == ExitCode.VALKEY
-    (line,) = ended.stderr.splitlines()
-    assert "it must start with redis://" in line
-
-
-@pytest.mark.parametrize("module", ["service.processes.worker", "service.processes.background"])
-def test_only_the_api_takes_a_socket(module, tmp_path):
-    ended = run(module, "--fd", "7", data_dir=tmp_path)
-
-    assert ended.returncode == 2
-    assert "unrecognized arguments: --fd 7" in ended.stderr
-
-
 def test_what_the_settings_allow_of_connections_arrives_at_the_database(postgresql, tmp_path):
     settings = load_settings(
         data_dir=tmp_path,

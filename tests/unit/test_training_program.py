@@ -93,20 +93,6 @@ def test_progress_is_passed_on_and_a_stopped_run_goes_on_where_it_was(runs, told
     assert list(runs.kept_labels("rtr_1")) == [("c0", "spam"), ("c1", "spam"), ("c2", "spam")]
 
 
-def test_what_listens_to_progress_can_end_it(runs, told):
-    runs.keep_decisions("rtr_1", DECISIONS)
-    (told / "waits").touch()
-
-    def refuse(_progress):
-        raise TrainingStoppedError("it is another's turn")
-
-    with pytest.raises(TrainingStoppedError, match="another"):
-        train(runs, told=refuse)
-
-    seen = (told / "started").read_text().splitlines() if (told / "started").exists() else []
-    assert all(not _lives(json.loads(line)["pid"]) for line in seen)
-
-
 @pytest.mark.parametrize(
     ("file", "says", "words"),
     [

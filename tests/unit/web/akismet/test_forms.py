@@ -9,11 +9,9 @@ import time
 
 import pytest
 
-from service.domain.errors import InvalidInputError
 from service.domain.form import FormBehaviour
 from service.web.akismet.behaviour import behaviour_of
 from service.web.akismet.forms import find_codec, read_form, read_json
-from service.web.edge.errors import UnreadableRequestError
 
 
 def test_only_what_is_read_is_returned():
@@ -125,13 +123,6 @@ def test_json_values_become_what_a_form_would_say():
         "comment_context": "a, b",
         "blog": "",
     }
-
-
-def test_json_that_is_none_or_no_object_is_refused():
-    with pytest.raises(UnreadableRequestError):
-        read_json(b"{")
-    with pytest.raises(InvalidInputError):
-        read_json(b"[1]")
 
 
 @pytest.mark.parametrize(

@@ -58,15 +58,6 @@ def lane() -> Lane:
     return Lane()
 
 
-def test_a_lone_check_always_joins(lane):
-    joined = []
-    for _ in range(5):
-        joined.append(lane.offer())
-        lane.now += 30.0
-
-    assert joined == [True] * 5
-
-
 def test_a_check_whose_time_is_over_never_joins(lane):
     assert not lane.admission.has_room(seconds=0.0, now=lane.now)
     assert not lane.admission.has_room(seconds=-1.0, now=lane.now)
@@ -97,15 +88,6 @@ def test_a_lane_in_which_nothing_moves_takes_one_a_second(lane):
     assert 8 <= joined <= 11
 
 
-def test_when_verdicts_come_quickly_again_everybody_joins_again(lane):
-    lane.run(seconds=5.0, verdicts_a_second=20, checks_a_second=200)
-
-    lane.run(seconds=2.0, verdicts_a_second=400, checks_a_second=200)
-    joined = lane.run(seconds=5.0, verdicts_a_second=400, checks_a_second=200)
-
-    assert joined == 1_000
-
-
 def test_after_a_standstill_everybody_joins_again(lane):
     lane.run(seconds=20.0, verdicts_a_second=0, checks_a_second=200)
 
@@ -123,15 +105,6 @@ def test_comments_that_were_lost_hold_nobody_up_for_long(lane):
     joined = lane.run(seconds=5.0, verdicts_a_second=400, checks_a_second=100)
 
     assert joined == 500
-
-
-def test_a_comment_that_never_got_into_the_lane_counts_no_more(lane):
-    lane.admission.join(CommentId("x"), seconds=SECONDS, now=lane.now)
-
-    lane.admission.forget(CommentId("x"))
-
-    assert len(lane.admission) == 0
-    assert lane.admission.unjudged(now=lane.now) == []
 
 
 def test_what_is_never_judged_is_not_looked_for_for_ever(lane):

@@ -56,13 +56,6 @@ def run_behind_the_first(work: Work, numbers):
         return [other.result(10) for other in others]
 
 
-def test_a_lone_call_is_answered_at_once(work):
-    work.go.set()
-
-    assert Coalescer(work)(21) == 42
-    assert work.batches == [[21]]
-
-
 def test_what_gathers_while_work_is_under_way_is_done_together(work):
     answers = run_behind_the_first(work, list(range(2, 12)))
 

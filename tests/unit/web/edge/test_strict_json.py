@@ -87,12 +87,6 @@ def test_the_worst_costs_steps_in_proportion_to_its_size(worst):
     assert long <= 5 * short + 100
 
 
-@pytest.mark.parametrize("name", [name for name in _WORST if name not in {"siblings", "repeated"}])
-def test_a_mebibyte_of_the_worst_is_refused(name):
-    with pytest.raises(UnreadableRequestError):
-        parse(_WORST[name](1_000_000))
-
-
 def test_a_mebibyte_of_siblings_or_of_repeated_keys_is_read():
     siblings, no_problems = clean(parse(_WORST["siblings"](1_000_000)))
     repeated, problems = clean(parse(_WORST["repeated"](1_000_000)))

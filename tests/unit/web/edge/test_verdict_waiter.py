@@ -60,11 +60,6 @@ def test_without_a_verdict_nothing_is_returned_when_the_time_is_over(looks):
     assert 0.04 < time.monotonic() - started < 1.0
 
 
-def test_who_has_no_time_asks_nobody(looks):
-    assert VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0) is None
-    assert looks.asked == []
-
-
 def test_many_that_wait_are_looked_for_together(looks):
     waiting = VerdictWaiter(looks, max_waiting=20)
     ids = [f"c{n}" for n in range(20)]
@@ -77,17 +72,6 @@ def test_many_that_wait_are_looked_for_together(looks):
 
     assert [case.comment.id for case in cases] == ids
     assert len(looks.threads) == 1
-
-
-def test_two_that_wait_for_one_comment_both_get_it(looks):
-    waiting = VerdictWaiter(looks, max_waiting=2)
-
-    with ThreadPoolExecutor(2) as crowd:
-        answers = [crowd.submit(waiting.for_verdict, CommentId("c"), seconds=10) for _ in range(2)]
-        until(lambda: waiting._waiting == 2)
-        looks.judged = {"c"}
-
-    assert all(answer.result() is not None for answer in answers)
 
 
 def test_one_more_than_may_wait_is_sent_away_at_once(looks):
@@ -116,19 +100,6 @@ def test_a_look_that_fails_is_tried_again(looks, error):
     assert answer.result() is not None
 
 
-def test_nobody_is_looked_for_when_nobody_waits(looks):
-    waiting = VerdictWaiter(looks, max_waiting=1)
-    waiting.for_verdict(CommentId("c1"), seconds=0.02)
-    until(lambda: waiting._looker is None)
-
-    asked = len(looks.asked)
-    again = waiting.for_verdict(CommentId("c1"), seconds=0.02)
-
-    assert again is None
-    assert len(looks.asked) > asked
-    until(lambda: waiting._looker is None)
-
-
 def refuse_threads(monkeypatch, *, times: int) -> None:
     """Let the system have no thread to spare so many times."""
     start, left = threading.Thread.start, [times]
@@ -155,17 +126,6 @@ def test_a_thread_that_cannot_be_started_sends_one_away_and_not_all_who_come_lat
 
     assert sent_away is None
     assert case.comment.id == "c1"
-
-
-def test_a_comment_joins_though_no_thread_can_be_started(looks, monkeypatch):
-    refuse_threads(monkeypatch, times=1)
-    waiting = VerdictWaiter(looks, max_waiting=1)
-    looks.judged = {"c1"}
-
-    joined = waiting.join(CommentId("c1"), seconds=10)
-
-    assert joined
-    assert waiting.for_verdict(CommentId("c1"), seconds=10) is not None
 
 
 def test_a_thread_that_died_is_replaced_when_the_next_one_waits(looks):
@@ -210,32 +170,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def test_a_comment_joins_while_those_before_it_are_judged_in_time(looks):
-    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=Clock())
-
-    assert all(waiting.join(CommentId(f"c{n}"), seconds=0.6) for n in range(4))
-
-
-def test_behind_one_that_waits_longer_than_a_comment_may_it_does_not_join(looks):
-    clock = Clock()
-    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
-    waiting.join(CommentId("c1"), seconds=0.6)
-    clock.now = 0.7
-
-    assert not waiting.join(CommentId("c2"), seconds=0.6)
-
-
-def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
-    clock = Clock()
-    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
-    waiting.join(CommentId("c1"), seconds=0.6)
-    clock.now = 0.7
-
-    waiting.leave(CommentId("c1"))
-
-    assert waiting.join(CommentId("c2"), seconds=0.6)
 
 
 def test_no_comment_joins_where_nobody_may_wait_any_more(looks):
