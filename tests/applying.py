@@ -1,6 +1,6 @@
 """What is sent to a platform in each of the situations that a decision can meet there.
 
-Each scenario is held by `tests/behaviour/test_applying.py`; run as a module this prints them all.
+Each scenario is held by `tests/behaviour/test_applying.py`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,6 @@ from service.moderation.telling.deliver import deliver, take_deliveries
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
 from service.ports.services import Services
-from tests.building import SCENARIOS as BUILDING
-from tests.building import BuiltSite
-from tests.databases import databases_given_back
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
 from tests.platforms import PLATFORMS, TOKEN, Platform
@@ -290,27 +287,3 @@ SCENARIOS = (
     Scenario("429 or its like, asks for two minutes", too_many_calls),
     Scenario("removed at the platform", gone_at_the_platform),
 )
-
-
-def main() -> None:
-    """Print, as a table in Markdown, what was sent to each platform."""
-    for name in PLATFORMS:
-        print(f"\n## {name}\n\n| What happened | What was sent, and answered | Hidden after |")
-        print("|---|---|---|")
-        for scenario in SCENARIOS:
-            with databases_given_back(), world_of(name, mode=scenario.mode) as world:
-                scenario.happens(world)
-                sent = "; ".join(world.platform.said) or "nothing"
-                hidden = "yes" if world.platform.hidden else "no"
-                print(f"| {scenario.name} | {sent} | {hidden} |")
-    print("\n## build hook\n\n| What happened | What was sent, and answered |\n|---|---|")
-    for built in BUILDING:
-        with databases_given_back():
-            site = BuiltSite()
-            built.happens(site)
-            site.hook.close()
-            print(f"| {built.name} | {'; '.join(site.said) or 'nothing'} |")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """What a build hook is called for, in each of the situations that a static site can meet.
 
-Each scenario is held by `tests/behaviour/test_building.py`; `python -m tests.applying` prints them.
+Each scenario is held by `tests/behaviour/test_building.py`.
 """
 
 from __future__ import annotations

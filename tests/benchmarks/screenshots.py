@@ -9,53 +9,32 @@ import shutil
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from waitress.server import create_server
 
 from models.registry import (
     SHIPPED_DIR,
-    check_version,
-    import_version,
     load_version,
-    promote,
     read_current_name,
 )
 from service.domain.bulk_decision import ChosenBy
 from service.domain.case import Case, CaseFilter, Order
-from service.domain.comment import Author, Comment, CommentId, Lane
+from service.domain.comment import Author, Comment, CommentId
 from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Mode, Ruling
-from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.report import Label, Report
-from service.domain.retraining import (
-    Check,
-    Recommendation,
-    Retraining,
-    RetrainingReport,
-    RetrainingState,
-)
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.users import add_user, change_password
-from service.moderation.intake.submit import submit_comments
-from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.learning.retrain import SCHEDULE
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.telling.announce import write_verdict_messages
-from service.ports.comments import NewComment
-from service.ports.models import VersionShelf
 from service.ports.services import Services
 from service.stores.files.model_versions import to_judging_model
 from service.stores.files.version_shelf import FolderVersionShelf
@@ -64,14 +43,13 @@ from service.web.edge.config import WebConfig
 from tests.benchmarks.fonts import tell_missing
 from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment
-from tests.fakes import make_services
+from tests.fakes import make_services, submit_to
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 BROWSER_ARGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-CANDIDATE = "minilm-2026-02-22"
 PASSWORD = "a few words do well"  # opens nothing but this script's own server
 SIZES = {"1280": {"width": 1280, "height": 800}, "390": {"width": 390, "height": 844}}
 DESK = {
@@ -104,8 +82,6 @@ LEAVES = {
 }
 SEED = 11
 SENDER_SECRET = b"a secret for tests, long enough"  # that of the services for tests
-DISPUTED = CommentId("cmt_0004")
-WITHDRAWN = CommentId("cmt_0002")
 SHARE = 24
 SITES = (
     Site(id="garden", name="The Allotment Diaries", created_at=NOW),
@@ -189,7 +165,7 @@ def adverts() -> list[Comment]:
     return made
 
 
-def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf) -> Services:
+def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
     """Return services that judged the comments with the current model and every detector."""
     model = to_judging_model(
         load_version((models_dir or SHIPPED_DIR) / read_current_name(models_dir))
@@ -197,7 +173,7 @@ def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf
     services = make_services(
         stores=fresh_stores(sites=(*SITES, KETTLE)),
         current_model=lambda: model,
-        versions=shelf,
+        versions=FolderVersionShelf(lambda: models_dir or SHIPPED_DIR),
         audit_share=0.3,
     )
     user, once = add_user("Ola Brandt", services.accounts, services.common, actor="script")
@@ -207,9 +183,7 @@ def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf
     for comment in comments:
         at: datetime = comment.received_at
         services.common.clock.now = at
-        submit_comments(
-            [NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common
-        )
+        submit_to(services, comment)
     services.common.clock.now = NOW
     return services
 
@@ -243,123 +217,6 @@ def work(services: Services) -> str:
         site_ids=None, waiting_only=True, cursor=None, limit=1
     ).campaigns
     return campaign.id
-
-
-def retrain(services: Services) -> None:
-    """Let retrainings be there in every state that the page of models tells apart."""
-    check = partial(Check, part="core", name="ham lost at the promised cutoff")
-    report = RetrainingReport(
-        recommendation=Recommendation.PROMOTE,
-        version=CANDIDATE,
-        current=read_current_name(),
-        checks=(
-            check(passed=True, says="9 of 9,126 before, 9 after; difference 0 (-3 to 3)"),
-            check(part="newest", passed=True, says="0 of 212 before, 0 after"),
-            check(part="newest", name="recall", passed=True, says="0.412 to 0.655 (n = 148)"),
-            check(part="slice: de", name="recall", passed=True, says="0.55 to 0.56 (n = 301)"),
-        ),
-        gains=("newest decisions: recall at the promised cutoff 0.412 to 0.655",),
-        newly_lost=("cmt_0007", "authored-t3-0142"),
-        no_longer_lost=("cmt_0011", "blog-b-0093", "blog-b-0411"),
-        used=361,
-        spam=214,
-        ham=147,
-        set_aside={"contradictory": 3, "burst of one source": 18, "near copies": 41},
-        seconds=2_460,
-        peak_memory_mb=1_912,
-    )
-    missed = check(part="slice: ru", name="recall", passed=False, says="0.61 to 0.48 (n = 88)")
-    states: dict[str, Mapping[str, Any]] = {
-        "rtr_5": {
-            "state": RetrainingState.RUNNING, "step": "fine-tune", "share_done": 0.42,
-            "seconds_left": 1_140.0, "seen_at": NOW, "decisions": 402,
-        },
-        "rtr_4": {"state": RetrainingState.ENDED, "report": report, "decisions": 361},
-        "rtr_3": {
-            "state": RetrainingState.ENDED,
-            "report": replace(
-                report,
-                recommendation=Recommendation.REFUSE,
-                version="minilm-2026-02-14",
-                checks=(*report.checks, missed),
-            ),
-            "decisions": 298,
-        },
-        "rtr_2": {
-            "state": RetrainingState.ENDED,
-            "report": RetrainingReport(recommendation=Recommendation.NOTHING),
-            "decisions": 298,
-        },
-        "rtr_1": {
-            "state": RetrainingState.FAILED,
-            "problem": "it needed more than the 1,000 MB that it may use: set "
-            "SLOPSIEVE_RETRAIN_MEMORY_MB higher and go on with `slopsieve retrain --resume`",
-            "decisions": 240,
-        },
-    }  # fmt: skip
-    for days, (name, state) in enumerate(states.items()):
-        at = NOW - timedelta(days=7 * days, minutes=23)
-        ended = None if "step" in state else at + timedelta(minutes=41)
-        services.learning.retrainings.put(
-            Retraining(
-                id=name,
-                asked_by="Ola Brandt" if days == 1 else SCHEDULE,
-                asked_at=at,
-                started_at=at,
-                ended_at=ended,
-                **state,
-            )
-        )
-
-
-def shelf_in(folder: Path) -> FolderVersionShelf:
-    """Return a folder's versions: the shipped one, current, and one that is called a candidate."""
-    shipped = SHIPPED_DIR / read_current_name()
-    import_version(folder, shipped)
-    shutil.copytree(shipped, folder / CANDIDATE)
-    promote(folder, CANDIDATE, check=check_version)
-    promote(folder, shipped.name, check=check_version)
-    return FolderVersionShelf(lambda: folder)
-
-
-def tell_sites(services: Services, cases: tuple[Case, ...]) -> None:
-    """Let a site dispute a verdict, take a comment back, and be down for some messages."""
-    disputed = services.review.cases.get(DISPUTED)
-    assert disputed.verdict is not None
-    label = Label.HAM if disputed.verdict.outcome is Outcome.SPAM else Label.SPAM
-    services.intake.reports.add(
-        Report(
-            id="rep_1",
-            site_id=disputed.comment.site_id,
-            label=label,
-            reported_at=NOW - timedelta(minutes=9),
-            comment_id=DISPUTED,
-            reported_by="jo",
-        )
-    )
-    withdraw_comment(WITHDRAWN, services, by="site")
-    for site in SITES:
-        url = f"https://hooks.{site.id}.example/callback"
-        services.telling.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=("whsec_x",)))
-    down = [case for case in cases if case.verdict is not None][:6]
-    services.common.clock.now = NOW - timedelta(hours=9, minutes=20)
-    services.telling.deliveries.add(write_verdict_messages(down, services.telling, services.common))
-    services.common.clock.now = NOW
-    messages = services.telling.deliveries.recent(state=None, site_id=None, limit=20)
-    for index, message in enumerate(messages):
-        state = DeliveryState.DEAD if index < len(messages) // 2 else DeliveryState.WAITING
-        for number in range(1 + index % 3):
-            services.telling.deliveries.record(
-                DeliveryAttempt(
-                    delivery_id=message.id,
-                    at=NOW - timedelta(hours=9, minutes=-7 * number),
-                    milliseconds=15_000 if index % 2 else 212,
-                    status=None if index % 2 else 503,
-                    problem="no answer in time" if index % 2 else "the site answered with an error",
-                ),
-                state=state if number == index % 3 else DeliveryState.WAITING,
-                next_try_at=NOW + timedelta(minutes=12),
-            )
 
 
 def how_telling(case: Case) -> int:
@@ -417,17 +274,6 @@ def photograph(
     shoot("advert")
     page.evaluate("document.querySelector('.sender').scrollIntoView()")
     shoot("sender-and-similar")
-    page.goto(f"{address}/callbacks")
-    page.locator("details.log summary").first.click()
-    shoot("callbacks-log")
-    page.locator("#waiting").scroll_into_view_if_needed()
-    page.evaluate("document.querySelector('#waiting').scrollIntoView()")
-    shoot("callbacks-waiting")
-    for name, told in (("disputed", DISPUTED), ("withdrawn", WITHDRAWN)):
-        page.goto(f"{address}/review/comments/{told}?show=all")
-        shoot(name)
-        page.locator(".history").scroll_into_view_if_needed()
-        shoot(f"{name}-history")
     page.goto(f"{address}/review?show=all")
     shoot("all")
     page.goto(f"{address}/review/comments/{comment_id}")
@@ -439,12 +285,6 @@ def photograph(
     page.keyboard.press("?")
     page.locator("dialog.help").wait_for()
     shoot("help")
-    page.goto(f"{address}/review/comments/{comment_id}")
-    page.click("#opened button.reject")
-    page.locator(".done form.undo").wait_for()
-    shoot("after")
-    page.click(".done form.undo button")
-    page.locator(".done form.undo").wait_for(state="detached")
     page.close()
 
 
@@ -459,9 +299,7 @@ def main() -> None:
         print(told, file=sys.stderr)
     out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
-    shelf_folder = tempfile.TemporaryDirectory(prefix="slopsieve-versions-")
-    shelf = shelf_in(Path(shelf_folder.name))
-    services = seeded([*authored(), *adverts()], options.models, shelf)
+    services = seeded([*authored(), *adverts()], options.models)
     address, server = serve(services)
     everything = services.review.cases.page(
         CaseFilter(), order=Order.NEWEST, cursor=None, limit=500
@@ -470,11 +308,8 @@ def main() -> None:
     for case in cases[30:34]:
         decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Mara")
     undo_decision(cases[30].comment.id, services, undone_by="Mara")
-    tell_sites(services, cases)
     campaign = work(services)
-    retrain(services)
-    told = {DISPUTED, WITHDRAWN}
-    best = max((c for c in cases if c.needs_review and c.comment.id not in told), key=how_telling)
+    best = max((case for case in cases if case.needs_review), key=how_telling)
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
         for size, viewport in SIZES.items():
             for scheme in ("light", "dark"):
@@ -489,7 +324,6 @@ def main() -> None:
                 photograph(context, address, out, f"{size}-{scheme}", best.comment.id, campaign)
                 context.close()
     server.close()
-    shelf_folder.cleanup()
 
 
 if __name__ == "__main__":

@@ -378,7 +378,7 @@ _CRITERIA = (
 
 
 @settings(
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     # Each example empties the tables itself.
     suppress_health_check=[HealthCheck.function_scoped_fixture],

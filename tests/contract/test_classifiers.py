@@ -75,7 +75,7 @@ def test_odd_comments_get_an_answer_too(classifier, odd):
 
 
 @each_classifier
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     inputs=st.builds(
         ModelInput,

@@ -647,7 +647,7 @@ def _act(stores, minute: int, act: str, which: int) -> object:
 
 
 @settings(
-    max_examples=60,
+    max_examples=30,
     deadline=None,
     # Each example empties the tables itself.
     suppress_health_check=[HealthCheck.function_scoped_fixture],

@@ -196,7 +196,7 @@ def test_fires_on_its_examples_and_says_where_and_why(detector):
         assert quoted == []
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(comment=comments(), history=_HISTORIES)
 def test_nothing_raises_spans_lie_inside_the_text_and_twice_is_the_same(comment, history):
     signals = detect_all(comment, history)

@@ -235,8 +235,7 @@ def test_what_pages_and_upkeep_ask_reads_no_large_table_from_end_to_end(plans):
     person = Person(sender=Sender(), author_name="Mara 7")
     assert "scan comments" in plans(lambda stores: stores.personal_data.count_by_site(person))
 
-
-def test_what_is_old_is_found_by_its_age_even_where_nearly_all_is_old(plans):
+    # What is old is found by its age even where nearly all is old.
     steps = plans(lambda stores: stores.personal_data.find_old(received_before=_RECENT, limit=200))
 
     # A scan that a LIMIT ends would read past all that was withdrawn before, more each time.

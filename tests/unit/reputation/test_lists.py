@@ -154,7 +154,7 @@ _PIECES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.one_of(st.binary(max_size=300), st.lists(_PIECES, max_size=30).map(b"".join)),
     st.sampled_from(ListKind),
