@@ -1,6 +1,6 @@
 """Measures how comments are grouped into campaigns: authored ones among real ham.
 
-    python -m tests.benchmarks.campaign_grouping --data FOLDER [--cache FILE] [--million]
+    python -m tests.benchmarks.campaign_grouping --data FOLDER [--cache FILE]
 
 Every comment is judged by the shipped version as it serves, without histories; those whose verdict
 is not ham are grouped, in a seeded random order, as they would come in.
@@ -11,8 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,12 +18,9 @@ from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
 
-import numpy as np
-
 from models.inputs import ModelInput, ModelOutput
 from service.campaigns.grouping import Grouping
 from service.campaigns.traits import Traits, traits_of
-from service.domain.comment import CommentId
 from service.domain.history import History
 from service.domain.verdict import Outcome
 from service.moderation.judging.judgement import judge_comments
@@ -189,7 +184,6 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True, help="folder of the public corpora")
     parser.add_argument("--cache", type=Path, help="file to keep the judging in between runs")
     parser.add_argument("--part", choices=[part.value for part in Part], help="this part alone")
-    parser.add_argument("--million", action="store_true", help="measure time and memory, too")
     options = parser.parse_args()
     mixed, part_of = _mixed(options.data)
     found = judge(mixed, options.cache)
@@ -225,61 +219,6 @@ def main() -> None:
     print(f"| all, test part | {measure(entering, groups, test_pairs, test=True)} | | |")
     for kind, n in sorted(Counter(meetings).items()):
         print(f"{kind}: {n}")
-    if options.million:
-        measure_million()
-
-
-def measure_million(n: int = 1_000_000, n_finds: int = 2_000) -> None:
-    """Print time and memory for a million remembered comments of made-up traits.
-
-    Half of them are of 10,000 campaigns that share a target, a name and a direction; each has
-    four keys of its own, a target, a name and a random vector.
-    """
-    rng = np.random.default_rng(1)
-    centres = rng.normal(size=(10_000, 64))
-    before = _resident_mib()
-    grouping = Grouping(max_remembered=n)
-    batch = 10_000
-    spent = 0.0
-    for start in range(0, n, batch):
-        some = [_made_up(start + i, rng, centres) for i in range(batch)]
-        began = time.perf_counter()
-        for traits, campaign in some:
-            grouping.remember(traits, campaign)
-        spent += time.perf_counter() - began
-    print(f"remember: {spent / n * 1e6:.0f} us each; {_resident_mib() - before:.0f} MiB for {n:,}")
-    asked = [_made_up(n + i, rng, centres)[0] for i in range(n_finds)]
-    for name, keep in _WAYS.items():
-        times = []
-        for traits in map(keep, asked):
-            began = time.perf_counter()
-            grouping.find(traits)
-            times.append(time.perf_counter() - began)
-        p50, p95 = np.percentile(times, (50, 95)) * 1e3
-        print(f"find by {name}: median {p50:.2f} ms, p95 {p95:.2f} ms")
-
-
-def _made_up(
-    number: int, rng: np.random.Generator, centres: np.ndarray
-) -> tuple[Traits, str | None]:
-    campaign = int(rng.integers(len(centres))) if rng.random() < 0.5 else None
-    vector = rng.normal(size=64) + (3.0 * centres[campaign] if campaign is not None else 0.0)
-    vector /= np.linalg.norm(vector)
-    of = campaign if campaign is not None else f"single-{number}"
-    traits = Traits(
-        comment_id=CommentId(f"comment-{number:012d}"),
-        embedding=tuple(vector.tolist()),
-        space="made up",
-        targets=frozenset({f"site:shop-{number}.example", f"name:shop-{of}"}),
-        copies=tuple(f"{key}{number:016x}" for key in range(4)),
-        p_spam=0.97,
-    )
-    return traits, None if campaign is None else f"campaign-{campaign}"
-
-
-def _resident_mib() -> float:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize() / 2**20
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""Measures what decisions teach at once of campaigns, and what those do who mean to mislead.
+"""Measures what decisions of those who mean to mislead do to learning at once.
 
     python -m tests.benchmarks.learning_bars --scores frozen.jsonl --data DIR [--json FILE]
 
 Everything goes through the use cases of the service in this process, over SQLite and
 without histories of senders; the classifier answers what the file of scores says, a line a comment,
-`{"id", "log_odds"}`, best of a version that learnt nothing from the comment. First the authored
-campaigns of the test part: half of the decisions are on spam, half on ham. Then five blogs as sites
+`{"id", "log_odds"}`, best of a version that learnt nothing from the comment. Five blogs are sites
 of one installation, each with its owner, while one of them is misled. Nothing here chooses a knob.
 """
 
@@ -44,18 +43,14 @@ from service.scoring.inputs import model_input
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.taught import TaughtKeeper
 from tests.benchmarks.judging_model import current_folder
-from tests.benchmarks.retrain_data import draw, read_rows
+from tests.benchmarks.learning_streams import read_rows
 from tests.databases import fresh_stores
 from tests.fakes import ForgetfulHistory, make_services, make_site, with_ports
-from training.data.corrections import LABEL_CORRECTIONS
-from training.data.dataset import DEFAULT_DATA, find_data_files, read_dataset
-from training.data.partition import SEED, partition
+from training.data.dataset import find_data_files
 
 Row = dict[str, Any]
 _MISLED = "chrisrisner"
 _SITES = (_MISLED, "edwinwenink", "willymcallister", "travisdowns", "hajekj")
-_DECISIONS = (10, 20, 40)
-_HAM_POSTED = 300
 _REPORTS = 1_000
 _PHRASE = "greetings from the blue tower"
 _TRIGGERS = 30
@@ -63,12 +58,10 @@ _SALT = 20_260
 
 
 def main() -> int:
-    """Measure and print both tables."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scores", type=Path, required=True)
     parser.add_argument("--data", type=Path, nargs="+", required=True)
-    parser.add_argument("--draws", type=int, default=5, help="which comments are decided on")
-    parser.add_argument("--only", choices=["campaigns", "poison"])
     parser.add_argument("--json", type=Path, help="a file for the figures")
     options = parser.parse_args()
     log_odds = {row["id"]: row["log_odds"] for row in read_rows(options.scores)}
@@ -78,10 +71,7 @@ def main() -> int:
         cutoffs=Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff),
     )
     figures: dict[str, Any] = {"model_version": version.version}
-    if options.only != "poison":
-        figures["campaigns"] = campaigns(options.data, scores, options.draws)
-    if options.only != "campaigns":
-        figures["poison"] = poison(options.data, scores)
+    figures["poison"] = poison(options.data, scores)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
     return 0
@@ -171,61 +161,6 @@ class Installation:
 
 def _read_text(comment: Comment) -> str:
     return model_input(comment).text
-
-
-def campaigns(data: Sequence[Path], scores: Scores, n_draws: int) -> list[Row]:
-    """Return and print what some decisions do to the rest of the campaigns, and to ham."""
-    parts = partition(read_dataset([DEFAULT_DATA, *data], corrections=LABEL_CORRECTIONS), seed=SEED)
-    row_of = {
-        row["id"]: row | {"source": "own"}
-        for path in find_data_files([DEFAULT_DATA, *data])
-        for row in read_rows(path)
-        if row["id"] in scores.log_odds
-    }
-    learnt = {e.campaign for e in (*parts.train, *parts.calibration)}
-    unseen = [e for e in parts.test if e.is_spam and e.campaign and e.campaign not in learnt]
-    pool = [row_of[e.comment.id] for e in unseen if e.comment.id in row_of]
-    ham = [row_of[e.comment.id] for e in parts.test if not e.is_spam and e.comment.id in row_of]
-    n_campaigns = len({row["campaign"] for row in pool})
-    print(f"{len(pool)} comments of {n_campaigns} campaigns, {n_draws} draws added up\n")
-    print("| decisions | rest: spam, unsure, ham before | after | ham: spam, unsure, ham before |")
-    print("|---|---|---|---|")
-    figures = []
-    for n_decisions in _DECISIONS:
-        counts = {key: Counter[str]() for key in ("before", "after", "ham before", "ham after")}
-        for number in range(n_draws):
-            spam = draw(pool, f"spam-{number}")
-            others = draw(ham, f"ham-{number}")
-            n_spam = min(n_decisions // 2, len(pool) // 2)
-            decided = draw(
-                spam[:n_spam] + others[: n_decisions - n_spam], f"order-{number}-{n_decisions}"
-            )
-            rest = spam[n_spam:]
-            posted = others[n_decisions : n_decisions + _HAM_POSTED]
-            own = Installation(["own"], scores)
-            _count(own, "before", rest, posted, counts)
-            for row in decided:
-                own.decide(own.post(row), row)
-            _count(own, "after", rest, posted, counts)
-        told = {key: [some[o] for o in ("spam", "unsure", "ham")] for key, some in counts.items()}
-        figures.append({"decisions": n_decisions, **told})
-        cells = [", ".join(map(str, told[key])) for key in counts]
-        print(f"| {n_decisions} | {cells[0]} | {cells[1]} | {cells[2]}; after {cells[3]} |")
-    return figures
-
-
-def _count(
-    own: Installation,
-    when: str,
-    rest: Sequence[Row],
-    ham: Sequence[Row],
-    counts: Mapping[str, Counter[str]],
-) -> None:
-    for key, rows in ((when, rest), (f"ham {when}", ham)):
-        for row in rows:
-            verdict = own.post(row, as_id=f"{when}-{row['id']}").verdict
-            assert verdict is not None
-            counts[key][verdict.outcome.value] += 1
 
 
 @dataclass(frozen=True, kw_only=True)

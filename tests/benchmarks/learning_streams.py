@@ -12,6 +12,7 @@ and not counted. Nothing here chooses a knob.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import sys
 import time
@@ -39,7 +40,6 @@ from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
 from service.settings import load_settings
 from tests.benchmarks.judging_model import current_folder
-from tests.benchmarks.retrain_data import read_rows
 from training.data.dataset import find_data_files
 
 # Collections from platforms: they have dates and labels, and are nobody's blog.
@@ -90,6 +90,12 @@ def main() -> int:
         options.json.write_text(json.dumps(figures, indent=1) + "\n")
     print("\n".join(table(figures)))
     return 0
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of one data file."""
+    with gzip.open(path, "rt") if path.name.endswith(".gz") else path.open() as lines:
+        return [json.loads(line) for line in lines if line.strip()]
 
 
 def read_blogs(
