@@ -15,7 +15,6 @@ import pytest
 
 from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
 from service.domain.person import Person
 from service.domain.user import Role
 from service.moderation.admin.sites import change_site_settings
@@ -25,13 +24,12 @@ from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.services import Services
 from service.stores import taught as keeping
-from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
-from tests.behaviour.test_store_failures import READS
+from service.stores.taught import TaughtKeeper
 from tests.factories import SITE, make_comment
 from tests.fakes import submit_to
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SALT, SPAM
-from tests.worlds import FailingAt, kept_world, services_in
+from tests.worlds import kept_world, services_in
 
 N_KNOWN = 6
 NEW, EARLY = CommentId("new"), CommentId("early")
@@ -130,40 +128,6 @@ def learnt_undisturbed(act: Callable[[Services], Any]) -> tuple[list[bytes], lis
         act(services)
         taught = keeper_over(services).current()
         return state(taught), [one.example.comment_id for one in taught.learnt]
-
-
-@pytest.mark.parametrize("name", ACTS)
-def test_whatever_store_fails_between_a_decision_and_its_learning_it_is_learnt_once(name):
-    act = ACTS[name]
-    undisturbed, ids = learnt_undisturbed(act)
-    assert len(ids) == len(set(ids))
-    with world() as services:
-        watched = FailingAt(services)
-        act(watched.services)
-        keeper_over(watched.services).current()
-
-    for at, method in enumerate(watched.calls, 1):
-        if method in {"gather", "rulings_beside"}:
-            # Without what is known of its sender a verdict is degraded, so that it teaches nothing.
-            continue
-        # To lose the answer of one that only reads is to fail before it.
-        for answer_lost in (False,) if method.startswith((*READS, "last")) else (False, True):
-            with world() as services:
-                seconds = itertools.count(step=int(READ_ALL_SECONDS))
-                lives_on = keeper_over(services, functools.partial(next, seconds))
-                lives_on.current()
-                failing = FailingAt(services, at, answer_lost=answer_lost)
-                crashed = keeper_over(failing.services)
-                try:
-                    act(failing.services)
-                    crashed.current()
-                except StoreUnavailableError:
-                    act(services)
-
-                workers = (crashed, lives_on, keeper_over(services))
-                ends = [state(worker.current()) for worker in workers]
-
-            assert ends == [undisturbed] * 3, (at, method, answer_lost)
 
 
 @pytest.mark.parametrize("name", ["decide", "decide otherwise", "undo", "erase", "switch off"])

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.campaigns.grouping import MIN_COSINE_ALONE, SURE_P_SPAM, Found, Grouping, Likeness
+from service.campaigns.grouping import SURE_P_SPAM, Found, Grouping, Likeness
 from service.campaigns.traits import Traits
 from service.domain.comment import CommentId
 
@@ -116,12 +116,6 @@ def test_one_planted_sincere_comment_does_not_untie_a_long_campaign(grouping):
     assert grouping.find(traits("d", "site:shop.com", p_spam=0.6)) is not None
 
 
-def test_another_meaning_is_not_found(grouping):
-    grouping.remember(traits("a", embedding=spread(1)), None)
-
-    assert grouping.find(traits("b", embedding=spread(2))) is None
-
-
 def test_meanings_of_different_models_are_not_compared(grouping):
     grouping.remember(traits("a", embedding=spread(1)), None)
 
@@ -154,20 +148,6 @@ def test_a_name_that_many_campaigns_use_says_nothing(grouping):
     assert met is None
 
 
-def test_a_comment_never_finds_itself(grouping):
-    one = traits("a", "site:x.com", copies=("k",), embedding=spread(1))
-    grouping.remember(one, None)
-
-    assert grouping.find(one) is None
-
-
-def test_the_one_with_most_in_common_is_found(grouping):
-    grouping.remember(traits("a", "site:x.com", "site:y.com"), None)
-    grouping.remember(traits("b", "site:x.com"), "c-1")
-
-    assert grouping.find(traits("c", "site:x.com", "site:y.com")).comment_id == "a"
-
-
 def test_what_is_forgotten_is_not_found(grouping):
     one = traits("a", "site:x.com", copies=("k",), embedding=spread(1))
     grouping.remember(one, None)
@@ -177,15 +157,6 @@ def test_what_is_forgotten_is_not_found(grouping):
 
     assert len(grouping) == 0
     assert grouping.find(traits("b", "site:x.com", copies=("k",), embedding=spread(1))) is None
-
-
-def test_forgetting_one_leaves_the_others(grouping):
-    for name in "abc":
-        grouping.remember(traits(name, "site:x.com"), None)
-
-    grouping.forget(CommentId("c"))
-
-    assert grouping.find(traits("d", "site:x.com")).comment_id == "b"
 
 
 def test_the_oldest_are_forgotten_when_the_room_is_full():
@@ -257,11 +228,3 @@ def test_a_flood_of_one_target_hides_no_other():
         grouping.remember(traits(f"flood-{n}", "site:flood.com"), None)
 
     assert grouping.find(traits("b", "site:rare.com")).comment_id == "a"
-
-
-def test_meaning_alone_asks_for_more_than_meaning_beside_a_name(grouping):
-    between = moved(spread(1), 1.0, 7)
-    grouping.remember(traits("a", "name:nervolin", embedding=spread(1)), None)
-
-    assert sum(a * b for a, b in zip(spread(1), between, strict=True)) < MIN_COSINE_ALONE
-    assert grouping.find(traits("b", embedding=between)) is None

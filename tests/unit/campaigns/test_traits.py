@@ -168,26 +168,6 @@ def test_comments_with_rotating_domains_have_a_name_in_common():
     assert all("name:nervolin" in targets(text) for text in texts)
 
 
-def test_words_of_the_posts_title_are_no_names():
-    post = Post(title="Bleeding a Radiator in Kraków")
-
-    assert targets("I did mine in Kraków as well", post=post) == frozenset()
-
-
-def test_near_copies_share_a_key():
-    text = (
-        "Our experienced specialists restored every stolen investment within several working days, "
-        "contact their headquarters immediately before further valuable evidence disappears"
-    )
-
-    one, other = (
-        traits_of(make_comment(t), embedding=None, space="a").copies
-        for t in (text, f"{text} forever")
-    )
-
-    assert set(one) & set(other)
-
-
 @given(st.text(max_size=2_000), st.text(max_size=200), st.text(max_size=200))
 def test_traits_of_any_comment_are_bounded(text, title, url):
     comment = make_comment(text, post=Post(title=title, url=url), author=Author(url=url))

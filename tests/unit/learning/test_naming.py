@@ -16,7 +16,7 @@ from service.scoring.explanation import explain
 from service.scoring.lean import beside_of, quote_lean, recorded_lean
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
-from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of, make_example
+from tests.unit.learning.training_examples import SALT, SPAM, features_of, make_example
 
 PROMISED = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
 
@@ -124,13 +124,3 @@ def test_what_is_quoted_has_nothing_in_it_that_prints_nothing():
     verdict = judged(comment, examples_on(SPAM))
 
     assert all(one.isprintable() for one in explain(verdict, comment.text))
-
-
-def test_words_that_speak_for_the_other_side_are_not_named():
-    comment = make_comment(f"{HAM.format('x')} shop.example")
-
-    verdict = judged(comment, examples_on("Visit https://shop.example/x for radiators"))
-
-    lean = recorded_lean(verdict)
-    named = quote_lean(lean.signal, comment.text)
-    assert ("shop.example" in named) == (lean.contribution > 0)

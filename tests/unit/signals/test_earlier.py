@@ -6,13 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.inputs import ModelOutput
 from service.domain.history import Conduct, History, Record, TrackRecord
-from service.scoring.conclude import conclude, logistic
-from service.scoring.weights import Cutoffs, Weights
 from service.signals.earlier import excess, squashed_log_odds
-from service.signals.registry import DETECTORS, detect_all
-from tests.factories import NOW, make_comment
+from service.signals.registry import detect_all
+from tests.factories import make_comment
 
 HISTORY_SIGNALS = {
     "rejected_person_before",
@@ -62,35 +59,6 @@ def test_no_history_says_more_than_one_full_signal(history):
     found = detect_all(make_comment("Try https://valves.example/stuck"), history)
 
     assert all(0.0 < signal.strength <= 1.0 for signal in found)
-
-
-@given(
-    histories,
-    st.floats(0, 1),
-    st.lists(st.floats(-4, 4), min_size=len(DETECTORS), max_size=len(DETECTORS)),
-)
-def test_with_any_history_the_contributions_add_up_to_the_last_digit(history, p_spam, weights):
-    comment = make_comment("Lovely! Try https://valves.example/stuck")
-
-    verdict = conclude(
-        comment.id,
-        signals=detect_all(comment, history),
-        output=ModelOutput(p_spam=p_spam),
-        model_version="test-1",
-        weights=Weights(
-            base=-0.3,
-            model=0.9,
-            signals={d.name: w for d, w in zip(DETECTORS, weights, strict=True)},
-        ),
-        cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
-        judged_at=NOW,
-    )
-
-    total = verdict.base + verdict.model_contribution
-    for weighed in verdict.signals:
-        total += weighed.contribution
-    assert verdict.score == total
-    assert verdict.p_spam == logistic(total)
 
 
 @given(counts, counts, st.floats(min_value=0, max_value=1e6))
