@@ -11,8 +11,7 @@ from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.intake.revise import submit_version
 from service.moderation.intake.senders import with_sender
-from service.moderation.privacy.erase import erase_person, export_person, find_person
-from service.moderation.privacy.forget import forget_sender
+from service.moderation.privacy.erase import export_person, find_person
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from service.ports.services import Services
@@ -155,24 +154,3 @@ def test_an_export_tells_what_the_person_s_account_did(services):
 
     [account] = [one for one in told if one["kind"] == "account"]
     assert (account["conduct"]["remarks"], account["conduct"]["offers"]) == (2, 1)
-
-
-@pytest.mark.parametrize("way", ["erase by e-mail", "erase by name", "forget"])
-def test_nothing_is_known_of_an_erased_person_s_account(services, way):
-    post_approved(REMARK, services, 12)
-    person = find_person(
-        services.reputation,
-        **({"name": "Mara Quill"} if way == "erase by name" else {"email": MARA}),
-    )
-
-    if way == "forget":
-        forget_sender(person.sender, services, by="operator")
-    else:
-        erase_person(person, services, by="operator")
-
-    (history,) = services.reputation.history.gather(
-        [by_mara(OFFER, services)], now=services.common.clock()
-    )
-    assert history.conduct is None
-    assert history.account.here.approved == 0
-    assert history.email.here.approved == 0

@@ -19,14 +19,6 @@ class Backlog:
         return taken
 
 
-def test_everything_is_indexed_while_there_is_time():
-    backlog = Backlog(1_234)
-    services = make_services(search=backlog)
-
-    assert update_search_index(services.review, goes_on=lambda: True) == 1_234
-    assert backlog.waiting == 0
-
-
 def test_what_is_left_when_time_is_up_waits_for_the_next_run():
     backlog = Backlog(1_000_000)
     services = make_services(search=backlog)

@@ -66,16 +66,6 @@ def test_another_comment_s_versions_are_let_be(services):
     assert shown(services) == ["Theirs"]
 
 
-def test_withdrawing_twice_is_logged_once(services):
-    comment_id = submit_version(version("Mine", second=0), services, by="test")
-
-    first = withdraw_comment(comment_id, services, by="ada")
-    second = withdraw_comment(comment_id, services, by="ada")
-
-    assert (first, second) == (True, False)
-    assert len(services.common.audit_log.recent(subject=comment_id)) == 1
-
-
 def test_only_a_site_s_own_comment_is_withdrawn(services):
     comment_id = submit_version(version("Mine", second=0), services, by="test")
 

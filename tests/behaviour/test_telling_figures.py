@@ -8,7 +8,7 @@ import pytest
 
 from service.domain.comment import SiteId
 from service.domain.figures import FigureCounts, Scope
-from service.moderation.insight.figures import MAX_DAYS, MAX_REMEMBERED, FigureBook
+from service.moderation.insight.figures import FigureBook
 from tests.factories import NOW
 from tests.fakes import make_services
 
@@ -58,32 +58,3 @@ def test_the_same_figures_are_counted_once_a_minute(services, store):
     book.read(a_and_b, days=7)
 
     assert (asked_at_once, len(store.asked)) == (1, 2)
-
-
-def test_other_sites_or_days_are_other_figures(services, store):
-    book = FigureBook(services.insight, services.common)
-
-    for site_ids, days in ((None, 7), ((), 7), ((SiteId("a"),), 7), (None, 8)):
-        book.read(site_ids, days=days)
-
-    assert len(store.asked) == 4
-
-
-def test_only_so_many_are_remembered_the_longest_unread_is_forgotten_first(services, store):
-    book = FigureBook(services.insight, services.common)
-    for number in range(MAX_REMEMBERED):
-        book.read((SiteId(f"site-{number}"),), days=1)
-    book.read((SiteId("site-0"),), days=1)
-    book.read((SiteId("one more"),), days=1)
-    before = len(store.asked)
-
-    book.read((SiteId("site-0"),), days=1)
-    book.read((SiteId("site-1"),), days=1)
-
-    assert len(store.asked) == before + 1
-
-
-@pytest.mark.parametrize("days", [0, MAX_DAYS + 1])
-def test_too_few_or_too_many_days_are_refused(services, days):
-    with pytest.raises(ValueError, match="days must be"):
-        FigureBook(services.insight, services.common).read(None, days=days)

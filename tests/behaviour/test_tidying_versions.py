@@ -84,14 +84,6 @@ def test_what_serves_or_served_stays(services, shelf):
     assert shelf.names == ["serving", *NAMES[:3], NAMES[5]]
 
 
-def test_a_version_to_which_another_retraining_came_that_waits_stays(services, shelf):
-    ended(services, NAMES[0])
-    ended(services, NAMES[0], Recommendation.PROMOTE)
-    ended(services, NAMES[1])
-
-    assert tidy_versions(services, keep=1) == 0
-
-
 def test_versions_that_no_retraining_is_known_of_stay(services, shelf):
     ended(services, "somewhere-else")
     ended(services, NAMES[0])
@@ -110,12 +102,3 @@ def test_while_a_retraining_runs_nothing_is_deleted(services, shelf):
     services.common.clock.advance(minutes=10)
 
     assert (during, tidy_versions(services, keep=1)) == (0, 5)
-
-
-def test_a_folder_that_cannot_be_written_to_is_left_as_it_is(services, shelf, tmp_path):
-    for name in NAMES[:3]:
-        ended(services, name)
-    shelf.drop = lambda name: FixedShelf().drop(name)
-
-    assert tidy_versions(services, keep=1) == 0
-    assert len(shelf.names) == 7

@@ -12,10 +12,13 @@ import sqlalchemy as sa
 
 from service.domain.comment import SiteId
 from service.domain.site import Site
+from service.ports.history import HistoryStore
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine
+from service.stores.valkey.history import ValkeyHistoryStore
 from tests.databases import Stores, fresh_stores, stores_over
 from tests.factories import NOW, SITE
+from tests.in_memory import MemoryHistoryStore
 from tests.servers import Server
 
 SITES = tuple(
@@ -163,3 +166,15 @@ def empty(stores: Stores, *tables: str) -> None:
 def _run(url: str, statement: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(statement)
+
+
+@pytest.fixture(params=["memory", "valkey"])
+def history(request: pytest.FixtureRequest) -> Iterator[HistoryStore]:
+    """Give a fresh history store of each kind."""
+    if request.param == "memory":
+        yield MemoryHistoryStore()
+        return
+    url = request.getfixturevalue("valkey").url
+    store = ValkeyHistoryStore(url, prefix=secrets.token_hex(8))
+    yield store
+    store.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -13,26 +11,12 @@ from service.domain.comment import Comment, Edit, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.history import Conduct, Record, TrackRecord
 from service.ports.history import HistoryStore
-from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
-from tests.in_memory import MemoryHistoryStore
 
 SENDER = Sender(account_key="k1", email_key="e1", name_key="m1")
 OFFER = "Best valves with 50% discount, order now at https://valve-shop.example.com"
 SOURCE = "The drawing is at https://ana-karlsson.example.org/radiators, I measured it twice."
 PRAISE = "Great post! Thanks for sharing such valuable and informative content."
-
-
-@pytest.fixture(params=["memory", "valkey"])
-def history(request: pytest.FixtureRequest) -> Iterator[HistoryStore]:
-    """Give a fresh history store of each kind."""
-    if request.param == "memory":
-        yield MemoryHistoryStore()
-        return
-    url = request.getfixturevalue("valkey").url
-    store = ValkeyHistoryStore(url, prefix=secrets.token_hex(8))
-    yield store
-    store.close()
 
 
 def said(text: str = SOURCE, **changes) -> Comment:

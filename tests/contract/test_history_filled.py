@@ -10,25 +10,12 @@ import pytest
 from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
-from service.ports.history import HistoryStore, RebuildPlace
-from service.stores.valkey.history import ValkeyHistoryStore
+from service.ports.history import RebuildPlace
 from service.stores.valkey.rebuild import ValkeyRebuildPlace
 from tests.factories import NOW, make_comment
-from tests.in_memory import MemoryHistoryStore, MemoryRebuildPlace
+from tests.in_memory import MemoryRebuildPlace
 
 COMMENT = make_comment(sender=Sender(address_key="a1"))
-
-
-@pytest.fixture(params=["memory", "valkey"])
-def history(request: pytest.FixtureRequest) -> Iterator[HistoryStore]:
-    """Give a fresh history store of each kind."""
-    if request.param == "memory":
-        yield MemoryHistoryStore()
-        return
-    url = request.getfixturevalue("valkey").url
-    store = ValkeyHistoryStore(url, prefix=secrets.token_hex(8))
-    yield store
-    store.close()
 
 
 @pytest.fixture(params=["memory", "valkey"])

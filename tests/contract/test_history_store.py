@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -15,22 +14,7 @@ from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.history import History, Record, TrackRecord
 from service.ports.history import HistoryStore
-from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
-from tests.in_memory import MemoryHistoryStore
-
-
-@pytest.fixture(params=["memory", "valkey"])
-def history(request: pytest.FixtureRequest) -> Iterator[HistoryStore]:
-    """Give a fresh history store of each kind."""
-    if request.param == "memory":
-        yield MemoryHistoryStore()
-        return
-    url = request.getfixturevalue("valkey").url
-    store = ValkeyHistoryStore(url, prefix=secrets.token_hex(8))
-    yield store
-    store.close()
-
 
 TRACK_RECORDS = [key for key in fields(History) if key.name != "conduct"]
 

@@ -105,12 +105,6 @@ def test_the_last_three_comments_are_told_the_newest_first(stores, kept):
     assert [case.comment.id for case in record.last] == [one.id for one in others[:3]]
 
 
-def test_of_somebody_unknown_nothing_is_told(stores, kept):
-    opened = kept(sender=Sender(), text="no link")
-
-    assert stores.sender_records.look_up(opened, site_ids=None) == sender_record.SenderRecord()
-
-
 def test_counting_ends_at_a_thousand(stores, kept):
     opened = kept()
     lot = [make_comment("more", sender=Sender(address_key="a1")) for _ in range(1_001)]
