@@ -16,6 +16,7 @@ from service.scoring.cutoffs import (
     choose_spam_cutoff,
     clopper_pearson,
     conformal_hits,
+    count_needed,
     tail_spam_cutoff,
 )
 
@@ -78,6 +79,24 @@ def test_a_share_that_is_whole_but_for_rounding_counts_as_whole():
     assert sum(s.score >= cutoff for s in scored) == 29
 
 
+def test_a_promise_of_everything_settles_everything():
+    assert choose_spam_cutoff(ham(0.5), max_false_positive_rate=1.0) == 0.0
+    assert choose_ham_cutoff(spam(0.5), max_missed_spam_rate=1.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("scored", "rate", "problem"),
+    [
+        (ham(1.0, 0.2), 0.0, "no spam cutoff keeps the promise"),
+        (spam(0.5), 0.1, "without ham"),
+        (ham(0.5), math.nan, r"in \[0, 1\]"),
+    ],
+)
+def test_no_spam_cutoff_is_made_up_for_a_promise_that_cannot_be_kept(scored, rate, problem):
+    with pytest.raises(ValueError, match=problem):
+        choose_spam_cutoff(scored, max_false_positive_rate=rate)
+
+
 @pytest.mark.parametrize(
     ("hits", "count"),
     [(0, 1), (1, 1), (0, 1268), (1, 1268), (13, 1372), (50, 100), (99, 100), (7_000, 20_000)],
@@ -109,6 +128,12 @@ def test_the_next_comment_passes_a_conformal_cutoff_at_most_as_seldom_as_promise
     assert (hits + 1) / (count + 1) <= 0.001
 
 
+def test_to_be_95_percent_sure_of_a_thousandth_takes_three_thousand_without_a_hit():
+    # The rule of three: ln(20) / 0.001.
+    assert count_needed(0, 0.001) == 2_995
+    assert count_needed(1, 0.001) == 4_742
+
+
 def _ham_with_an_exponential_tail(count: int) -> list[Scored]:
     """Return ham whose log-odds are the quantiles of an exponential distribution less 6."""
     odds = [-6.0 - math.log(1.0 - (i + 0.5) / count) for i in range(count)]
@@ -123,7 +148,11 @@ def test_the_tail_leads_to_where_the_promised_share_is_left_with_room_for_what_i
     assert logit(cutoff) == pytest.approx(-6.0 + math.log(1_000) + room, abs=0.25)
 
 
-def test_few_ham_show_no_tail():
-    few = _ham_with_an_exponential_tail(399)
+@pytest.mark.parametrize(
+    ("count", "rate", "is_said"),
+    [(399, 0.001, False), (400, 0.001, True), (2_000, 0.0, False), (2_000, 0.2, False)],
+)
+def test_the_tail_says_nothing_of_few_ham_or_a_rate_that_it_lies_within(count, rate, is_said):
+    ham = _ham_with_an_exponential_tail(count)
 
-    assert tail_spam_cutoff(few, max_false_positive_rate=0.001) == 0.0
+    assert (tail_spam_cutoff(ham, max_false_positive_rate=rate) > 0.0) is is_said
