@@ -44,6 +44,11 @@ class Message:
         self.acknowledged += 1
 
 
+class BrokenMessage(Message):
+    def ack(self) -> None:
+        raise ConnectionError
+
+
 class Judge:
     """Remembers its batches; raises what is laid ready first."""
 
@@ -143,6 +148,26 @@ def test_retries_are_over_well_before_the_broker_delivers_again():
     slowest_batch_seconds = 10
 
     assert sum(RETRY_SECONDS) * 1.25 + slowest_batch_seconds < VISIBILITY_TIMEOUT_SECONDS / 2
+
+
+def test_an_acknowledgement_that_fails_stops_nothing(batcher, judge):
+    batcher.receive(Lane.BULK, "a", BrokenMessage())
+    receive(batcher, "b", "c", "d")
+
+    receive(batcher, "e", "f", "g", "h")
+
+    assert judge.batches == [["a", "b", "c", "d"], ["e", "f", "g", "h"]]
+
+
+def test_a_pause_ends_with_the_connection_whose_timer_would_have_ended_it(batcher, judge):
+    judge.raises = [StoreUnavailableError("away")]
+    receive(batcher, "a", "b", "c", "d")
+    new_loop = Loop()
+
+    batcher.forget_messages(new_loop.call_after)
+    new_loop.advance(0.01)
+
+    assert judge.batches == [["a", "b", "c", "d"]]
 
 
 def test_an_unforeseen_error_costs_one_comment_and_neither_its_neighbours_nor_the_worker(loop):
@@ -302,3 +327,13 @@ def test_bulk_that_gave_way_goes_on_when_nobody_waits_any_more(loop):
     assert len(batcher) == 0
     judged = [comment_id for batch in judge.batches for comment_id in batch]
     assert sorted(judged) == sorted(["i", *(f"b{n}" for n in range(40))])
+
+
+def test_a_batch_is_never_too_small_to_pay(loop):
+    judge = SlowJudge(loop)
+    plans = {Lane.BULK: LanePlan(batch_size=8, wait_seconds=0.05, longest_seconds=0.001)}
+    batcher = Batcher(judge, plans, call_after=loop.call_after, monotonic=judge.clock)
+
+    sizes = keep_full(batcher, judge, batches=30, lane=Lane.BULK, loop=loop)
+
+    assert set(sizes[5:]) == {4}
