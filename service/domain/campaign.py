@@ -7,7 +7,7 @@ from datetime import datetime
 
 from service.domain.case import Case
 from service.domain.comment import SiteId
-from service.domain.decision import Decision
+from service.domain.decision import EDIT_POLICY, Decision
 
 CAMPAIGN_POLICY = "campaign policy"
 """In whose name a site's policy rejects members of a campaign; no account may be called so."""
@@ -79,8 +79,9 @@ class PeoplesRulings:
 
 
 def is_by_person(decision: Decision) -> bool:
-    """Return True if a person decided, not a site's policy. Only people teach."""
-    return decision.decided_by != CAMPAIGN_POLICY
+    """Return True if a person decided, and no policy: only people teach."""
+    by = decision.decided_by
+    return by != CAMPAIGN_POLICY and not by.startswith(EDIT_POLICY)
 
 
 def is_low(case: Case) -> bool:

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import NewType
 
 from service.domain.form import FormBehaviour, FormToken
+from service.domain.ruled_text import RuledText
 
 CommentId = NewType("CommentId", str)
 SiteId = NewType("SiteId", str)
@@ -205,11 +206,14 @@ _KIND_ALIASES = {
 class Edit(StrEnum):
     """What an edit did to a comment that its site showed already.
 
-    The later ones were made after a moderator had approved it, or the verdict was ham. `BY_STAFF`
-    is an edit by somebody who may moderate at the site: nothing of it is the author's doing.
+    `REJECTED` is one of a comment that a person rejected before, and nobody ruled on since.
+    `BY_STAFF` was made by somebody who may moderate at the site: nothing of it is the author's
+    doing. The last three were made after a person had approved the comment, or a verdict had let it
+    through.
     """
 
     UNAPPROVED = "unapproved"
+    REJECTED = "rejected"
     BY_STAFF = "by_staff"
     APPROVED = "approved"
     ADDED_LINK = "added_link"
@@ -235,7 +239,8 @@ class FormEvidence:
 class Comment:
     """One comment as it was received. Immutable: what is judged is exactly what was kept.
 
-    `kind` is None for what somebody typed, `edit` for the first version of it that came.
+    `kind` is None for what somebody typed, `edit` for the first version of it that came. `ruled` is
+    what a person last ruled on, an earlier version.
     """
 
     id: CommentId
@@ -253,6 +258,7 @@ class Comment:
     reply_to: str | None = None
     kind: CommentKind | None = None
     edit: Edit | None = None
+    ruled: RuledText | None = None
 
     def __post_init__(self) -> None:
         if not self.id or not self.site_id:
@@ -267,7 +273,8 @@ class Comment:
 
         Left out: our id, the time of arrival, the sender's keyed hashes (their key rotates) and
         listings, the account's age and trust, what the form saw (a retry took longer), what an edit
-        changed, the kind, and the user agent (a retry may come from another client library).
+        changed and of what, the kind, and the user agent (a retry may come from another client
+        library).
         """
         parts = [
             self.site_id,

@@ -11,6 +11,11 @@ from service.domain.verdict import Outcome
 
 IMPORT = "import"
 """Who decided what was imported together with its decision."""
+EDIT_POLICY = "edit policy: "
+"""Begins who decided an edit that keeps a person's ruling; that person's name follows."""
+KEPT_WORDS = "The edit changes nothing but spelling and formatting."
+KEPT_FEW_WORDS = "The edit changes a few words and adds no link, contact or offer."
+KEPT_BY_STAFF = "Somebody who may moderate at the site made the edit."
 
 
 class Ruling(StrEnum):

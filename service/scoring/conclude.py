@@ -114,6 +114,7 @@ def _held_back(
         content,
         lines,
         called=decide(logistic(content), cutoffs, degraded=False),
+        ham_below=logit(cutoffs.ham_cutoff),
         spam_from=logit(cutoffs.spam_cutoff),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from service.domain.decision import EDIT_POLICY, Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import SITE_DECISIONS, beside_of, quote_lean
@@ -32,12 +33,17 @@ _OUTCOME_IN_WORDS = {
 }
 
 
-def explain(verdict: Verdict, text: str = "") -> list[str]:
+def explain(verdict: Verdict, text: str = "", decision: Decision | None = None) -> list[str]:
     """Return sentences, the weightiest first, that a moderator understands without a manual.
 
-    Of the comment's own `text` the few words are quoted that decisions taught to lean on.
+    Of the comment's own `text` the few words are quoted that decisions taught to lean on. A
+    `decision` in force that is an earlier version's is told first.
     """
     sentences = [_headline(verdict)]
+    if decision is not None and decision.decided_by.startswith(EDIT_POLICY):
+        ruled = "approved" if decision.ruling is Ruling.APPROVE else "rejected"
+        by = decision.decided_by.removeprefix(EDIT_POLICY)
+        sentences.insert(0, f"Stays {ruled}, as {by} {ruled} it before the edit. {decision.note}")
     if verdict.instruction is not None:
         sentences.append(_beside(verdict, verdict.instruction))
     # It abstains where there is nothing to read.

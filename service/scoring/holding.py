@@ -1,6 +1,6 @@
 """Holds back what stands beside the words, so that it alone takes nobody's comment to spam.
 
-Three rules, for evidence whose weight was set or learnt here (`SET_WEIGHTS`):
+Four rules, for evidence whose weight was set or learnt here (`SET_WEIGHTS`):
 
 - It counts nothing against a sender with a good record here, save that moderators rejected nearly
   the same words or a link to the same domain.
@@ -9,6 +9,7 @@ Three rules, for evidence whose weight was set or learnt here (`SET_WEIGHTS`):
   by 0.3 at least, or one whose weight enough decisions of this installation have borne out. Pieces
   of one family err together: a browser that fills hidden fields is also fast, an office shares its
   address.
+- An edit of a comment that a moderator rejected is no ham, whatever it says: a moderator looks.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.scoring.set_weights import SET_WEIGHTS, Family
 
 HELD_BACK = "held_back"
+REJECTED = "rejected_before_edit"
 # Six approvals here without a rejection, or twelve at the installation's other sites.
 _GOOD_RECORD = 0.6
 # So many decisions make a learnt weight a measurement: its own, no longer the prior's.
@@ -33,12 +35,17 @@ _ROUNDING = 1e-9
 
 
 def hold_back(
-    content: float, weighed: Sequence[WeighedSignal], *, called: Outcome, spam_from: float
+    content: float,
+    weighed: Sequence[WeighedSignal],
+    *,
+    called: Outcome,
+    ham_below: float,
+    spam_from: float,
 ) -> WeighedSignal | None:
     """Return what is to be taken off the score again as a line of its own, None for nothing.
 
     `content` is the score of all but what stands beside the words, `called` what that alone would
-    be called, `weighed` everything. Scores are log-odds.
+    be called, `weighed` everything. Scores are log-odds. What waits for a moderator is raised.
     """
     beside = [one for one in weighed if is_beside(one)]
     against = [one for one in beside if one.contribution > 0.0]
@@ -48,13 +55,17 @@ def hold_back(
     if called is Outcome.HAM or (called is Outcome.UNSURE and not _agree(counting)):
         over = content + _sum(beside) - taken - (spam_from - _MARGIN)
         taken += min(max(over, 0.0), _sum(counting) + _ROUNDING)
-    if taken <= 0.0:
-        return None
     reason = (
         "has a sender whose approved comments count for more than what stands beside the words"
         if silenced
         else "is not called spam by what stands beside the words alone"
     )
+    short = ham_below + _ROUNDING - (content + _sum(beside) - taken)
+    if short > 0.0 and any(one.signal.name == REJECTED for one in beside):
+        taken -= short
+        reason = "is left to a moderator, as one rejected it before it was edited"
+    if not taken:
+        return None
     return WeighedSignal(
         signal=Signal(name=HELD_BACK, strength=1.0, reason=reason),
         weight=-taken,

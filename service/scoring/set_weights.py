@@ -184,6 +184,13 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             source=_AGED,
             yields=False,
         ),
+        "rejected_before_edit": SetWeight(
+            weight=1.0,
+            family=Family.DECISIONS,
+            reason="a moderator rejected what it was, which nobody sees in what it is",
+            source=_JUDGEMENT,
+            yields=False,
+        ),
         "dormant_account": SetWeight(
             weight=1.0,
             family=Family.ACCOUNTS,

@@ -85,7 +85,7 @@ _PROVIDERS = wordset(
     "gmail yahoo hotmail outlook proton protonmail mail post inbox webmail yandex icloud qq 163"
 )
 _AT_WORDS = wordset("arroba arobase chiocciola собака małpa zavináč παπάκι")
-_MESSENGER_WORDS = wordset(
+MESSENGER_WORDS = wordset(
     "whatsapp whatsap whatapp watsapp watsap wechat weixin viber zalo kakao skype",
     "telegram snapchat insta instagram tg wa ig signal discord kik line вацап",
     "ватсап вотсап телеграм",
@@ -115,7 +115,7 @@ def find_contacts(
     found = [*_phones(text)]
     if _may_hold_email(text, words):
         found.extend(_emails(text))
-    if not words.isdisjoint(_MESSENGER_WORDS) or any(p in text for p in _MESSENGER_PIECES):
+    if not words.isdisjoint(MESSENGER_WORDS) or any(p in text for p in _MESSENGER_PIECES):
         found.extend(_handles(text))
     found.sort(key=lambda contact: (contact.start, -contact.end))
     kept: list[Contact] = []

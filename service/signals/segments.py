@@ -17,14 +17,14 @@ from service.signals.uncommon_links import uncommon_links_of
 from service.signals.view import TextView, view_of_text
 
 # Each pattern starts with few characters, so that the search can run from one to the next.
-_PRICE = re.compile(
+PRICE = re.compile(
     r"[$€£₹¥₦]\s?\d|24\s?[/x]\s?7|(?:Rs|RS|USD|EUR)\.? ?\d"
     r"|\d\s?(?:[$€£₹¥₦%％円元원]|만원|(?i:usd|eur|euros?|gbp|dollars?|bucks|rs|inr|kr|zł|zl|kč"
     r"|kc|руб"
     r"|грн|tl|percent)(?!\w))"
 )
 # "HashHaven", "Snow Rider 3D": names of products have capitals and digits where prose has none.
-_BRAND = re.compile(
+BRAND = re.compile(
     r"[A-Z](?<!\w[A-Z])[a-z]{2,20}(?:[A-Z][A-Za-z]{1,20}"
     r"| (?:[A-Z][a-z]{2,20} )?(?:Pro|Plus|Max|X\d?|AI|3D|VPN|HD|App|[A-Z]\d))(?!\w)"
 )
@@ -147,7 +147,7 @@ def _describe_style(sentence: str, segment: Segment) -> None:
 
 def may_name_brand(text: str) -> bool:
     """Return True if a word of the text is spelled like a product's name."""
-    return _BRAND.search(text) is not None
+    return BRAND.search(text) is not None
 
 
 @lru_cache(maxsize=64)
@@ -206,7 +206,7 @@ def _count_cues(view: TextView, topic: frozenset[str], find: _Finder) -> None:
 
 
 def _count_looks(text: str, topic: frozenset[str], find: _Finder) -> None:
-    for segment in _found(_PRICE, text, find):
+    for segment in _found(PRICE, text, find):
         segment.prices += 1
     for segment in _found(_SHOUT, text, find):
         segment.shouts += 1
@@ -214,7 +214,7 @@ def _count_looks(text: str, topic: frozenset[str], find: _Finder) -> None:
         segment.cues[Cue.INTRO] += 1
     for segment in _found(_SINGULAR, text, find):
         segment.cues[Cue.SLIP] += 1
-    for match in _BRAND.finditer(text):
+    for match in BRAND.finditer(text):
         holder = find(match.start())
         if holder and match[0].lower()[:_STEM_LETTERS] not in topic:
             holder.brands += 1

@@ -21,5 +21,6 @@ def blanked(comment: Comment) -> Comment:
         form=FormEvidence(),
         user_agent=None,
         edit=None,
+        ruled=None,
         post=replace(comment.post, excerpt=None),
     )

@@ -11,6 +11,7 @@ from service.domain.comment import CommentId
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryForm, DeliveryState, EventKind
 from service.domain.errors import ConflictError, InvalidInputError
+from service.domain.verdict import Outcome
 from service.moderation.intake.revise import submit_version
 from service.moderation.telling.callbacks import (
     change_callback,
@@ -201,6 +202,20 @@ def test_an_edit_after_a_rejection_does_not_bring_it_back_and_an_approval_of_it_
 
     assert after_edit == [hide_of(world)]
     assert world.platform.said == [hide_of(world), restore_of(world)]
+
+
+def test_what_a_person_approved_is_not_hidden_for_its_formatting(enforcing):
+    comment = enforcing.submit(0.99)
+    enforcing.wait(60)
+    enforcing.decide(comment, Ruling.APPROVE)
+    enforcing.wait(60)
+    edit = replace(comment, id=make_comment().id, text=f"**{comment.text}**\n")
+
+    second = submit_version(NewComment(comment=edit, lane=Lane.BULK), enforcing.services, by="test")
+    enforcing.wait(60)
+
+    assert enforcing.services.review.cases.get(CommentId(second)).verdict.outcome is Outcome.SPAM
+    assert enforcing.platform.said == [hide_of(enforcing), restore_of(enforcing)]
 
 
 def test_a_rejection_of_words_that_were_replaced_meanwhile_hides_nothing(world):

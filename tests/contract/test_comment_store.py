@@ -31,6 +31,7 @@ from service.domain.comment import (
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.form import FormBehaviour, FormToken
+from service.domain.ruled_text import RuledText
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine, sql_stores
@@ -89,6 +90,7 @@ def test_a_comment_comes_back_as_it_was(stores):
         user_agent="Mozilla/5.0",
         reply_to="wp-16",
         edit=Edit.ADDED_LINK,
+        ruled=RuledText(approved=True, by="Ada", words=(7, 2**32 - 1), spellings=(0, 9)),
         received_at=datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import SiteId
+from service.domain.decision import EDIT_POLICY
 from service.domain.errors import (
     InvalidInputError,
     NotAuthenticatedError,
@@ -67,11 +68,11 @@ def add_user(
 
 
 def _name_problems(name: str) -> list[Problem]:
-    if name.casefold() == CAMPAIGN_POLICY:
+    if name.casefold() == CAMPAIGN_POLICY or name.casefold().startswith(EDIT_POLICY):
         return [
             Problem(
                 field="name",
-                problem="is what a site's policy signs its decisions with",
+                problem="is what a policy signs its decisions with",
                 remedy="choose another one",
             )
         ]

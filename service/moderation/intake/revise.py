@@ -1,8 +1,14 @@
-"""Follows a comment through its edits, each judged anew, to its deletion.
+"""Follows a comment through its edits to its deletion.
 
 The first version is kept under the site's own id, each later one under `<id>@2`, `<id>@3` and so
 on. When a later one is kept, the earlier ones are withdrawn: what a site shows is judged, what it
 no longer shows is forgotten.
+
+What a person ruled holds for an edit that changes little of the text that was ruled on, however
+many edits lie between; digests of that text are kept for it. An approval is kept unless the edit
+adds a link, a contact, an offer or many words; a rejection only if it adds and takes away nothing
+of the kind. Any other edit is judged, and that of a rejected comment goes to a person unless it is
+spam: nobody frees a comment of theirs by rewriting it.
 """
 
 from __future__ import annotations
@@ -10,17 +16,22 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
+from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Edit, SiteId
-from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
+from service.domain.decision import EDIT_POLICY, KEPT_BY_STAFF, KEPT_FEW_WORDS, KEPT_WORDS, Ruling
+from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
+from service.domain.ruled_text import RuledText
 from service.domain.verdict import Outcome
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import IntakePorts, Services
-from service.signals.offering import links, offers
+from service.signals.edits import added_link, measure, ruled_text
+from service.signals.offering import offers
 
 # Two edits of one comment may arrive at once; of each round at least one is kept.
 _TRIES = 5
@@ -52,22 +63,27 @@ def submit_version(
     comment = new.comment
     if comment.site_comment_id is None:
         return submit_comments([new], services.intake, services.common)[0].comment_id
-    if recovers:
-        services.intake.comments.forget_deletion(comment.site_id, comment.site_comment_id)
     for _ in range(_TRIES):
         ids = _version_ids(comment.site_id, comment.site_comment_id, services.intake)
         if ids:
             newest = services.review.cases.get(ids[-1], site_id=comment.site_id)
             if newest.withdrawn_at is None and _shows_the_same(newest.comment, comment):
+                if not newest.decisions:
+                    _keep_ruling(newest.comment, services)
                 _withdraw_all(ids[:-1], services, by=by)
                 return newest.comment.id
             if _is_overtaken(newest, comment, recovers=recovers):
                 return None
         version = _as_version(new, len(ids) + 1)
         if ids:
-            edit = Edit.BY_STAFF if by_staff else _edit(newest, comment)
-            version = replace(version, comment=replace(version.comment, edit=edit))
-        added = submit_comments([version], services.intake, services.common)[0]
+            edited = _edited(version.comment, newest, by=by, by_staff=by_staff)
+            version = replace(version, comment=edited)
+        added = submit_comments(
+            [version],
+            services.intake,
+            services.common,
+            before_queueing=partial(_keep_ruling, version.comment, services),
+        )[0]
         if added.outcome is AddOutcome.DELETED:
             return None
         if added.outcome is not AddOutcome.CONFLICT:
@@ -128,13 +144,70 @@ def _shows_the_same(kept: Comment, shown: Comment) -> bool:
     )
 
 
-def _edit(newest: Case, shown: Comment) -> Edit:
-    """Return what the edit did to the newest version: approved or not, an offer or a link added."""
-    if not _was_approved(newest):
-        return Edit.UNAPPROVED
-    if offers(shown) and not offers(newest.comment):
-        return Edit.ADDED_OFFER
-    return Edit.ADDED_LINK if links(shown) - links(newest.comment) else Edit.APPROVED
+def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment:
+    """Return a version with what the edit did since a person ruled, else since the newest one."""
+    before = newest.comment
+    if newest.withdrawn_at is not None:
+        # Not a word is left to compare with.
+        return replace(shown, edit=Edit.UNAPPROVED)
+    ruled = _ruled(newest)
+    if ruled is not None and not ruled.approved:
+        return replace(shown, edit=Edit.REJECTED, ruled=ruled)
+    was_shown = _was_approved(newest)
+    if not was_shown and (by_staff or ruled is None):
+        return replace(shown, edit=Edit.UNAPPROVED, ruled=ruled)
+    measured = ruled or ruled_text(before, approved=True, by=by)
+    if by_staff:
+        # Who may moderate there and lets it stand approves of it.
+        return replace(shown, edit=Edit.BY_STAFF, ruled=measured)
+    if offers(shown) and not measured.offers:
+        edit = Edit.ADDED_OFFER
+    else:
+        edit = Edit.ADDED_LINK if added_link(measured, shown) else Edit.APPROVED
+    return replace(shown, edit=edit, ruled=ruled)
+
+
+def _ruled(newest: Case) -> RuledText | None:
+    """Return what a person last ruled on, None where nobody did or took it back."""
+    decision = newest.decision
+    if decision is None:
+        return None if newest.decisions else newest.comment.ruled
+    approved = decision.ruling is Ruling.APPROVE
+    if is_by_person(decision) or (newest.comment.edit is Edit.BY_STAFF and approved):
+        by = decision.decided_by.removeprefix(EDIT_POLICY)
+        return ruled_text(newest.comment, approved=approved, by=by)
+    return newest.comment.ruled
+
+
+def _keep_ruling(comment: Comment, services: Services) -> None:
+    """Decide an edit as a person decided what it was before, if it is still that."""
+    ruled = comment.ruled
+    why = _why_kept(comment, ruled) if ruled is not None else None
+    if ruled is None or why is None:
+        return
+    try:
+        decide_comment(
+            comment.id,
+            Ruling.APPROVE if ruled.approved else Ruling.REJECT,
+            services,
+            decided_by=f"{EDIT_POLICY}{ruled.by}",
+            note=why,
+            at_once=True,
+            instead_of=(),
+        )
+    except (ConflictError, NotFoundError):
+        # A repeat that was kept before, decided or withdrawn since.
+        return
+
+
+def _why_kept(comment: Comment, ruled: RuledText) -> str | None:
+    """Return why a ruling holds for an edit, None where it does not."""
+    if comment.edit is Edit.BY_STAFF:
+        return KEPT_BY_STAFF
+    change = measure(ruled, comment)
+    if not change.is_small or change.opens_way or (change.closes_way and not ruled.approved):
+        return None
+    return KEPT_FEW_WORDS if change.new_words else KEPT_WORDS
 
 
 def _was_approved(case: Case) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
@@ -14,14 +14,21 @@ log = logging.getLogger(__name__)
 
 
 def submit_comments(
-    comments: Sequence[NewComment], intake: IntakePorts, common: CommonPorts
+    comments: Sequence[NewComment],
+    intake: IntakePorts,
+    common: CommonPorts,
+    *,
+    before_queueing: Callable[[], None] | None = None,
 ) -> list[Added]:
     """Keep the comments, then queue the new ones; answer for each, in order.
 
-    Returns after the commit. If the queue is away the comments are kept all the same, and the
-    sweep queues them later; a repeat is kept and judged only once.
+    `before_queueing` is called once they are kept. Returns after the commit. If the queue is away
+    the comments are kept all the same, and the sweep queues them later; a repeat is kept and judged
+    only once.
     """
     added = intake.comments.add(comments)
+    if before_queueing is not None:
+        before_queueing()
     queued: list[CommentId] = []
     for lane in Lane:
         new = [

@@ -196,20 +196,27 @@ def _without_offers(all_of_it: TrackRecord, of_offers: TrackRecord) -> float:
 
 
 # People add the source that they were asked for; nobody asks for an advertisement.
-_STRENGTH_OF_EDIT = {Edit.ADDED_LINK: 0.4, Edit.ADDED_OFFER: 1.0}
-_ADDED = {Edit.ADDED_LINK: "a link", Edit.ADDED_OFFER: "an offer"}
+_ADDED = {Edit.ADDED_LINK: (0.4, "a link"), Edit.ADDED_OFFER: (1.0, "an offer")}
 
 
 @detector
 def added_by_edit(comment: Comment, _history: History) -> Observation | None:
     """Fire where an edit added a link or an offer to what was approved or judged ham."""
-    edit = comment.edit
-    if edit is None or edit not in _STRENGTH_OF_EDIT:
+    if comment.edit not in _ADDED:
         return None
+    strength, what = _ADDED[comment.edit]
+    before = "let through" if comment.ruled is None else "approved"
     return Observation(
-        strength=_STRENGTH_OF_EDIT[edit],
-        reason=f"was given {_ADDED[edit]} by an edit after it had been let through",
+        strength=strength, reason=f"was given {what} by an edit after it had been {before}"
     )
+
+
+@detector
+def rejected_before_edit(comment: Comment, _history: History) -> Observation | None:
+    """Fire on an edit of what a person rejected; a person looks at it (`service/scoring`)."""
+    if comment.edit is not Edit.REJECTED:
+        return None
+    return Observation(reason="was rejected before it was edited")
 
 
 # Readers come and go with the seasons; whoever is back after half a year is rarely back to sell.

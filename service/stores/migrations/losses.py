@@ -14,6 +14,7 @@ LOSSES = {
     "m0023": "what is applied at Mastodon, build hooks, and what waits for either",
     "m0024": "nothing that this version reads; what earlier ones kept in these tables is gone",
     "m0025": "nothing",
-    "m0026": "what kind of comment came, and deletions whose comments had not come yet",
+    "m0026": "what people ruled on before edits; later edits of it are judged anew",
+    "m0027": "what kind of comment came, and deletions whose comments had not come yet",
 }
 """By revision; a guard fails on a migration that is missing here."""

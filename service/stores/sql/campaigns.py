@@ -10,7 +10,6 @@ import sqlalchemy as sa
 
 from service.campaigns.traits import Traits
 from service.domain.campaign import (
-    CAMPAIGN_POLICY,
     Campaign,
     CampaignPage,
     PeoplesRulings,
@@ -41,7 +40,7 @@ from service.stores.sql.schema.campaigns import (
     has_left,
     is_fresh,
 )
-from service.stores.sql.schema.tables import comments, decisions, verdicts
+from service.stores.sql.schema.tables import comments, decisions, is_by_person, verdicts
 
 _traits = comment_traits.c
 
@@ -243,7 +242,7 @@ class SqlCampaignStore:
             .where(
                 comments.c.campaign_id == campaign_id,
                 decisions.c.undone_at.is_(None),
-                decisions.c.decided_by != CAMPAIGN_POLICY,
+                is_by_person,
             )
             .group_by(decisions.c.ruling)
         )

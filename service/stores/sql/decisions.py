@@ -8,7 +8,6 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import CommentId
 from service.domain.decided_comment import DecidedComment, DecidedPage
 from service.domain.decision import Decision
@@ -33,6 +32,7 @@ from service.stores.sql.schema.tables import (
     audit_log,
     comments,
     decisions,
+    is_by_person,
     is_of_bulk_decision_in_force,
     is_unremembered,
 )
@@ -191,7 +191,7 @@ class SqlDecisionStore:
             .join(comments, comments.c.id == decisions.c.comment_id)
             .where(
                 decisions.c.undone_at.is_(None),
-                decisions.c.decided_by != CAMPAIGN_POLICY,
+                is_by_person,
                 comments.c.withdrawn_at.is_(None),
                 comments.c.outcome.is_not(None),
                 comments.c.degraded.is_(False),

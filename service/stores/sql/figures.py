@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.decision import Ruling
 from service.domain.figures import (
     P_SPAM_EDGES,
@@ -25,6 +24,7 @@ from service.stores.sql.schema.tables import (
     decisions,
     has_no_verdict,
     has_verdict,
+    is_by_person,
     sites,
     verdicts,
     waits_for_review,
@@ -39,7 +39,7 @@ _is_audited = sa.and_(_is_confident, comments.c.audit.is_(True))
 _decided_by_person = sa.and_(
     decisions.c.comment_id == comments.c.id,
     decisions.c.undone_at.is_(None),
-    decisions.c.decided_by != CAMPAIGN_POLICY,
+    is_by_person,
 )
 # A verdict that followed a moderator's list entry is none that the model could get wrong.
 _followed_entry = sa.exists().where(

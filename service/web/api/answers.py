@@ -8,7 +8,7 @@ from pydantic import Field
 
 from service.domain.case import Case, State
 from service.domain.comment import MAX_TEXT_BYTES
-from service.domain.decision import Action, Mode, Ruling
+from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.explanation import explain
@@ -103,12 +103,14 @@ class VerdictAnswer(Answer):
     explanation: list[str] = Field(description="Why, in sentences, the weightiest first.")
 
     @classmethod
-    def of(cls, verdict: Verdict, text: str = "") -> VerdictAnswer:
-        """Return the answer for a verdict on a comment of this text."""
+    def of(
+        cls, verdict: Verdict, text: str = "", decision: Decision | None = None
+    ) -> VerdictAnswer:
+        """Return the answer for a verdict on a comment of this text; `decision` is in force."""
         return cls.from_value(
             verdict,
             signals=[SignalAnswer.of(signal) for signal in verdict.signals],
-            explanation=explain(verdict, text),
+            explanation=explain(verdict, text, decision),
         )
 
 
@@ -160,7 +162,8 @@ class CommentAnswer(Answer):
             id=case.comment.id,
             site_comment_id=case.comment.site_comment_id,
             received_at=case.comment.received_at,
-            verdict=VerdictAnswer.of(case.verdict, case.comment.text) if case.verdict else None,
+            verdict=case.verdict
+            and VerdictAnswer.of(case.verdict, case.comment.text, case.decision),
             links=CommentLinks.to(case.comment.id),
         )
 

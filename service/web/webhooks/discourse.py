@@ -50,6 +50,7 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     if event == "post_recovered":
         # By us or by a person there: from now on nothing of ours hides it.
         services.telling.applied.remove(received.site.id, site_comment_id)
+        services.intake.comments.forget_deletion(received.site.id, site_comment_id)
     if event == "post_destroyed" or post.is_true("user_deleted"):
         return [Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))]
     if not _is_judged(post):

@@ -243,6 +243,18 @@ EXAMPLES = {
             Example(text=_EDITED, edit=Edit.UNAPPROVED),
         ),
     ),
+    "rejected_before_edit": Examples(
+        fires_on=(
+            Example(text="Thanks, the noise is gone.", edit=Edit.REJECTED),
+            Example(text=_EDITED, edit=Edit.REJECTED),
+            Example(text="Same here.", edit=Edit.REJECTED),
+        ),
+        silent_on=(
+            Example(text="Thanks, the noise is gone."),
+            Example(text=_EDITED, edit=Edit.UNAPPROVED),
+            Example(text=_EDITED, edit=Edit.BY_STAFF),
+        ),
+    ),
     "dormant_account": Examples(
         fires_on=(
             Example(text=_OFFER, history=_quiet(120)),

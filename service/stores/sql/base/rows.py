@@ -35,6 +35,7 @@ from service.domain.inbound import InboundHook, Platform
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
+from service.domain.ruled_text import RuledText
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.user import Preferences, Role, User
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal, WeightKind
@@ -105,6 +106,7 @@ def sent_values(comment: Comment) -> Values:
         "form_token": comment.form.token.value if comment.form.token else None,
         "kind": comment.kind.value if comment.kind else None,
         "edit": comment.edit.value if comment.edit else None,
+        "ruled_text": comment.ruled and _ruled_values(comment.ruled),
     }
 
 
@@ -165,7 +167,19 @@ def comment_from(row: Row) -> Comment:
         reply_to=row.reply_to,
         kind=CommentKind(row.kind) if row.kind else None,
         edit=Edit(row.edit) if row.edit else None,
+        ruled=row.ruled_text and _ruled_from(row.ruled_text),
     )
+
+
+_ruled_values = writer(RuledText)
+
+
+def _ruled_from(values: Values) -> RuledText:
+    return RuledText(**{name: _tuples(value) for name, value in values.items()})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _listing_from(values: Values) -> Listing:

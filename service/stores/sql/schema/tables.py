@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from service.domain.decision import Mode
+from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.decision import EDIT_POLICY, Mode
 from service.domain.published import MAX_POST_CHARS
 from service.stores.cursor import REST_RANK
 from service.stores.sql.base.types import LosslessText, UtcDateTime
@@ -104,6 +105,8 @@ comments = sa.Table(
     sa.Column("kind", LosslessText),
     # What an edit did, see `Edit`; none for a first version.
     sa.Column("edit", LosslessText),
+    # What a person ruled on before the edit, in digests, see `RuledText`.
+    sa.Column("ruled_text", sa.JSON(none_as_null=True)),
 )
 
 
@@ -256,6 +259,11 @@ decisions = sa.Table(
     # The act on many comments that it is a part of; seconds from opening to ruling.
     sa.Column("stroke_id", LosslessText),
     sa.Column("seconds", sa.Double),
+)
+# As `is_by_person` has it: no policy decided.
+is_by_person = sa.and_(
+    decisions.c.decided_by != CAMPAIGN_POLICY,
+    sa.not_(decisions.c.decided_by.startswith(EDIT_POLICY, autoescape=True)),
 )
 
 is_of_bulk_decision_in_force = sa.and_(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from service.domain.decision import Action, Ruling
+from service.domain.decision import (
+    KEPT_BY_STAFF,
+    KEPT_FEW_WORDS,
+    KEPT_WORDS,
+    Action,
+    Ruling,
+)
 from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.web.edge.language import noted
@@ -33,6 +39,17 @@ RULED_HEADINGS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejec
 RULED_BY = {
     Ruling.APPROVE: noted("Approved by %(who)s"),
     Ruling.REJECT: noted("Rejected by %(who)s"),
+}
+# Of an edit that keeps what a person ruled on the comment before it.
+KEPT_BY = {
+    Ruling.APPROVE: noted("Stays approved, as %(who)s approved it before the edit"),
+    Ruling.REJECT: noted("Stays rejected, as %(who)s rejected it before the edit"),
+}
+KEPT_WHO = noted("%(who)s, before an edit")
+KEPT_BECAUSE = {
+    KEPT_WORDS: noted("The edit changes nothing but spelling and formatting."),
+    KEPT_FEW_WORDS: noted("The edit changes a few words and adds no link, contact or offer."),
+    KEPT_BY_STAFF: noted("Somebody who may moderate at the site made the edit."),
 }
 REPORTED = {Label.SPAM: noted("Reported as spam"), Label.HAM: noted("Reported as ham")}
 REPORTED_BY = {

@@ -25,6 +25,7 @@ _FROM_ELSEWHERE = frozenset(
         "rejected_mail_domain_before",
         "rejected_target_before",
         "rejected_copy_before",
+        "rejected_before_edit",
         "sender_burst",
         "copy_burst",
     }

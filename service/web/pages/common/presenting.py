@@ -11,7 +11,7 @@ from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.case import Case
 from service.domain.claim import Claim
 from service.domain.comment import Comment, Post, SiteId
-from service.domain.decision import Action, Decision, Mode, Ruling
+from service.domain.decision import EDIT_POLICY, Action, Decision, Mode, Ruling
 from service.domain.normal_form import unescape
 from service.domain.report import Label
 from service.domain.site import Site
@@ -37,6 +37,9 @@ from service.web.edge.language import number as in_thousands
 from service.web.pages.common.labels import (
     CALLED_BECAUSE,
     CALLED_BY,
+    KEPT_BECAUSE,
+    KEPT_BY,
+    KEPT_WHO,
     OUTCOME_NAMES,
     REPORTED,
     REPORTED_BY,
@@ -69,6 +72,7 @@ _MISSING = {
     "history": noted("Missing: the sender's history could not be fetched."),
     "detectors": noted("Missing: the detectors could not run."),
     "judging": noted("Missing: judging this comment failed."),
+    "text": noted("Missing: the comment shows no characters."),
 }
 _BESIDE = {
     BY_NAME: noted("the shape of the author's name"),
@@ -464,14 +468,22 @@ def _site_name(comment: Comment, sites: Mapping[SiteId, Site]) -> str:
     return site.name if site else comment.site_id
 
 
+def _kept_from(decision: Decision) -> str | None:
+    """Return who ruled on the comment before an edit that keeps the ruling, None for any other."""
+    by = decision.decided_by
+    return by.removeprefix(EDIT_POLICY) if by.startswith(EDIT_POLICY) else None
+
+
 def _decision(decision: Decision | None, now: datetime) -> DecisionView | None:
     if decision is None:
         return None
+    kept_from = _kept_from(decision)
+    by = decision.decided_by if kept_from is None else gettext(KEPT_WHO, who=kept_from)
     return DecisionView(
         id=decision.id,
         ruling=decision.ruling,
         in_words=gettext(RULED_HEADINGS[decision.ruling]),
-        by=part_text(decision.decided_by),
+        by=part_text(by),
         when=tell_time(decision.decided_at, now),
     )
 
@@ -521,9 +533,12 @@ def _history(case: Case, now: datetime) -> tuple[Event, ...]:
 
 def _decision_events(decision: Decision, now: datetime) -> list[tuple[datetime, Event]]:
     """Return a ruling with its note, and its undoing if it was undone."""
-    ruled = gettext(RULED_BY[decision.ruling], who=decision.decided_by)
+    kept_from = _kept_from(decision)
+    says = RULED_BY if kept_from is None else KEPT_BY
+    ruled = gettext(says[decision.ruling], who=kept_from or decision.decided_by)
     at, event = _event(decision.decided_at, ruled, now)
-    note = part_text(decision.note or "")
+    why = decision.note or ""
+    note = part_text(why if kept_from is None else gettext(KEPT_BECAUSE.get(why, why)))
     events = [(at, replace(event, note=note, undone=decision.undone_at is not None))]
     if decision.undone_at is not None:
         taken_back = gettext("Taken back by %(who)s", who=decision.undone_by or "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "m0026"
-down_revision = "m0025"
+revision = "m0027"
+down_revision = "m0026"
 branch_labels = None
 depends_on = None
 

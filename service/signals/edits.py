@@ -1,0 +1,202 @@
+"""Measures an edit by the text that a person ruled on: what is new in it, and what is gone."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from service.domain.applying import unversioned
+from service.domain.comment import Comment
+from service.domain.ruled_text import RuledText
+from service.signals.contacts import MESSENGER_WORDS, ContactKind, find_contacts
+from service.signals.hosts import registered_domain
+from service.signals.lexicon import Cue
+from service.signals.links import find_links
+from service.signals.named_hosts import named_hosts
+from service.signals.offering import links, offers
+from service.signals.phrases import words_of
+from service.signals.plain import HIDDEN, plain_of
+from service.signals.segments import BRAND, PRICE
+from service.signals.view import view_of
+
+# "Edit: fixed the link, sorry." has five words. Five that name no link, contact, price, product or
+# offer lead nobody anywhere; one word in ten more is what people correct in a longer text. With
+# twenty another paragraph begins.
+_FEW_WORDS, _FEW_OF, _MOST_WORDS = 5, 10, 20
+# Of less than half of a text nobody can say that it is still what was ruled on.
+_LEAST_KEPT = 0.5
+
+_INLINE = "a|abbr|b|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|tt|u"
+_BLOCK = (
+    "blockquote|br|center|dd|details|div|dl|dt|figure|h[1-6]|hr|img|li|ol|p|pre|summary|table|tbody"
+    "|td|th|thead|tr|ul"
+)
+_VALUE = r"\s{0,4}=\s{0,4}(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s<>\"']{1,2000})"
+_TAG = re.compile(
+    rf"</?(?:(?P<inline>{_INLINE})|{_BLOCK})"
+    rf"(?P<attributes>(?:\s{{1,9}}[a-z-]{{1,20}}{_VALUE}){{0,20}})\s{{0,9}}/?>",
+    re.IGNORECASE,
+)
+# Readers see what these say; the values of others are looks or links.
+_SAID = re.compile(rf"\s(?:alt|title)({_VALUE})", re.IGNORECASE)
+_BBCODE = re.compile(
+    r"\[/?(?:b|i|u|s|url|img|code|list|size|color|font|center|left|right|align|email|spoiler|sup"
+    r"|sub|li|ul|ol|table|tr|td|th|quote|\*)(?:=[^\[\]\s]{0,300})?\]",
+    re.IGNORECASE,
+)
+# Numbers of a list, a fence with its language, a box to tick.
+_MARKDOWN = re.compile(
+    r"^[ \t]{0,8}(?:\d{1,3}[.)](?=\s)|(?:```|~~~)[\w+-]{0,20})|\[[ xX]\](?=\s)", re.MULTILINE
+)
+_VOWELS = frozenset("aeiouyаеёиоуыэюяіїєαεηιουω")
+_LEAST_LETTERS, _LEAST_CONSONANTS = 4, 2
+_LONG_NUMBER = re.compile(r"\d{5,}")
+_MENTION = re.compile(r"(?<![\w.])@[\w.-]{3,40}")
+_UNSEEN = re.compile(f"[{HIDDEN}]{{3,}}")
+_NO_DIGIT, _NO_NAME = re.compile(r"\D"), re.compile(r"[^\w@]")
+# With the digits before and after.
+_PRICE = re.compile(rf"\d{{0,9}}(?:{PRICE.pattern})\d{{0,9}}")
+_SCHEME = re.compile(r"\A(?:[a-z]{1,9}:)?(?://)?(?:www\.)?", re.IGNORECASE)
+# Words that are far more often themselves than a messenger.
+_MESSENGERS = MESSENGER_WORDS - {"line", "signal", "ig", "wa"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What an edit did to the text that was ruled on; a corrected spelling is no new word."""
+
+    new_words: int
+    is_small: bool
+    opens_way: bool
+    closes_way: bool
+
+
+def ruled_text(comment: Comment, *, approved: bool, by: str) -> RuledText:
+    """Return what is remembered of a comment's text once somebody ruled on it."""
+    digest = _Digest(comment)
+    words = _words(comment)
+    return RuledText(
+        approved=approved,
+        by=by,
+        words=tuple(map(digest, words)),
+        spellings=tuple(digest.spelling(word) for word in words),
+        ways=tuple(sorted({digest(way) for way in _ways(comment)})),
+        domains=tuple(sorted(map(digest, links(comment)))),
+        offers=offers(comment),
+    )
+
+
+def measure(ruled: RuledText, shown: Comment) -> Change:
+    """Return how far a comment as it is shown now is from the text that was ruled on."""
+    digest = _Digest(shown)
+    left = Counter(ruled.words)
+    unknown = []
+    for word in _words(shown):
+        known = digest(word)
+        if left[known] > 0:
+            left[known] -= 1
+        else:
+            unknown.append(word)
+    gone: Counter[int] = Counter()
+    for known, spelling in zip(ruled.words, ruled.spellings, strict=True):
+        if left[known] > 0:
+            left[known] -= 1
+            gone[spelling] += 1
+    new = []
+    for word in unknown:
+        spelling = digest.spelling(word)
+        if spelling and gone[spelling] > 0:
+            gone[spelling] -= 1
+        else:
+            new.append(word)
+    ways = {digest(way) for way in _ways(shown)}
+    few = min(_MOST_WORDS, max(_FEW_WORDS, len(ruled.words) // _FEW_OF))
+    return Change(
+        new_words=len(new),
+        is_small=len(new) <= few and gone.total() <= (1 - _LEAST_KEPT) * len(ruled.words),
+        opens_way=not ways <= set(ruled.ways) or _sells(shown, frozenset(new)),
+        closes_way=not ways >= set(ruled.ways),
+    )
+
+
+def added_link(ruled: RuledText, shown: Comment) -> bool:
+    """Return True if a comment links to a domain that the text that was ruled on did not."""
+    return not {_Digest(shown)(domain) for domain in links(shown)} <= set(ruled.domains)
+
+
+class _Digest:
+    """Digests words of one comment's versions; another comment's differ."""
+
+    def __init__(self, comment: Comment) -> None:
+        own_id = unversioned(comment.site_comment_id or "")
+        self._salt = hashlib.blake2b(
+            f"{comment.site_id}\0{own_id}".encode("utf-8", "surrogatepass"), digest_size=16
+        ).digest()
+
+    def __call__(self, text: str) -> int:
+        encoded = text.encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(encoded, digest_size=4, key=self._salt).digest())
+
+    def spelling(self, word: str) -> int:
+        """Return a digest of a word's different consonants, 0 for a word that has too few.
+
+        Letters doubled, left out, swapped and vowels mistaken are most of what people misspell.
+        """
+        letters = [char for char in unicodedata.normalize("NFKD", word) if char.isalpha()]
+        consonants = sorted(set(letters) - _VOWELS)
+        if len(letters) < _LEAST_LETTERS or len(consonants) < _LEAST_CONSONANTS:
+            return 0
+        return self("".join(consonants))
+
+
+def _words(comment: Comment) -> list[str]:
+    """Return the words that readers see: without markup, targets of links and case."""
+    text, parts, end = comment.text, [comment.author.name or ""], 0
+    for link in find_links(text):
+        parts += text[end : link.start], link.anchor or ""
+        end = link.end
+    seen = _TAG.sub(_said, " ".join((*parts, text[end:])))
+    seen = html.unescape(_MARKDOWN.sub(" ", _BBCODE.sub(" ", seen)))
+    return list(words_of(unicodedata.normalize("NFKC", plain_of(seen).text)))
+
+
+def _said(tag: re.Match[str]) -> str:
+    """Return what stands in a tag's place for readers: nothing where it may part a word."""
+    said = " ".join(_SAID.findall(tag["attributes"]))
+    return f" {said} " if said or not tag["inline"] else ""
+
+
+def _ways(comment: Comment) -> Iterator[str]:
+    """Yield what a comment leads to, and text that nobody sees."""
+    text = comment.text
+    name = comment.author.name or ""
+    for target in (comment.author.url or "", *(link.target for link in find_links(text))):
+        if target:
+            yield _SCHEME.sub("", html.unescape(target)).rstrip("/").casefold()
+    yield from (host for host in named_hosts(f"{name}\n{text}") if registered_domain(host))
+    for contact in find_contacts(text, view_of(comment).word_set):
+        pattern = _NO_DIGIT if contact.kind is ContactKind.PHONE else _NO_NAME
+        yield pattern.sub("", text[contact.start : contact.end]).casefold()
+    for pattern in (_LONG_NUMBER, _MENTION, _UNSEEN):
+        yield from (found.casefold() for found in pattern.findall(text))
+
+
+def _sells(shown: Comment, new: frozenset[str]) -> bool:
+    """Return True if a new word is part of an offer, a price, a product's name or a messenger's."""
+    if not new:
+        return False
+    view = view_of(shown)
+    found = [
+        view.plain.text[hit.start : hit.end]
+        for hit in view.cues
+        if hit.cue in (Cue.OFFER, Cue.VICE)
+    ]
+    found += [match[0] for pattern in (_PRICE, BRAND) for match in pattern.finditer(shown.text)]
+    return not new.isdisjoint(_MESSENGERS) or any(
+        not new.isdisjoint(words_of(unicodedata.normalize("NFKC", words))) for words in found
+    )

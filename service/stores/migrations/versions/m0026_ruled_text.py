@@ -1,0 +1,28 @@
+"""Keep by what an edit is measured: digests of the text that a person ruled on."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "m0026"
+down_revision = "m0025"
+branch_labels = None
+depends_on = None
+
+comments = sa.table("comments", sa.column("edit", sa.Text()))
+
+
+def upgrade() -> None:
+    """Apply the change."""
+    op.add_column("comments", sa.Column("ruled_text", sa.JSON(none_as_null=True)))
+
+
+def downgrade() -> None:
+    """Take the change back. Edits of kinds that are not known then count as any."""
+    op.execute(
+        comments.update()
+        .where(comments.c.edit.in_(["rejected", "by_staff"]))
+        .values(edit="unapproved")
+    )
+    op.drop_column("comments", "ruled_text")
