@@ -13,38 +13,38 @@ from service import PREFIX
 from service.commands.unavailable import describe_unavailable
 from service.domain.errors import InvalidInputError, ModerationError, StoreUnavailableError
 from service.logs import configure_command_logging
-from service.settings import SettingsError
+from service.start_error import SettingsError
 
-# Commands are imported when they are called: `slopsieve sites list` need not load a classifier.
+# Each command's module, imported only when the command is called, and its line of `--help`.
 _ROOM = f"{PREFIX}service.commands"
 _COMMANDS = {
-    "up": "run:up_command",
-    "restart": "run:restart_command",
-    "first-run": "first_run:first_run_command",
-    "systemd": "systemd:systemd_command",
-    "doctor": "doctor:doctor_command",
-    "migrate": "run:migrate_command",
-    "models": "models:models_group",
-    "retrain": "retrain:retrain_command",
-    "move": "move:move_command",
-    "backup": "backup:backup_command",
-    "restore": "backup:restore_command",
-    "sites": "sites:sites_group",
-    "users": "users:users_group",
-    "callbacks": "callbacks:callbacks_group",
-    "hooks": "hooks:hooks_group",
-    "plugins": "plugins:plugins_group",
-    "lists": "lists:lists_group",
-    "reputation": "reputation_lists:reputation_group",
-    "erase": "erase:erase_command",
-    "import": "transfer:import_command",
-    "export": "transfer:export_command",
-    "decisions": "decisions:decisions_group",
-    "audit": "audit:audit_command",
-    "replay": "replay:replay_command",
-    "score": "offline:score_command",
-    "evaluate": "offline:evaluate_command",
-    "demo": "demo:demo_command",
+    "up": ("run", "Start everything and keep it running until Ctrl-C or SIGTERM."),
+    "restart": ("run", "Restart a running Slopsieve part by part, refusing nobody meanwhile."),
+    "first-run": ("first_run", "Show the first site's key and moderator's password once more."),
+    "systemd": ("systemd", "Print a unit of systemd, with what to do with it at its head."),
+    "doctor": ("doctor", "Check the installation, and say what to do about what is not well."),
+    "migrate": ("run", "Bring the database to this version's schema."),
+    "models": ("models", "Show model versions, promote one, go back to the one before."),
+    "retrain": ("retrain", "Train a candidate on decisions and compare it with what serves."),
+    "move": ("move", "Copy everything into another, empty database, and compare them."),
+    "backup": ("backup", "Write database, secret key, lists and own models into FILE (.tar)."),
+    "restore": ("backup", "Put a backup into a data folder that holds no database yet."),
+    "sites": ("sites", "Add sites; manage their keys and settings."),
+    "users": ("users", "Add moderators; change what they may do; reset their passwords."),
+    "callbacks": ("callbacks", "Choose where sites are told of verdicts; replay what they missed."),
+    "hooks": ("hooks", "Give platforms addresses to post comments to."),
+    "plugins": ("plugins", "Write plugins for platforms into files to upload there."),
+    "lists": ("lists", "Allow and block senders, networks, domains and phrases."),
+    "reputation": ("reputation_lists", "Import lists of known senders; rebuild or forget records."),
+    "erase": ("erase", "Erase a person's comments and what would recognise the sender."),
+    "import": ("transfer", "Import the comments in FILE and have them judged."),
+    "export": ("transfer", "Write a site's verdicts and decisions, one comment a row."),
+    "decisions": ("decisions", "Export what people decided."),
+    "audit": ("audit", "List the newest acts of moderators and operators."),
+    "replay": ("replay", "Play labelled FILES in order of their dates, week by week."),
+    "score": ("offline", "Judge the comments in FILE, one verdict a line."),
+    "evaluate": ("offline", "Judge labelled FILES and report how well."),
+    "demo": ("demo", "Post labelled comments over HTTP, show their verdicts."),
 }
 _WRONG_INPUT = 2
 _OURS = {"models", __name__.partition(".")[0]}
@@ -63,13 +63,18 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        module, _, attribute = _COMMANDS[cmd_name].partition(":")
         try:
-            command = getattr(importlib.import_module(f"{_ROOM}.{module}"), attribute)
+            module = importlib.import_module(f"{_ROOM}.{_COMMANDS[cmd_name][0]}")
         except ModuleNotFoundError as error:
             return _not_here(cmd_name, error)
+        name = cmd_name.replace("-", "_")
+        command = getattr(module, f"{name}_command", None) or getattr(module, f"{name}_group")
         assert isinstance(command, click.Command)  # noqa: S101  # the table above is ours
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in _COMMANDS.items()])
 
 
 def _not_here(name: str, error: ModuleNotFoundError) -> click.Command:
@@ -81,9 +86,7 @@ def _not_here(name: str, error: ModuleNotFoundError) -> click.Command:
         raise click.ClickException(msg)
 
     ignored = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(
-        name, callback=refuse, context_settings=ignored, help=f"Not here: {package} is missing."
-    )
+    return click.Command(name, callback=refuse, context_settings=ignored)
 
 
 def _foreign_package(error: ModuleNotFoundError) -> str:

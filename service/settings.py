@@ -24,6 +24,7 @@ from service import PREFIX
 from service.domain.delivery import RETRY_DELAYS
 from service.domain.digest import is_mail_address
 from service.logs import LogFormat
+from service.start_error import SettingsError
 
 ENV_PREFIX = "SLOPSIEVE_"
 
@@ -108,10 +109,6 @@ def own_data_folder() -> Path:
     given = Path(os.environ.get("XDG_DATA_HOME", ""))
     shared = given if given.is_absolute() else Path("~/.local/share").expanduser()
     return shared / "slopsieve"
-
-
-class SettingsError(Exception):
-    """The environment is wrong; the message has one line for each thing that is."""
 
 
 class Settings(BaseSettings):

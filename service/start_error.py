@@ -26,3 +26,10 @@ class StartError(ModerationError):
     def __init__(self, message: str, exit_code: ExitCode = ExitCode.FAILED) -> None:
         self.exit_code = exit_code
         super().__init__(message)
+
+
+class SettingsError(StartError):
+    """The environment is wrong; the message has one line for each thing that is."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, ExitCode.SETTINGS)

@@ -42,8 +42,8 @@ from service.ports.services import (
     Services,
     TellingPorts,
 )
-from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
-from service.start_error import ExitCode, StartError
+from service.settings import ENV_PREFIX, Settings, load_settings
+from service.start_error import ExitCode, SettingsError, StartError
 from service.stores.files.model_promise import read_promise
 from service.stores.files.model_versions import ModelVersions
 from service.stores.files.reputation_lists import ListFolder

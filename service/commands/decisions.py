@@ -27,7 +27,7 @@ _ONLY_OWN = 0o600
 
 @click.group("decisions")
 def decisions_group() -> None:
-    """Hand out what people decided."""
+    """Export what people decided."""
 
 
 @decisions_group.command("export")

@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
-from rich.text import Text
 
 from service.commands.opening import open_services
-from service.commands.output import data_dir_option
+from service.commands.output import data_dir_option, one_line, print_rows
+from service.commands.progress import CountingProgress
 from service.domain.errors import ModerationError
 from service.domain.site import Site
 from service.moderation.admin.sites import add_site, issue_key, revoke_key
@@ -38,7 +35,13 @@ _SEED = 2026
 _ROWS_SHOWN = 14
 _TEXT_SHOWN = 70
 _OUTCOMES = ("ham", "unsure", "spam")
-_STYLES = {"ham": "green", "unsure": "yellow", "spam": "red"}
+_COLOURS = {"ham": "green", "unsure": "yellow", "spam": "red"}
+_TOLD_EVERY = 100
+_ABOUT_THE_CORPUS = (
+    "These comments are written to be hard, most of them spam and ham that differ in one thing: "
+    "more are left to a person than on a blog. The classifier has learnt from them, so deciding "
+    "them teaches a retraining nothing. The figures on comments that it never saw are in README.md."
+)
 
 Answer = Mapping[str, Any]
 
@@ -163,23 +166,23 @@ def _request_of(row: Answer) -> dict[str, object]:
 
 def _judge_all(rows: Sequence[Answer], api: _Api) -> list[Answer]:
     """Post every row, wait for every verdict, and return the answers in the rows' order."""
-    with _progress() as progress:
-        posting = progress.add_task("posted", total=len(rows))
-        ids: list[str] = []
+    unit = f"of {len(rows):,} comments"
+    ids: list[str] = []
+    with CountingProgress("Posted", unit=unit, a_line=_TOLD_EVERY) as progress:
         for start in range(0, len(rows), _POSTED_AT_ONCE):
             part = rows[start : start + _POSTED_AT_ONCE]
             answer = api.post_batch([_request_of(row) for row in part])
             ids += [result["id"] for result in answer["results"]]
-            progress.advance(posting, len(part))
-        if None in ids:
-            msg = "the service refused a comment of its own corpus; this is a bug"
-            raise _DemoError(msg)
-        judging = progress.add_task("judged", total=len(rows))
-        answers = []
+            progress.show(len(ids))
+    if None in ids:
+        msg = "the service refused a comment of its own corpus; this is a bug"
+        raise _DemoError(msg)
+    answers: list[Answer] = []
+    with CountingProgress("Judged", unit=unit, a_line=_TOLD_EVERY) as progress:
         for answer in _wait(ids, api):
             answers.append(answer)
-            progress.advance(judging)
-        return answers
+            progress.show(len(answers))
+    return answers
 
 
 def _wait(ids: Sequence[str], api: _Api) -> Iterator[Answer]:
@@ -194,59 +197,39 @@ def _wait(ids: Sequence[str], api: _Api) -> Iterator[Answer]:
         yield answer
 
 
-def _progress() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-    )
-
-
 def _show(
     rows: Sequence[Answer], answers: Sequence[Answer], *, seconds: float, base_url: str
 ) -> None:
-    console = Console(highlight=False)
-    console.print(_examples(rows, answers))
-    console.print(_counts(rows, answers))
-    degraded = sum(answer["verdict"]["degraded"] for answer in answers)
-    console.print(f"{len(answers)} comments judged in {seconds:.1f} s, {degraded} degraded.")
-    console.print(
-        "The classifier was trained on this corpus, so these figures flatter it; "
-        "README.md has those of blogs it never saw."
-    )
-    console.print(f"Now look at {base_url}/review (the unsure ones) and {base_url}/docs (the API).")
-
-
-def _examples(rows: Sequence[Answer], answers: Sequence[Answer]) -> Table:
-    """Return a few verdicts of each outcome with their weightiest reason."""
-    table = Table(title="Some of the verdicts", title_justify="left", box=None, pad_edge=False)
-    for name, width in (("verdict", None), ("p_spam", None), ("comment", 44), ("because", 60)):
-        table.add_column(name, max_width=width)
-    share = -(-_ROWS_SHOWN // len(_OUTCOMES))
+    click.secho("Some of the verdicts", bold=True)
+    shown_of_each = -(-_ROWS_SHOWN // len(_OUTCOMES))
     for outcome in reversed(_OUTCOMES):
         chosen = [
-            (row, answer)
+            (row, answer["verdict"])
             for row, answer in zip(rows, answers, strict=True)
             if answer["verdict"]["outcome"] == outcome
         ]
-        for row, answer in chosen[:share]:
-            verdict = answer["verdict"]
-            table.add_row(
-                Text(outcome, style=_STYLES[outcome]),
-                f"{verdict['p_spam']:.3f}",
-                Text(_shorten(row["text"])),
-                Text(_reason(verdict)),
-            )
-    return table
+        for row, verdict in chosen[:shown_of_each]:
+            styled = click.style(f"{outcome:<6}", fg=_COLOURS[outcome])
+            click.echo(f"{styled} {verdict['p_spam']:.3f}  {_shorten(row['text'])}")
+            click.echo(f"{'':14}{_reason(verdict)}")
+    counted = Counter(
+        (row["label"], answer["verdict"]["outcome"])
+        for row, answer in zip(rows, answers, strict=True)
+    )
+    click.secho("\nLabels against verdicts", bold=True)
+    table = [
+        {"label": label, **{outcome: counted[label, outcome] for outcome in _OUTCOMES}}
+        for label in ("ham", "spam")
+    ]
+    print_rows(table, as_json=False, empty="")
+    degraded = sum(answer["verdict"]["degraded"] for answer in answers)
+    click.echo(f"{len(answers)} comments judged in {seconds:.1f} s, {degraded} degraded.")
+    click.echo(_ABOUT_THE_CORPUS)
+    click.echo(f"Now look at {base_url}/review (the unsure ones) and {base_url}/docs (the API).")
 
 
 def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    line = "".join(
-        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
-    )
+    line = one_line(text)
     return line if len(line) <= _TEXT_SHOWN else line[: _TEXT_SHOWN - 1] + "…"
 
 
@@ -258,18 +241,3 @@ def _reason(verdict: Answer) -> str:
     if verdict["model_p_spam"] is None:
         return "the classifier did not answer"
     return f"the words alone give {verdict['model_p_spam']:.1%}"
-
-
-def _counts(rows: Sequence[Answer], answers: Sequence[Answer]) -> Table:
-    """Return how many of each label got each outcome."""
-    counted = Counter(
-        (row["label"], answer["verdict"]["outcome"])
-        for row, answer in zip(rows, answers, strict=True)
-    )
-    table = Table(title="Labels against verdicts", title_justify="left", box=None, pad_edge=False)
-    table.add_column("label")
-    for outcome in _OUTCOMES:
-        table.add_column(outcome, justify="right", style=_STYLES[outcome])
-    for label in ("ham", "spam"):
-        table.add_row(label, *(str(counted[label, outcome]) for outcome in _OUTCOMES))
-    return table

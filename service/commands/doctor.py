@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from service.commands.output import data_dir_option, json_option, print_rows
+from service.commands.output import data_dir_option, json_option, one_line, print_rows
 from service.doctor.examine import examine
 from service.domain.finding import State
 
@@ -22,13 +22,23 @@ def doctor_command(data_dir: str | None, *, quick: bool, as_json: bool) -> None:
     Slopsieve may run meanwhile. Exits with 1 if anything fails.
     """
     findings = list(examine(os.environ, data_dir=data_dir, deep=not quick))
-    rows = [
-        {"state": one.state.value, "check": one.check, "finding": one.says, "remedy": one.remedy}
-        for one in findings
-    ]
-    print_rows(rows, as_json=as_json, empty="Nothing was checked.")
     count = {state: sum(one.state is state for one in findings) for state in State}
-    if not as_json:
+    if as_json:
+        rows = [
+            {
+                "state": one.state.value,
+                "check": one.check,
+                "finding": one.says,
+                "remedy": one.remedy,
+            }
+            for one in findings
+        ]
+        print_rows(rows, as_json=True, empty="")
+    else:
+        for one in findings:
+            click.echo(f"{one.state.value:<4}  {one.check}: {one_line(one.says)}")
+            if one.remedy:
+                click.echo(f"      {one.remedy}")
         ok, warned, failed = (count[state] for state in State)
         click.echo(f"\n{ok} well, {warned} to look at, {failed} failing.")
     sys.exit(1 if count[State.FAIL] else 0)

@@ -10,10 +10,14 @@ from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.inbound import InboundHook, Platform
+from service.domain.site import Site
 from service.moderation.telling.hooks import add_hook, revoke_hook
-from service.web.webhooks.form_script import script_tag
+from service.settings import load_settings
+from service.web.webhooks.form_script import comment_box
 
 _ACTOR = "command line"
+_EXAMPLE_URL = "https://slopsieve.example"
+_EXAMPLE_BLOG = "https://blog.example/"
 
 
 @click.group("hooks")
@@ -52,13 +56,9 @@ def add_command(
             actor=_ACTOR,
             secret=secret,
         )
-    print_rows([{**_row(hook), "secret": hook.secret}], as_json=as_json, empty="")
-    if hook.platform is Platform.STATIC_FORM and found.settings.blog is None:
-        click.echo(
-            "Any page may send to it, and nobody is led back, until the site's own is named: "
-            "slopsieve sites set SITE --blog https://…",
-            err=True,
-        )
+    print_rows([{**_row(hook, found), "secret": hook.secret}], as_json=as_json, empty="")
+    if hook.platform is Platform.STATIC_FORM:
+        click.echo(_how_to_paste(found), err=True)
 
 
 @hooks_group.command("list")
@@ -69,7 +69,8 @@ def list_command(site: str | None, data_dir: str | None, *, as_json: bool) -> No
     """List the hooks, of SITE if it is given; secrets are not shown again."""
     with open_services(data_dir=data_dir) as services:
         site_id = find_site(site, services.common).id if site else None
-        rows = [_row(hook) for hook in services.telling.inbound.all(site_id)]
+        sites = {one.id: one for one in services.common.sites.all()}
+        rows = [_row(hook, sites[hook.site_id]) for hook in services.telling.inbound.all(site_id)]
     print_rows(rows, as_json=as_json, empty="There are no hooks; `slopsieve hooks add SITE`.")
 
 
@@ -83,8 +84,29 @@ def revoke_command(hook_id: str, data_dir: str | None) -> None:
     click.echo(f"The hook {hook.id} is revoked.")
 
 
-def _row(hook: InboundHook) -> dict[str, object]:
+def _how_to_paste(site: Site) -> str:
+    post = _example_post(site)
+    lines = [f"Paste the script where comments belong; write each page's address for {post}."]
+    if load_settings().pages_url is None:
+        lines.append(
+            f"Write this service's address for {_EXAMPLE_URL}, or set SLOPSIEVE_PAGES_URL."
+        )
+    if site.settings.blog is None:
+        lines.append(
+            "Any page may send to it, and nobody is led back, until the site's own is named: "
+            "slopsieve sites set SITE --blog https://…"
+        )
+    return "\n".join(lines)
+
+
+def _example_post(site: Site) -> str:
+    return f"{(site.settings.blog or _EXAMPLE_BLOG).rstrip('/')}/a-post/"
+
+
+def _row(hook: InboundHook, site: Site) -> dict[str, object]:
     revoked = hook.revoked_at
+    service_url = (load_settings().pages_url or _EXAMPLE_URL).rstrip("/")
+    box = comment_box(hook.id, service_url=service_url, post_url=_example_post(site))
     return {
         "hook_id": hook.id,
         "site_id": hook.site_id,
@@ -92,5 +114,5 @@ def _row(hook: InboundHook) -> dict[str, object]:
         "path": f"/hooks/{hook.id}",
         "created_at": hook.created_at.isoformat(timespec="seconds"),
         "revoked_at": revoked.isoformat(timespec="seconds") if revoked else None,
-        "script": script_tag(hook.id) if hook.platform is Platform.STATIC_FORM else None,
+        "script": box if hook.platform is Platform.STATIC_FORM else None,
     }

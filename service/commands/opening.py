@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from service import PREFIX, wiring
+from service import PREFIX
 from service.data_folder import DataFolder
 from service.ports.services import Services
 from service.settings import Settings, load_settings
@@ -24,6 +24,9 @@ def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
     begun there. One that was named is begun, which is said too. Raises `StartError`, and whatever
     `wiring.open_services` raises.
     """
+    # Everything that stores is imported here, so that `--help` need not wait for it.
+    from service import wiring
+
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     folder = find_installation(settings)
     if _begins(settings, folder):

@@ -1,18 +1,17 @@
-"""Prints what commands list: a table for people, JSON lines for scripts."""
+"""Prints what commands list: for people a table, or a line for each value; for scripts JSON."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 import click
-from rich.console import Console
-from rich.table import Table
 
-_WHOLE = frozenset({"site_id", "key_id", "key", "password", "subject", "hint", "retraining"})
-# Nobody looks at a file or a pipe through a window of 80 columns.
-_WIDTH_ELSEWHERE = 200
+# Names in some scripts need these two invisible characters.
+_JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
 json_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object a line, for scripts."
@@ -27,7 +26,11 @@ data_dir_option: Callable[[Callable[..., None]], Callable[..., None]] = click.op
 
 
 def print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool, empty: str) -> None:
-    """Print the rows; `empty` is said, to people only, when there are none."""
+    """Print the rows; `empty` is printed, for people only, when there are none.
+
+    A single row, and rows too wide for the terminal, get a line for each value. No value is cut or
+    broken over lines: keys, secrets and tags are there to be copied.
+    """
     if as_json:
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False, default=str))
@@ -35,11 +38,54 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool, empty: st
     if not rows:
         click.echo(empty)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in rows[0]:
-        table.add_column(column.replace("_", " "), overflow="fold", no_wrap=column in _WHOLE)
-    for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row.values()))
-    # Ids and keys are there to be copied, so they are never broken over lines.
-    width = None if sys.stdout.isatty() else _WIDTH_ELSEWHERE
-    Console(markup=False, highlight=False, width=width).print(table)
+    cells = [
+        ["" if value is None else one_line(str(value)) for value in row.values()] for row in rows
+    ]
+    names = [name.replace("_", " ") for name in rows[0]]
+    table = _table([names, *cells])
+    if len(rows) > 1 and (not sys.stdout.isatty() or _fits(table)):
+        click.echo("\n".join(table))
+        return
+    widest = max(map(len, names)) + 1
+    for number, values in enumerate(cells):
+        if number:
+            click.echo()
+        for name, cell in zip(names, values, strict=True):
+            if cell:
+                click.echo(f"{name + ':':<{widest}} {cell}")
+
+
+def one_line(text: str) -> str:
+    """Return the text without line breaks, and without what could steer a terminal."""
+    return "".join(
+        "\N{REPLACEMENT CHARACTER}" if not (one.isprintable() or one in _JOINERS) else one
+        for one in " ".join(text.split())
+    )
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows as lines with aligned columns, without columns that are empty below."""
+    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    widths = [max(map(_width, column)) for column in columns]
+    return [
+        "  ".join(
+            cell + " " * (width - _width(cell)) for cell, width in zip(line, widths, strict=True)
+        ).rstrip()
+        for line in zip(*columns, strict=True)
+    ]
+
+
+def _fits(lines: Sequence[str]) -> bool:
+    return max(map(_width, lines)) <= shutil.get_terminal_size().columns
+
+
+def _width(text: str) -> int:
+    """Return how many columns of a terminal the text takes."""
+    return sum(
+        0
+        if unicodedata.combining(character) or character in _JOINERS
+        else 2
+        if unicodedata.east_asian_width(character) in "WF"
+        else 1
+        for character in text
+    )

@@ -1,29 +1,31 @@
-"""Shows how far a long reading has come: a bar on a terminal, now and then a line elsewhere."""
+"""Shows how far long work has come: on a terminal in one line, elsewhere now and then."""
 
 from __future__ import annotations
 
+import shutil
 import sys
+import time
 from types import TracebackType
 from typing import Self
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from service.domain.retraining import TrainingProgress
 
 # Elsewhere a line for every so many comments: some minutes of work.
 _COMMENTS_A_LINE = 100_000
+_SECONDS_A_LOOK = 0.1
+_CLEAR = "\r\x1b[K"
 
 
 class _Shown:
-    """A bar, if there is one, from entering to leaving."""
+    """A line on standard error, if that is a terminal, from entering to leaving."""
 
-    _bar: Progress | None
+    def __init__(self) -> None:
+        self._on_terminal = sys.stderr.isatty()
+        self._started = self._shown_at = time.monotonic()
 
     def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
         return self
 
     def __exit__(
@@ -32,38 +34,36 @@ class _Shown:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._bar:
-            self._bar.stop()
+        if self._on_terminal:
+            click.echo(_CLEAR, nl=False, err=True)
+
+    def _write_over(self, line: str) -> None:
+        now = time.monotonic()
+        if now - self._shown_at >= _SECONDS_A_LOOK:
+            self._shown_at = now
+            fitting = line[: shutil.get_terminal_size().columns - 1]
+            click.echo(f"{_CLEAR}{fitting}", nl=False, err=True)
 
 
 class CountingProgress(_Shown):
-    """Follows work of unknown length by what is done; a context manager on standard error."""
+    """Follows work by what is done; a context manager on standard error."""
 
     def __init__(self, title: str, *, unit: str, a_line: int) -> None:
         """`unit` names what is counted; away from a terminal every `a_line` of them are told."""
+        super().__init__()
         self._title = title
         self._unit = unit
         self._a_line = a_line
         self._said = 0
-        self._bar = None
-        if sys.stderr.isatty():
-            self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TextColumn("{task.completed:,} {task.fields[unit]}", markup=False),
-                console=Console(stderr=True),
-                transient=True,
-                redirect_stdout=False,
-            )
-            self._task = self._bar.add_task(title, total=None, unit=unit)
 
     def show(self, done: int) -> None:
         """Show how much is done."""
-        if self._bar:
-            self._bar.update(self._task, completed=done)
+        line = f"{self._title}: {done:,} {self._unit}"
+        if self._on_terminal:
+            self._write_over(line)
         elif done - self._said >= self._a_line:
             self._said = done
-            click.echo(f"{self._title}: {done:,} {self._unit}", err=True)
+            click.echo(line, err=True)
 
 
 class ReadingProgress(_Shown):
@@ -71,27 +71,20 @@ class ReadingProgress(_Shown):
 
     def __init__(self, title: str, total_bytes: int | None, *, done: str = "judged") -> None:
         """`total_bytes` None stands for a length that nobody knows; `done` says what was done."""
+        super().__init__()
         self._done = done
         self._title = title
+        self._total_bytes = total_bytes
         self._said = 0
-        self._bar = None
-        if sys.stderr.isatty():
-            self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                DownloadColumn(),
-                TextColumn("{task.fields[comments]:,} comments", markup=False),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-                redirect_stdout=False,
-            )
-            self._task = self._bar.add_task(title, total=total_bytes, comments=0)
 
     def show(self, *, bytes_read: int, comments: int) -> None:
         """Show the state of things; cheap enough to call for every comment."""
-        if self._bar:
-            self._bar.update(self._task, completed=bytes_read, comments=comments)
+        if self._on_terminal:
+            share = left = ""
+            if self._total_bytes and bytes_read:
+                seconds = (time.monotonic() - self._started) * (self._total_bytes / bytes_read - 1)
+                share, left = f" {bytes_read / self._total_bytes:.0%},", _time_left(seconds)
+            self._write_over(f"{self._title}:{share} {comments:,} comments{left}")
         elif comments - self._said >= _COMMENTS_A_LINE:
             self._said = comments
             click.echo(f"{self._title}: {comments:,} comments {self._done}", err=True)
@@ -101,19 +94,9 @@ class StepProgress(_Shown):
     """Follows a training program step by step; a context manager that writes to standard error."""
 
     def __init__(self, title: str) -> None:
+        super().__init__()
         self._title = title
         self._said, self._tenth = "", 0
-        self._bar = None
-        if sys.stderr.isatty():
-            self._bar = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(),
-                TextColumn("{task.percentage:>3.0f} %  {task.fields[step]}{task.fields[left]}"),
-                console=Console(stderr=True),
-                transient=True,
-                redirect_stdout=False,
-            )
-            self._task = self._bar.add_task(title, total=1.0, step="", left="")
 
     def show(self, progress: TrainingProgress) -> None:
         """Show how far it is: its step, and how long it still takes if that is known.
@@ -121,10 +104,8 @@ class StepProgress(_Shown):
         Away from a terminal each step is told, and each tenth part of all.
         """
         left = _time_left(progress.seconds_left)
-        if self._bar:
-            self._bar.update(
-                self._task, completed=progress.share_done, step=progress.step, left=left
-            )
+        if self._on_terminal:
+            self._write_over(f"{self._title}: {progress.share_done:.0%}, {progress.step}{left}")
         elif progress.step and progress.step != self._said:
             self._said, self._tenth = progress.step, int(10 * progress.share_done)
             click.echo(f"{self._title}: {progress.step}{left}", err=True)

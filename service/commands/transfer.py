@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -34,6 +33,7 @@ from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.published import PublishedComment, as_published
 from service.domain.site import Site
+from service.domain.spreadsheet import as_text_cell
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
 from service.moderation.telling.published import link_replies
@@ -58,9 +58,6 @@ _BATCH = 200
 _PAGE = 500
 # A wrong file has the same fault in every entry; after these it is only counted.
 _MAX_FAULTS_SHOWN = 20
-
-# What a spreadsheet may take for a formula, also in full width.
-_FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -235,7 +232,7 @@ def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
     for number, row in enumerate(rows):
         if number == 0:
             writer.writerow(row)
-        writer.writerow([_cell(value) for value in row.values()])
+        writer.writerow([as_text_cell(v) if isinstance(v, str) else v for v in row.values()])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
@@ -373,10 +370,3 @@ def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
             "reply_to": comment.reply_to,
         }
     return row
-
-
-def _cell(value: object) -> object:
-    """Return a value as a spreadsheet shows it, never as one that it computes."""
-    if isinstance(value, str) and _FORMULA.match(value):
-        return f"'{value}"
-    return value

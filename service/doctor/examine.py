@@ -33,7 +33,8 @@ from service.install_commands import install_again
 from service.moderation.insight.figures import last_days
 from service.outbound.sender import trusted_authorities
 from service.scoring.stability import population_stability
-from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
+from service.settings import ENV_PREFIX, Settings, load_settings
+from service.start_error import SettingsError
 from service.stores.sql import SqlStores, sql_stores
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
@@ -83,7 +84,7 @@ def _wiring(settings: Settings) -> Iterator[Finding]:
     """Find what keeps a process from starting with these settings."""
     try:
         wire(settings).close()
-    except (SettingsError, ModerationError) as error:
+    except ModerationError as error:
         yield fail("settings", str(error), "Put it right; .env.example explains every setting.")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException
 
 from service.domain.errors import ModerationError, StoreUnavailableError
-from service.settings import Settings, SettingsError, load_settings
+from service.settings import Settings, load_settings
 
 _ASK_TIMEOUT_SECONDS = 3.0
 _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not bound
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     try:
         problem = _PROBES[given.probe](load_settings())
-    except (SettingsError, ModerationError) as error:
+    except ModerationError as error:
         problem = str(error)
     if problem:
         sys.stderr.write(f"{problem}\n")

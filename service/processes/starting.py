@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from service.domain.errors import ModerationError
 from service.logs import configure_logging
-from service.settings import Settings, SettingsError, load_settings
+from service.settings import Settings, load_settings
 from service.start_error import ExitCode
 from service.supervisor.parent import die_with
 
@@ -41,7 +41,7 @@ def start(
         settings = load_settings()
         configure_logging(settings.log_format, process=_name(process))
         return prepare(settings, given)
-    except (SettingsError, ModerationError) as error:
+    except ModerationError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
 

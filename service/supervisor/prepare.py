@@ -15,7 +15,7 @@ import redis
 
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.logs import configure_logging
-from service.settings import ENV_PREFIX, SettingsError, load_settings
+from service.settings import ENV_PREFIX, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.migrations import migrate
 from service.stores.sql import ping
@@ -49,9 +49,9 @@ def main() -> None:
             first_run = make_first_accounts(services.accounts, services.common)
             keep_first_run(first_run, wired.folder, services.accounts)
             _say(asdict(first_run))
-    except (SettingsError, ModerationError) as error:
-        kind = ExitCode.SETTINGS if isinstance(error, SettingsError) else ExitCode.FAILED
-        _say({"problem": str(error), "exit_code": int(getattr(error, "exit_code", kind))})
+    except ModerationError as error:
+        code = int(getattr(error, "exit_code", ExitCode.FAILED))
+        _say({"problem": str(error), "exit_code": code})
 
 
 def _check_database(wired: Wired) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -118,3 +121,32 @@ def test_what_went_wrong_is_said_in_one_clear_line(
     assert ended.value.code == code
     assert said in told
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "left_out"),
+    [
+        (
+            ["--help"],
+            {"sqlalchemy", "flask", "celery", "redis", "openvino", "numpy", "pydantic", "babel"},
+        ),
+        (["sites", "--help"], {"sqlalchemy", "flask", "celery", "redis", "openvino", "numpy"}),
+    ],
+)
+def test_help_waits_for_no_package_that_it_does_not_need(words, left_out):
+    shown = "import json, sys; print(json.dumps(sorted(sys.modules)))"
+    script = f"from service.cli import cli; cli.main({words!r}, standalone_mode=False); {shown}"
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert "Commands:" in done.stdout
+    assert left_out & set(json.loads(done.stdout.splitlines()[-1])) == set()
+
+
+def test_every_command_that_help_lists_is_there():
+    listed = cli.list_commands(click.Context(cli))
+
+    assert len(listed) > 20
+    assert [name for name in listed if not cli.get_command(click.Context(cli), name)] == []

@@ -21,6 +21,7 @@ from service.outbound.calls import Failure
 from service.outbound.platforms.results import AtPlatform
 from service.web.edge import language
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
+from service.web.pages.common.pages import error_page
 from service.web.pages.search.search_problems import problems_in_words
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services
@@ -241,3 +242,10 @@ def test_what_others_wrote_keeps_its_own_direction(services, client):
     assert "<h1><bdi>Bleeding a radiator</bdi></h1>" in page
     assert "<bdi>Mara</bdi>" in page
     assert '<span class="gist" dir="auto">Thank you' in page
+
+
+def test_a_percent_sign_in_what_went_wrong_stands_as_it_is(app):
+    with app.test_request_context(headers=GERMAN):
+        page = error_page(409, advice="5 % der Kommentare sind schon entschieden.")
+
+    assert "5 % der Kommentare sind schon entschieden." in page.get_data(as_text=True)

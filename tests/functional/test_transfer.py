@@ -517,7 +517,30 @@ def test_a_form_has_no_secret(run):
 
     assert json.loads(before.stdout)["secret"] == ""
     assert "--blog" in before.stderr
-    assert after.stderr == ""
+    assert "--blog" not in after.stderr
+
+
+@pytest.mark.parametrize(
+    ("pages_url", "service_url"),
+    [(None, "https://slopsieve.example"), ("https://judge.example/", "https://judge.example")],
+)
+def test_a_forms_line_to_paste_names_service_and_page_and_works_without_scripts(
+    run, monkeypatch, pages_url, service_url
+):
+    if pages_url:
+        monkeypatch.setenv("SLOPSIEVE_PAGES_URL", pages_url)
+    run("sites", "set", "Garden", "--blog", "https://blog.example/", "--public-feed")
+
+    added = run("hooks", "add", "Garden", "static-form", "--json")
+
+    hook = json.loads(added.stdout)
+    public = f"{service_url}/public/{hook['hook_id']}"
+    post = "https://blog.example/a-post/"
+    assert f'<script src="{public}/form.js" ' in hook["script"]
+    assert f' data-comments="{post}" integrity="sha384-' in hook["script"]
+    assert f'<noscript><a href="{public}/comments.html?post={post}">' in hook["script"]
+    assert post in added.stderr
+    assert ("SLOPSIEVE_PAGES_URL" in added.stderr) == (pages_url is None)
 
 
 def test_who_makes_the_secret_itself_has_to_be_asked_first(run):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
+from service.settings import ENV_PREFIX, Settings, load_settings
+from service.start_error import SettingsError
 
 EXAMPLE = Path(__file__).resolve().parents[2] / ".env.example"
 

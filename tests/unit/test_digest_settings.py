@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.settings import SettingsError, load_settings
+from service.settings import load_settings
+from service.start_error import SettingsError
 from service.wiring import digest_plan, wire
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from service.data_folder import DataFolder
-from service.settings import SettingsError, load_settings
+from service.settings import load_settings
+from service.start_error import SettingsError
 from service.supervisor.supervise import _environment
 
 _SECRET = "a secret of at least thirty-two characters"

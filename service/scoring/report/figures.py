@@ -31,6 +31,7 @@ from service.scoring.report.table import (
     SliceBy,
 )
 from service.scoring.shares import MIN_COUNT, Interval, Share, wilson_interval
+from service.scoring.weighing import NOTHING_LEARNT, weigh_signal
 from service.scoring.weights import Weights
 
 FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01, 0.05)
@@ -117,7 +118,7 @@ class SliceReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalReport:
-    """How often a signal was found, and what the version weighs it."""
+    """How often a signal was found, and what it weighs before any decision."""
 
     name: str
     weight: float
@@ -288,7 +289,7 @@ def _signals(
     reports = [
         SignalReport(
             name=name,
-            weight=weights.of(name),
+            weight=weigh_signal(name, weights, NOTHING_LEARNT).weight,
             on_ham=share_of(counts[False], n_ham),
             on_spam=share_of(counts[True], n_spam),
         )

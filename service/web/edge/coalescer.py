@@ -81,7 +81,7 @@ class Coalescer(Generic[T, R]):
 
     def _serve(self, batch: Sequence[_Call[T, R]]) -> None:
         try:
-            answers = self._work([call.item for call in batch])
+            answered = list(zip(batch, self._work([call.item for call in batch]), strict=True))
         except StoreUnavailableError as error:
             for call in batch:
                 call.error = error
@@ -92,5 +92,5 @@ class Coalescer(Generic[T, R]):
             for call in batch:
                 self._serve([call])
         else:
-            for call, answer in zip(batch, answers, strict=True):
+            for call, answer in answered:
                 call.answer = answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from html import escape
 
 from flask import Blueprint, Response, g, request
 from pydantic import BaseModel, ConfigDict, Field
@@ -107,7 +108,11 @@ def _fresh_for_all(response: Response) -> Response:
     return response
 
 
-def script_tag(hook_id: str) -> str:
-    """Return the tag for a page; the service's address belongs before the path."""
-    source = f"/public/{hook_id}/{FORM_SCRIPT}"
-    return f'<script src="{source}" integrity="{script_integrity()}" crossorigin async></script>'
+def comment_box(hook_id: str, *, service_url: str, post_url: str) -> str:
+    """Return the line for a page: the script, and for readers without scripts a link."""
+    public, post = f"{escape(service_url)}/public/{hook_id}", escape(post_url)
+    return (
+        f'<script src="{public}/{FORM_SCRIPT}" crossorigin async data-comments="{post}" '
+        f'integrity="{script_integrity()}"></script>'
+        f'<noscript><a href="{public}/comments.html?post={post}">Comments</a></noscript>'
+    )

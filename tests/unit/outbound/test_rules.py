@@ -6,7 +6,8 @@ import ipaddress
 
 import pytest
 
-from service.settings import SettingsError, load_settings
+from service.settings import load_settings
+from service.start_error import SettingsError
 from service.wiring import outbound_rules
 
 

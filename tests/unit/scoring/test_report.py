@@ -149,14 +149,17 @@ def test_the_model_alone_is_measured_where_it_answered():
     assert overall.verdict.brier == pytest.approx((20 * 0.01 + 0.25) / 21)
 
 
-def test_signals_are_counted_by_label_with_their_weight():
+@pytest.mark.parametrize(
+    ("name", "weight"), [("front_page_link", 0.4), ("honeypot_filled", 1.5), ("unheard_of", 0.0)]
+)
+def test_signals_are_counted_by_label_with_their_weight(name, weight):
     collected = ScoreCollector()
     for is_spam in [True] * 3 + [False]:
-        collected.add(judged(0.5, signals=[make_signal("front_page_link")]), facts(is_spam=is_spam))
+        collected.add(judged(0.5, signals=[make_signal(name)]), facts(is_spam=is_spam))
 
     [signal] = measure(collected, WEIGHTS).signals
 
-    assert (signal.name, signal.weight) == ("front_page_link", 0.4)
+    assert (signal.name, signal.weight) == (name, weight)
     assert (signal.on_spam.count, signal.on_ham.count) == (3, 1)
 
 

@@ -51,7 +51,9 @@ _PROBLEMS: Mapping[tuple[str, str], str] = {
         "Everybody may register under this suffix, or nobody can: give a domain that somebody "
         "registered, such as example.com."
     ),
-    ("value", "is too long a phrase"): noted("This phrase is too long: give 200 characters."),
+    ("value", "is too long a phrase"): noted(
+        "This phrase is too long: give at most 200 characters."
+    ),
     ("value", "is too short a phrase"): noted(
         "This phrase is too short: give at least 3 letters or digits, or 2 Chinese, Japanese or "
         "Korean characters."

@@ -221,16 +221,13 @@ def _read_at_one_moment(pages: Blueprint, common: CommonPorts) -> None:
 
 
 def error_page(status: int, title: str = "", advice: str = "") -> Response:
-    """Return a page that says what went wrong and what to do about it.
-
-    Both texts are noted ones, which are said in the reader's language here.
-    """
+    """Return a page that says what went wrong and what to do, in texts of the reader's language."""
     known = _ADVICE.get(HTTPStatus(status), _FAULT)
     html = render_template(
         "error.html",
         status=status,
-        title=gettext(title or known[0]),
-        advice=gettext(advice or known[1]),
+        title=title or gettext(known[0]),
+        advice=advice or gettext(known[1]),
     )
     return _harden(make_response(html, status))
 
@@ -312,7 +309,7 @@ def _on_our_error(error: ModerationError) -> ResponseReturnValue:
 
 def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
     title, advice = _STALE_FORM
-    return error_page(HTTPStatus.FORBIDDEN, title, advice)
+    return error_page(HTTPStatus.FORBIDDEN, gettext(title), gettext(advice))
 
 
 def _on_too_many(_error: RateLimitExceeded) -> ResponseReturnValue:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
 from service.domain.case import Case
+from service.domain.spreadsheet import as_text_cell
 
 COLUMNS = (
     "id",
@@ -34,9 +35,6 @@ COLUMNS = (
 
 Cell = str | float | bool | list[str] | None
 
-# A spreadsheet takes such a cell for a formula, the full-width signs too; an apostrophe before it
-# makes it text (OWASP, "CSV Injection").
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 # So that spreadsheets read UTF-8 as what it is.
 _BYTE_ORDER_MARK = "\ufeff"
@@ -93,8 +91,7 @@ def _cell(value: Cell) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         value = " ".join(value)
-    text = _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", str(value))
-    return f"'{text}" if _FORMULA.match(text) else text
+    return as_text_cell(_UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", str(value)))
 
 
 def _writable(value: Cell) -> Cell:

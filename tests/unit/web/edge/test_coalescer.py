@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.web.edge.coalescer import Coalescer
+from service.web.edge.coalescer import Coalescer, _Call
 
 
 class Work:
@@ -81,3 +81,14 @@ def test_a_store_that_is_away_is_away_for_all(work):
 
     assert answers == [StoreUnavailableError] * 3
     assert len(work.batches) == 2
+
+
+def test_nobody_is_left_without_an_answer_when_there_are_too_few():
+    work = Work()
+    short = Coalescer(lambda items: work(items)[: 1 if len(items) == 1 else -1])
+    batch = [_Call(number) for number in (2, 3)]
+    work.go.set()
+
+    short._serve(batch)
+
+    assert [call.answer for call in batch] == [4, 6]

@@ -98,7 +98,7 @@ function tell_noted(): void {
 	}
 	$until = time() + TELLING_SECONDS;
 	foreach ( $ids as $id ) {
-		$told = time() < $until && ( $id ? tell_of( $id ) : tell_of_withdrawn() );
+		$told = time() < $until && ( $id ? tell_of( $id ) : tell_of_withdrawn( $until ) );
 		if ( ! $told ) {
 			retry_soon();
 			return;
@@ -133,16 +133,17 @@ function tell_of( int $id ): bool {
 	return true;
 }
 
-/** Withdraw what was deleted here; return whether nothing is left. */
-function tell_of_withdrawn(): bool {
+/** Withdraw what was deleted here, until then; return whether nothing is left. */
+function tell_of_withdrawn( int $until ): bool {
 	foreach ( get_option( WITHDRAWN, array() ) as $there ) {
-		$answer = ask_service( 'DELETE', '/v1/comments/' . rawurlencode( $there ) );
-		if ( ! is_final( $answer ) ) {
+		if ( is_away() || time() >= $until ) {
 			return false;
 		}
-		update_option( WITHDRAWN, array_values( array_diff( get_option( WITHDRAWN, array() ), array( $there ) ) ), false );
+		if ( is_final( ask_service( 'DELETE', '/v1/comments/' . rawurlencode( $there ) ) ) ) {
+			update_option( WITHDRAWN, array_values( array_diff( get_option( WITHDRAWN, array() ), array( $there ) ) ), false );
+		}
 	}
-	return true;
+	return ! get_option( WITHDRAWN, array() );
 }
 
 /**

@@ -74,16 +74,24 @@ function sweep(): void {
 	}
 }
 
-/** Tell and ask what is left, decisions before verdicts, the oldest first; the first that fails ends the run. */
+/**
+ * Tell and ask what is left, decisions before verdicts, the oldest first.
+ *
+ * One that fails alone does not hold the others up; a service that is away ends the run.
+ */
 function retry(): void {
 	if ( ! is_set_up() ) {
 		return;
 	}
 	$until = time() + SECONDS_A_RUN;
-	$done  = tell_of_withdrawn();
+	$done  = tell_of_withdrawn( $until );
 	foreach ( array( 'untold_ids', 'waiting_ids' ) as $which ) {
 		foreach ( call_user_func( __NAMESPACE__ . '\\' . $which, MOST_A_RUN ) as $id ) {
-			$done = $done && time() < $until && try_again( (int) $id );
+			if ( is_away() || time() >= $until ) {
+				retry_soon();
+				return;
+			}
+			$done = try_again( (int) $id ) && $done;
 		}
 	}
 	if ( ! $done || waiting_ids( 1 ) || untold_ids( 1 ) ) {
@@ -93,7 +101,7 @@ function retry(): void {
 	}
 }
 
-/** Do what is left to do for one comment; return whether the service was there. */
+/** Do what is left to do for one comment; return whether that worked. */
 function try_again( int $id ): bool {
 	if ( WAITING !== get_comment_meta( $id, STATE, true ) ) {
 		return agree( $id );

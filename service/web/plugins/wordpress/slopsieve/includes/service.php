@@ -61,6 +61,7 @@ function ask_service( string $method, string $path, ?array $body = null, float $
 		$arguments['body']                    = wp_json_encode( $body );
 	}
 	$answer = wp_remote_request( service_address() . $path, $arguments );
+	is_away( is_wp_error( $answer ) ? AWAY : (int) wp_remote_retrieve_response_code( $answer ) );
 	if ( is_wp_error( $answer ) ) {
 		return array(
 			'status'  => AWAY,
@@ -79,6 +80,21 @@ function ask_service( string $method, string $path, ?array $body = null, float $
 		'body'    => is_array( $said ) ? $said : array(),
 		'problem' => is_array( $said ) ? said_problem( $said ) : __( 'The answer is not one of Slopsieve.', 'slopsieve' ),
 	);
+}
+
+/**
+ * Return whether the last call found nobody who answers: not there, too busy, or this key is not taken.
+ *
+ * Any other failure may be that of one comment alone.
+ *
+ * @param int|null $status The status of the last call, given by the call itself.
+ */
+function is_away( ?int $status = null ): bool {
+	static $away = false;
+	if ( null !== $status ) {
+		$away = in_array( $status, array( AWAY, 401, 403, 429, 502, 503, 504 ), true );
+	}
+	return $away;
 }
 
 /** Say whether the service answered with a case, as it does where it did what was asked. */
