@@ -18,7 +18,7 @@ def audit_command(subject: str | None, limit: int, data_dir: str | None, *, as_j
     with open_services(data_dir=data_dir) as services:
         rows = [
             {
-                "at": entry.at.isoformat(timespec="seconds"),
+                "at": entry.at,
                 "actor": entry.actor,
                 "act": entry.act,
                 "subject": entry.subject,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TextIO
 
 import click
@@ -63,7 +62,7 @@ def set_command(
             found.id, url, services.telling, services.common, actor=_ACTOR, events=wanted
         )
     row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
-    print_rows([row], as_json=as_json, empty="")
+    print_rows([row], as_json=as_json)
 
 
 @callbacks_group.command("apply")
@@ -111,7 +110,7 @@ def apply_command(
             url=url,
             events=tuple(EventKind(event) for event in events) or APPLIED_EVENTS,
         )
-    print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
+    print_rows([_endpoint_row(endpoint)], as_json=as_json)
 
 
 @callbacks_group.command("build")
@@ -142,7 +141,7 @@ def build_command(
             actor=_ACTOR,
             token=token_file.read() if token_file else None,
         )
-    print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
+    print_rows([_endpoint_row(endpoint)], as_json=as_json)
 
 
 @callbacks_group.command("resume")
@@ -155,7 +154,7 @@ def resume_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
         endpoint = resume_applier(
             find_site(site, services.common).id, services.telling, services.common, actor=_ACTOR
         )
-    print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
+    print_rows([_endpoint_row(endpoint)], as_json=as_json)
 
 
 @callbacks_group.command("rotate")
@@ -169,7 +168,7 @@ def rotate_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
             find_site(site, services.common).id, services.telling, services.common, actor=_ACTOR
         )
     row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
-    print_rows([row], as_json=as_json, empty="")
+    print_rows([row], as_json=as_json)
 
 
 @callbacks_group.command("remove")
@@ -256,7 +255,7 @@ def replay_command(
             site_id=find_site(site, services.common).id if site else None,
         )
     if as_json:
-        print_rows([{"replayed": replayed}], as_json=True, empty="")
+        print_rows([{"replayed": replayed}], as_json=True)
     else:
         click.echo(f"{replayed} messages are tried again." if replayed else "There was none.")
 
@@ -268,9 +267,9 @@ def _endpoint_row(endpoint: Endpoint) -> dict[str, object]:
         "url": endpoint.url,
         "events": ", ".join(event.value for event in endpoint.events),
         "secrets": len(endpoint.secrets),
-        "refused_at": _moment(endpoint.refused_at),
-        "rests_until": _moment(endpoint.rests_until),
-        "called_at": _moment(endpoint.called_at),
+        "refused_at": endpoint.refused_at,
+        "rests_until": endpoint.rests_until,
+        "called_at": endpoint.called_at,
     }
 
 
@@ -286,13 +285,9 @@ def _delivery_row(delivery: Delivery, log: list[DeliveryAttempt]) -> dict[str, o
         "attempts": delivery.attempts,
         "status": last.status if last else None,
         "problem": last.problem if last else None,
-        "created_at": _moment(delivery.created_at),
-        "next_try_at": _moment(delivery.next_try_at),
+        "created_at": delivery.created_at,
+        "next_try_at": delivery.next_try_at,
     }
-
-
-def _moment(at: datetime | None) -> str | None:
-    return at.isoformat(timespec="seconds") if at else None
 
 
 def _attempt_row(attempt: DeliveryAttempt) -> dict[str, object]:

@@ -221,7 +221,7 @@ def _show(
         {"label": label, **{outcome: counted[label, outcome] for outcome in _OUTCOMES}}
         for label in ("ham", "spam")
     ]
-    print_rows(table, as_json=False, empty="")
+    print_rows(table, as_json=False)
     degraded = sum(answer["verdict"]["degraded"] for answer in answers)
     click.echo(f"{len(answers)} comments judged in {seconds:.1f} s, {degraded} degraded.")
     click.echo(_ABOUT_THE_CORPUS)

@@ -33,7 +33,7 @@ def doctor_command(data_dir: str | None, *, quick: bool, as_json: bool) -> None:
             }
             for one in findings
         ]
-        print_rows(rows, as_json=True, empty="")
+        print_rows(rows, as_json=True)
     else:
         for one in findings:
             click.echo(f"{one.state.value:<4}  {one.check}: {one_line(one.says)}")

@@ -56,7 +56,7 @@ def add_command(
             actor=_ACTOR,
             secret=secret,
         )
-    print_rows([{**_row(hook, found), "secret": hook.secret}], as_json=as_json, empty="")
+    print_rows([{**_row(hook, found), "secret": hook.secret}], as_json=as_json)
     if hook.platform is Platform.STATIC_FORM:
         click.echo(_how_to_paste(found), err=True)
 
@@ -104,7 +104,6 @@ def _example_post(site: Site) -> str:
 
 
 def _row(hook: InboundHook, site: Site) -> dict[str, object]:
-    revoked = hook.revoked_at
     service_url = (load_settings().pages_url or _EXAMPLE_URL).rstrip("/")
     box = comment_box(hook.id, service_url=service_url, post_url=_example_post(site))
     return {
@@ -112,7 +111,7 @@ def _row(hook: InboundHook, site: Site) -> dict[str, object]:
         "site_id": hook.site_id,
         "platform": hook.platform.value,
         "path": f"/hooks/{hook.id}",
-        "created_at": hook.created_at.isoformat(timespec="seconds"),
-        "revoked_at": revoked.isoformat(timespec="seconds") if revoked else None,
+        "created_at": hook.created_at,
+        "revoked_at": hook.revoked_at,
         "script": box if hook.platform is Platform.STATIC_FORM else None,
     }

@@ -60,7 +60,7 @@ def add_command(
             expires_in=timedelta(days=days) if days else None,
         )
         row = _row(add_entry(new, services, by=_ACTOR))
-    print_rows([row], as_json=as_json, empty="")
+    print_rows([row], as_json=as_json)
 
 
 @lists_group.command("list")
@@ -101,6 +101,6 @@ def _row(entry: ListEntry) -> dict[str, object]:
         "site_id": entry.site_id or "all",
         "reason": entry.reason,
         "added_by": entry.added_by,
-        "expires_at": entry.expires_at.isoformat(timespec="seconds") if entry.expires_at else None,
+        "expires_at": entry.expires_at,
         "hits": entry.hits,
     }

@@ -89,7 +89,7 @@ def compare_command(one: str, other: str | None, data_dir: str | None, *, as_jso
         for key in figures[0]
     ]
     same = len({json.dumps(tested_on(card), sort_keys=True) for card in cards}) == 1
-    print_rows(rows, as_json=as_json, empty="")
+    print_rows(rows, as_json=as_json)
     if not same:
         click.echo("The cards' test parts differ, so these figures cannot be compared.", err=True)
 

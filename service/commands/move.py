@@ -80,7 +80,7 @@ def move_command(*, url: str, resume: bool, data_dir: str | None, as_json: bool)
         }
         for one in compared
     ]
-    print_rows(rows, as_json=as_json, empty="")
+    print_rows(rows, as_json=as_json)
     if not all(one.equal for one in compared):
         click.echo(
             "The two sides differ, so stay with the present database; something wrote to one of "

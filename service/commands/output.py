@@ -7,6 +7,7 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 
 import click
 
@@ -25,7 +26,7 @@ data_dir_option: Callable[[Callable[..., None]], Callable[..., None]] = click.op
 )
 
 
-def print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool, empty: str) -> None:
+def print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool, empty: str = "") -> None:
     """Print the rows; `empty` is printed, for people only, when there are none.
 
     A single row, and rows too wide for the terminal, get a line for each value. No value is cut or
@@ -33,14 +34,12 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool, empty: st
     """
     if as_json:
         for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False, default=str))
+            click.echo(json.dumps(row, ensure_ascii=False, default=_plain))
         return
     if not rows:
         click.echo(empty)
         return
-    cells = [
-        ["" if value is None else one_line(str(value)) for value in row.values()] for row in rows
-    ]
+    cells = [[one_line(_plain(value)) for value in row.values()] for row in rows]
     names = [name.replace("_", " ") for name in rows[0]]
     table = _table([names, *cells])
     if len(rows) > 1 and (not sys.stdout.isatty() or _fits(table)):
@@ -53,6 +52,12 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool, empty: st
         for name, cell in zip(names, values, strict=True):
             if cell:
                 click.echo(f"{name + ':':<{widest}} {cell}")
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="seconds")
+    return "" if value is None else str(value)
 
 
 def one_line(text: str) -> str:

@@ -111,7 +111,7 @@ def retrain_command(
         tidy_retrainings(services, runs)
         tidy_versions(services, keep=settings.keep_refused_versions)
     if as_json:
-        print_rows([_row(done, datetime.now(UTC))], as_json=True, empty="")
+        print_rows([_row(done, datetime.now(UTC))], as_json=True)
     else:
         _say(done, runs)
     sys.exit(_exit_code(done))
@@ -225,7 +225,7 @@ def _list(learning: LearningPorts, *, as_json: bool) -> None:
 def _row(one: Retraining, now: datetime) -> dict[str, object]:
     return {
         "retraining": one.id,
-        "asked_at": one.asked_at.isoformat(timespec="seconds"),
+        "asked_at": one.asked_at,
         "asked_by": one.asked_by,
         "state": "killed" if one.is_silent(now) else one.state.value,
         "step": one.step,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from typing import Any
 
@@ -48,7 +48,7 @@ def add_command(name: str, data_dir: str | None, *, akismet: bool, as_json: bool
             row |= _akismet_row(
                 issue_akismet_key(site.id, services.reputation, services.common, actor=_ACTOR)
             )
-    print_rows([row], as_json=as_json, empty="")
+    print_rows([row], as_json=as_json)
 
 
 @sites_group.command("list")
@@ -81,8 +81,7 @@ def add_key_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Issue one more key for a site and print it, this once."""
     with open_services(data_dir=data_dir) as services:
         issued = issue_key(find_site(site, services.common).id, services.common, actor=_ACTOR)
-    row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
-    print_rows([row], as_json=as_json, empty="")
+    _print_key(issued, as_json=as_json)
 
 
 @sites_group.command("add-akismet-key")
@@ -99,7 +98,7 @@ def add_akismet_key_command(site: str, data_dir: str | None, *, as_json: bool) -
             find_site(site, services.common).id, services.reputation, services.common, actor=_ACTOR
         )
     row = {"site_id": issued.key.site_id, **_akismet_row(issued)}
-    print_rows([row], as_json=as_json, empty="")
+    print_rows([row], as_json=as_json)
 
 
 @sites_group.command("rotate-key")
@@ -120,8 +119,7 @@ def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_j
         issued = rotate_keys(
             find_site(site, services.common).id, services.common, actor=_ACTOR, overlap=overlap
         )
-    row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
-    print_rows([row], as_json=as_json, empty="")
+    _print_key(issued, as_json=as_json)
 
 
 @sites_group.command("revoke-key")
@@ -249,7 +247,7 @@ def set_command(
                 remedy="give a ham cutoff that is not above the spam cutoff",
             )
             raise InvalidInputError([problem]) from None
-    print_rows([_site_row(changed)], as_json=as_json, empty="")
+    print_rows([_site_row(changed)], as_json=as_json)
 
 
 def find_site(name_or_id: str, common: CommonPorts) -> Site:
@@ -259,6 +257,11 @@ def find_site(name_or_id: str, common: CommonPorts) -> Site:
             return site
     msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"
     raise NotFoundError(msg)
+
+
+def _print_key(issued: IssuedKey, *, as_json: bool) -> None:
+    row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
+    print_rows([row], as_json=as_json)
 
 
 def _akismet_row(issued: IssuedKey) -> dict[str, str]:
@@ -280,23 +283,9 @@ def _site_row(site: Site) -> dict[str, object]:
     return {
         "site_id": site.id,
         "name": site.name,
-        "mode": site.settings.mode.value,
-        "ham_cutoff": site.settings.ham_cutoff,
-        "spam_cutoff": site.settings.spam_cutoff,
+        **asdict(site.settings),
         "languages": ", ".join(site.settings.languages),
-        "holds_unsure": site.settings.holds_unsure,
-        "reports_decide": site.settings.reports_decide,
-        "rejects_campaigns": site.settings.rejects_campaigns,
-        "blog": site.settings.blog,
-        "undo_seconds": site.settings.undo_seconds,
-        "learns": site.settings.learns,
-        "public_feed": site.settings.public_feed,
-        "learns_since": (
-            site.settings.learns_since.isoformat(timespec="seconds")
-            if site.settings.learns_since
-            else None
-        ),
-        "created_at": site.created_at.isoformat(timespec="seconds"),
+        "created_at": site.created_at,
     }
 
 
@@ -305,7 +294,7 @@ def _key_row(key: SiteKey, *, valid: bool) -> dict[str, object]:
         "key_id": key.id,
         "hint": f"{key.hint}…",
         "valid": valid,
-        "created_at": key.created_at.isoformat(timespec="seconds"),
-        "expires_at": key.expires_at.isoformat(timespec="seconds") if key.expires_at else None,
-        "revoked_at": key.revoked_at.isoformat(timespec="seconds") if key.revoked_at else None,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
     }

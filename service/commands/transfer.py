@@ -116,7 +116,7 @@ def import_command(
             skip=0 if restart else place.done(),
             show=lambda entries: progress.show(bytes_read=opened.bytes_read, comments=entries),
         )
-    print_rows([asdict(counts)], as_json=as_json, empty="")
+    print_rows([asdict(counts)], as_json=as_json)
     if counts.broken or counts.conflicts:
         raise click.exceptions.Exit(1)
 

@@ -62,7 +62,7 @@ def add_command(
             site_ids=_site_ids(site_names, services.common),
         )
     row = {"name": user.name, "role": user.role.value, "password": password}
-    print_rows([row], as_json=as_json, empty="")
+    print_rows([row], as_json=as_json)
 
 
 @users_group.command("set")
@@ -102,7 +102,7 @@ def set_command(
         if no_second_factor:
             turn_off_second_factor(user, services.accounts, services.common, actor=_ACTOR)
         row = _row(find_user(name, services.accounts), services.accounts)
-    print_rows([row], as_json=False, empty="")
+    print_rows([row], as_json=False)
 
 
 @users_group.command("reset")
@@ -116,7 +116,7 @@ def reset_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
     """
     with open_services(data_dir=data_dir) as services:
         password = reset_password(name, services.accounts, services.common, actor=_ACTOR)
-    print_rows([{"name": name, "password": password}], as_json=as_json, empty="")
+    print_rows([{"name": name, "password": password}], as_json=as_json)
 
 
 @users_group.command("end")
@@ -141,7 +141,7 @@ def restore_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
         user, password = restore_user(
             find_user(name, services.accounts).id, services.accounts, services.common, actor=_ACTOR
         )
-    print_rows([{"name": user.name, "password": password}], as_json=as_json, empty="")
+    print_rows([{"name": user.name, "password": password}], as_json=as_json)
 
 
 @users_group.command("list")
@@ -162,9 +162,9 @@ def _row(user: User, accounts: AccountsPorts) -> dict[str, object]:
         "sites": "all" if user.site_ids is None else " ".join(user.site_ids),
         "second_factor": accounts.second_factors.get(user.id) is not None,
         "one_time_password": user.must_change_password,
-        "created_at": user.created_at.isoformat(timespec="seconds"),
-        "last_seen_at": seen.isoformat(timespec="seconds") if seen else None,
-        "ended_at": user.ended_at.isoformat(timespec="seconds") if user.ended_at else None,
+        "created_at": user.created_at,
+        "last_seen_at": seen,
+        "ended_at": user.ended_at,
     }
 
 
