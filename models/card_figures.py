@@ -28,19 +28,25 @@ def read_card(version: Path) -> Mapping[str, Any]:
 def card_figures(card: Mapping[str, Any]) -> dict[str, str]:
     """Return what a card measured, in words; empty where it lacks.
 
-    Out of fold, where the version learnt everything; else on its test part.
+    Of what blogs got, where the card tells that apart, else of everything. Ham called spam and spam
+    called ham are those of the card's promises.
     """
-    parts = _table(card, "parts")
-    test = _table(parts, "out of fold") or _table(parts, "test")
-    evidence, cutoffs = _table(test, "all_evidence"), _table(test, "at_the_cutoffs")
-    recall = _table(evidence, "recall_at_false_positive_rate")
-    auc = evidence.get("roc_auc")
+    table = card.get("evidence_table")
+    rows = {
+        row.get("source"): row
+        for row in (table if isinstance(table, list) else ())
+        if isinstance(row, dict) and row.get("way") == "all evidence"
+    }
+    row = rows.get("blogs alone") or rows.get("all") or {}
+    recall, promises, auc = _table(row, "recall"), _table(card, "cutoffs"), row.get("roc_auc")
+    counts = [f"{row[key]:,}" for key in ("n_ham", "n_spam") if isinstance(row.get(key), int)]
     return {
+        "measured_on": f"{row.get('source')}: {' ham, '.join(counts)} spam" if counts else "",
         "roc_auc": f"{auc:.4f}" if isinstance(auc, int | float) else "",
-        "caught_at_0.1_%": _of(_table(recall, "0.001"), "spam_caught", "n_spam"),
-        "caught_at_1_%": _of(_table(recall, "0.01"), "spam_caught", "n_spam"),
-        "ham_called_spam": _of(_table(cutoffs, "ham_called_spam"), "hits", "count"),
-        "spam_called_ham": _of(_table(cutoffs, "spam_called_ham"), "hits", "count"),
+        "caught_at_0.1_%": _of(recall, "0.001"),
+        "caught_at_1_%": _of(recall, "0.01"),
+        "ham_called_spam": _promise(promises, "ham_called_spam"),
+        "spam_called_ham": _promise(promises, "spam_called_ham"),
     }
 
 
@@ -55,9 +61,15 @@ def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _of(counts: Mapping[str, Any], hits: str, n: str) -> str:
-    both = counts.get(hits), counts.get(n)
+def _of(shares: Mapping[str, Any], key: str) -> str:
+    both = [_table(shares, key).get(name) for name in ("hits", "count")]
     return f"{both[0]:,} of {both[1]:,}" if all(isinstance(one, int) for one in both) else ""
+
+
+def _promise(promises: Mapping[str, Any], key: str) -> str:
+    measured, rate = _of(promises, key), _table(promises, key).get("promised_rate")
+    told = f" (promised: at most {100 * rate:g} %)" if isinstance(rate, int | float) else ""
+    return measured and f"{measured}{told}"
 
 
 def card_provenance(card: Mapping[str, Any]) -> dict[str, str]:

@@ -1,1 +1,6 @@
-"""Makes model versions: reads data files, trains, calibrates, writes a version folder."""
+"""What makes model versions: programs to run, which nothing that serves imports."""
+
+from importlib.util import find_spec
+
+if not (find_spec("scipy") and find_spec("sklearn")):
+    raise SystemExit("Training needs scipy and scikit-learn: pip install '.[retrain]'")

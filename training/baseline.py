@@ -219,7 +219,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[DEFAULT_DATA],
         help="data files (.jsonl, .jsonl.gz) or folders of them; the repository's data/ by default",
     )
-    parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
+    help_out = "folder of versions (default: %(default)s)"
+    parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help=help_out)
     parser.add_argument("--name", help="the version's name; baseline-DATE by default")
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")

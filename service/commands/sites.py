@@ -195,35 +195,21 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
 def set_command(
     site: str,
     mode: str | None,
-    ham_cutoff: float | None,
-    spam_cutoff: float | None,
     languages: tuple[str, ...],
     blog: str | None,
-    undo_seconds: int | None,
     data_dir: str | None,
     *,
-    holds_unsure: bool | None,
-    reports_decide: bool | None,
-    rejects_campaigns: bool | None,
-    learns: bool | None,
-    public_feed: bool | None,
     forget_taught: bool,
     promised_cutoffs: bool,
     as_json: bool,
+    **others: float | bool | None,
 ) -> None:
     """Change a site's settings; what is not named stays."""
     given: dict[str, Any] = {
+        **others,
         "mode": Mode(mode) if mode else None,
-        "ham_cutoff": ham_cutoff,
-        "spam_cutoff": spam_cutoff,
         "languages": languages or None,
-        "holds_unsure": holds_unsure,
-        "reports_decide": reports_decide,
-        "rejects_campaigns": rejects_campaigns,
         "blog": None if blog is None else _checked_blog(blog),
-        "undo_seconds": undo_seconds,
-        "learns": learns,
-        "public_feed": public_feed,
     }
     asked = {name: value for name, value in given.items() if value is not None}
     with open_services(data_dir=data_dir) as services:

@@ -10,7 +10,6 @@ from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.comment import SiteId
-from service.domain.errors import InvalidInputError, Problem
 from service.domain.user import Role, User
 from service.moderation.admin.accounts import end_user, restore_user, set_access
 from service.moderation.admin.second_factor import turn_off_second_factor
@@ -83,7 +82,7 @@ def set_command(
 ) -> None:
     """Change what an account may do, or turn its second factor off."""
     if all_sites and site_names:
-        raise _contradiction()
+        raise click.UsageError("Give --site or --all-sites, not both.")
     with open_services(data_dir=data_dir) as services:
         user = find_user(name, services.accounts)
         if role or site_names or all_sites:
@@ -170,10 +169,3 @@ def _row(user: User, accounts: AccountsPorts) -> dict[str, object]:
 
 def _site_ids(names: Sequence[str], common: CommonPorts) -> tuple[SiteId, ...] | None:
     return tuple(find_site(name, common).id for name in names) or None
-
-
-def _contradiction() -> InvalidInputError:
-    problem = Problem(
-        field="--site, --all-sites", problem="contradict each other", remedy="give one of them"
-    )
-    return InvalidInputError([problem])

@@ -24,6 +24,7 @@ from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
     BY_POST,
+    HIGHER_CUTOFF,
     add_lean,
     frozen_score,
     lean_signal,
@@ -106,7 +107,10 @@ def _lean(
     lean = taught.lean(site_id, features, frozen=frozen, promised=promised)
     if lean is None or (lean.by < 0 and _was_aged(verdict)):
         return None
-    return lean_signal(lean.by, bound=BOUND), cutoffs
+    promised_here = here(math.inf)
+    higher = cutoffs.spam_cutoff > promised_here.spam_cutoff
+    signal = lean_signal(lean.by, bound=BOUND, higher_cutoff=higher)
+    return signal, cutoffs if signal else promised_here
 
 
 def _was_aged(verdict: Verdict) -> bool:
@@ -124,7 +128,9 @@ def _say_what(signal: Signal, named: Sequence[Named]) -> Signal:
     """Return the signal with what it leans on: where that stands, or in a clause."""
     beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
     spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
-    return replace(signal, reason=reason_of_lean(list(beside)), spans=tuple(spans))
+    higher = signal.reason.endswith(HIGHER_CUTOFF)
+    reason = reason_of_lean(list(beside), higher_cutoff=higher)
+    return replace(signal, reason=reason, spans=tuple(spans))
 
 
 def example_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from service.domain.decision import EDIT_POLICY, Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
-from service.scoring.lean import SITE_DECISIONS, beside_of, quote_lean
+from service.scoring.lean import HIGHER_CUTOFF, SITE_DECISIONS, beside_of, quote_lean
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
 
@@ -107,7 +107,9 @@ def _about_model(p_spam: float, contribution: float) -> str:
 
 
 def _about_signal(weighed: WeighedSignal, text: str) -> str:
-    reason = weighed.signal.reason[:1].upper() + weighed.signal.reason[1:]
+    reason = weighed.signal.reason.removesuffix(HIGHER_CUTOFF)
+    higher = weighed.signal.reason[len(reason) :]
+    reason = reason[:1].upper() + reason[1:]
     if weighed.signal.name == SITE_DECISIONS:
         quoted = ", ".join(f"“{words}”" for words in quote_lean(weighed.signal, text))
         also = " and by" if beside_of(weighed.signal.reason) else ", mostly by"
@@ -117,7 +119,7 @@ def _about_signal(weighed: WeighedSignal, text: str) -> str:
     if abs(weighed.contribution) < _WORTH_SAYING:
         return f"{reason} (hardly counts, {weighed.contribution:+.2f})."
     side = "for spam" if weighed.contribution > 0 else "for ham"
-    return f"{reason} ({side}, {weighed.contribution:+.2f}{_right(weighed)})."
+    return f"{reason} ({side}, {weighed.contribution:+.2f}{_right(weighed)}){higher}."
 
 
 def _right(weighed: WeighedSignal) -> str:

@@ -17,37 +17,47 @@ REASON = "resembles comments that were decided here"
 BY_NAME, BY_AUTHORS_SITE = "the shape of its author's name", "its author's site"
 BY_POST = "its post"
 _MOSTLY, _AND = ", mostly by ", " and "
+HIGHER_CUTOFF = "; until more is decided here, spam starts at a higher probability"
 # A word that is quoted as a reason is no longer than this.
 _QUOTED_CHARS = 60
 # What is less changes nothing that a person could see, and is left out.
 LEAST_LEAN = 0.05
 
 
-def lean_signal(by: float, *, bound: float) -> WeighedSignal | None:
+def lean_signal(by: float, *, bound: float, higher_cutoff: bool = False) -> WeighedSignal | None:
     """Return what decisions add as a weighed signal, None for hardly anything.
 
-    Its weight is the bound, towards spam or ham, its strength the share of it.
+    Its weight is the bound, towards spam or ham, its strength the share of it; `higher_cutoff` is
+    that of `reason_of_lean`.
     """
     if abs(by) < LEAST_LEAN:
         return None
     strength = min(abs(by) / bound, 1.0)
     weight = math.copysign(bound, by)
     return WeighedSignal(
-        signal=Signal(name=SITE_DECISIONS, strength=strength, reason=REASON),
+        signal=Signal(
+            name=SITE_DECISIONS,
+            strength=strength,
+            reason=reason_of_lean([], higher_cutoff=higher_cutoff),
+        ),
         weight=weight,
         contribution=weight * strength,
         kind=WeightKind.LEARNT,
     )
 
 
-def reason_of_lean(beside: Sequence[str]) -> str:
-    """Return the reason with what it leans on besides words and links of the text."""
-    return f"{REASON}{_MOSTLY}{_AND.join(beside)}" if beside else REASON
+def reason_of_lean(beside: Sequence[str], *, higher_cutoff: bool) -> str:
+    """Return the reason with what it leans on besides words and links of the text.
+
+    `higher_cutoff` says that the verdict was compared with a cutoff above the promised one.
+    """
+    reason = f"{REASON}{_MOSTLY}{_AND.join(beside)}" if beside else REASON
+    return f"{reason}{HIGHER_CUTOFF}" if higher_cutoff else reason
 
 
 def beside_of(reason: str) -> list[str]:
     """Return what `reason_of_lean` was given."""
-    _, _, beside = reason.partition(_MOSTLY)
+    _, _, beside = reason.removesuffix(HIGHER_CUTOFF).partition(_MOSTLY)
     return beside.split(_AND) if beside else []
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +71,20 @@ def as_text(running: Running, *, with_secrets: bool = True) -> str:
     if made and with_secrets:
         lines += ["", made]
     if made:
-        command = f"slopsieve first-run --data-dir {shlex.quote(running.data_dir)}"
-        lines += ["", f"  Shown {'again' if with_secrets else 'to you'} by  {command}"]
+        command = f"{_own_program()} first-run --data-dir {shlex.quote(running.data_dir)}"
+        lines += ["", f"  {'Show again' if with_secrets else 'Show key':<11}  {command}"]
     if running.problem:
         lines += ["", f"  Beware       {running.problem}"]
     return "\n".join([*lines, ""])
+
+
+def _own_program() -> str:
+    """Return how this program is called here: by name where the shell finds it, else by path."""
+    program = Path(sys.executable).with_name("slopsieve")
+    if shutil.which("slopsieve") == str(program):
+        return "slopsieve"
+    near = program.is_relative_to(Path.cwd())
+    return shlex.quote(str(program.relative_to(Path.cwd()) if near else program))
 
 
 def secrets_as_text(first: FirstRun) -> str:

@@ -49,8 +49,13 @@ def test_versions_are_listed_with_what_their_cards_measured(run):
         ("second", ""),
     ]
     card = json.loads((SHIPPED_DIR / read_current_name() / "card.json").read_text())
-    measured = card["parts"]["out of fold"]["all_evidence"]["roc_auc"]
-    assert rows[0]["roc_auc"] == f"{measured:.4f}"
+    blogs = next(row for row in card["evidence_table"] if row["source"] == "blogs alone")
+    assert rows[0]["measured_on"] == "blogs alone: 15,446 ham, 4,314 spam"
+    assert rows[0]["roc_auc"] == f"{blogs['roc_auc']:.4f}"
+    # As the card and README.md state the promises.
+    for key in ("ham_called_spam", "spam_called_ham"):
+        kept = card["cutoffs"][key]
+        assert rows[0][key].startswith(f"{kept['hits']} of {kept['count']:,} (promised: at most ")
 
 
 def test_a_promoted_version_serves_and_rollback_brings_the_other_back(run, folder, tmp_path):

@@ -96,6 +96,24 @@ def test_secrets_stay_out_of_a_values_representation():
     assert "once" not in shown
 
 
+def test_the_command_that_shows_them_again_works_where_it_is_read(monkeypatch, tmp_path):
+    program = tmp_path / ".venv" / "bin" / "slopsieve"
+    program.parent.mkdir(parents=True)
+    program.touch(mode=0o755)
+    monkeypatch.setattr("sys.executable", str(program.with_name("python")))
+    monkeypatch.setenv("PATH", "/nowhere")
+
+    elsewhere = as_text(running())
+    monkeypatch.chdir(tmp_path)
+    beside = as_text(running())
+    monkeypatch.setenv("PATH", str(program.parent))
+    activated = as_text(running())
+
+    assert f"  {program} first-run --data-dir /data" in elsewhere
+    assert "  .venv/bin/slopsieve first-run --data-dir /data" in beside
+    assert "  slopsieve first-run --data-dir /data" in activated
+
+
 def test_what_may_be_a_log_is_told_where_the_secrets_are_and_not_what_they_are():
     logged = as_text(running(), with_secrets=False)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,3 +174,14 @@ def test_what_a_row_may_not_tell_changes_nothing(small_data, tmp_path):
 
     assert other.classifier.to_bytes() == plain.classifier.to_bytes()
     assert other.fusion == plain.fusion
+
+
+def test_without_its_packages_it_says_what_to_install():
+    script = "import sys; sys.modules['scipy'] = None; import training.baseline"
+
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 1
+    assert done.stderr == "Training needs scipy and scikit-learn: pip install '.[retrain]'\n"

@@ -234,8 +234,10 @@ def test_the_figures_that_are_shown_are_those_out_of_fold(card):
     figures = card_figures(card)
 
     measured = card["parts"][OUT_OF_FOLD]["all_evidence"]
-    assert figures["roc_auc"] == f"{measured['roc_auc']:.4f}"
-    assert figures["ham_called_spam"].endswith(f" of {measured['n_ham']:,}")
+    assert figures["measured_on"].endswith(
+        f"{measured['n_ham']:,} ham, {measured['n_spam']:,} spam"
+    )
+    assert figures["ham_called_spam"].endswith(" (promised: at most 0.1 %)")
 
 
 def test_the_card_says_what_rounding_to_int8_changed(card):

@@ -20,6 +20,7 @@ from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
     BY_POST,
+    HIGHER_CUTOFF,
     SITE_DECISIONS,
     beside_of,
     quote_lean,
@@ -639,7 +640,10 @@ def _decisions_line(
     says = " ".join([mostly, ", ".join(beside)]) if beside else mostly
     if not beside and not quotes:
         says = gettext("This site's decisions")
-    return replace(_line(says, weighed.contribution, most, number=number), quotes=quotes)
+    higher = weighed.signal.reason.endswith(HIGHER_CUTOFF)
+    right = gettext("until more is decided here, spam starts higher") if higher else ""
+    line = _line(says, weighed.contribution, most, number=number)
+    return replace(line, quotes=quotes, right=right)
 
 
 def _signal_line(

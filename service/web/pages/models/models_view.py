@@ -52,6 +52,7 @@ _STEPS = {
     "report": noted("reporting"),
 }
 _FIGURES = {
+    "measured_on": noted("Measured on"),
     "roc_auc": noted("Area under the ROC curve"),
     "caught_at_0.1_%": noted("Spam caught at 0.1 %% of ham lost"),
     "caught_at_1_%": noted("Spam caught at 1 %% of ham lost"),
