@@ -75,7 +75,7 @@ def test_versions_are_shown_with_their_figures_and_which_one_serves(services, ow
     page = owner.get("/models").text
 
     assert page.index("test-1") < page.index("candidate")
-    assert page.count("18 of 15,922") == 2
+    assert page.count("14 of 15,432 (promised: at most 0.1 %)") == 2
     assert page.count(">serves<") == 1
     assert 'href="/models/versions/candidate"' in page
     assert "Roll back" not in page
