@@ -61,7 +61,7 @@ class DatasetFile:
 
     @property
     def bytes_read(self) -> int:
-        """Return how many bytes of the file, as it lies there, were read so far."""
+        """Return how many bytes of the file on disk, packed or not, were read so far."""
         return self._counted.n
 
     def sha256(self) -> str:
@@ -132,8 +132,11 @@ def _lines(raw: io.BufferedReader[_CountedReader]) -> Iterator[bytes]:
         rest = line
         while len(rest) > MAX_LINE_BYTES and not rest.endswith(b"\n"):
             rest = stream.readline(MAX_LINE_BYTES + 1)
-        yield line.removeprefix(b"\xef\xbb\xbf") or b"\n" if first else line
-        first = False
+        if first:
+            # A file may begin with a byte-order mark.
+            line = line.removeprefix(b"\xef\xbb\xbf") or b"\n"
+            first = False
+        yield line
 
 
 def _read_line(number: int, line: bytes) -> DatasetLine | BrokenLine:
@@ -188,7 +191,7 @@ def _problems(row: Mapping[str, object]) -> list[Problem]:
             Problem(
                 field="text",
                 problem=f"is longer than {MAX_TEXT_BYTES:,} bytes",
-                remedy="shorten it; no site could send it either",
+                remedy="shorten it; the API refuses it too",
             )
         )
     return problems

@@ -40,9 +40,8 @@ def erase_command(
 ) -> None:
     """Erase a person's comments: words, names, links, and what would recognise the sender.
 
-    Comments with any of what is given are taken for theirs. Verdicts and decisions stay as
-    figures. What was interrupted is gone on with by the same call. `slopsieve reputation forget`
-    leaves the words.
+    A comment with any of the given facts counts as theirs. Verdicts and decisions stay as figures.
+    The same command continues an interrupted run. `slopsieve reputation forget` leaves the words.
     """
     with open_services(data_dir=data_dir) as services:
         person = find_person(services.reputation, address=address, email=email, name=name)

@@ -189,7 +189,11 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
     default=None,
     help="Whether anybody may read what it shows under a post.",
 )
-@click.option("--blog", default=None, help="Its front page; Akismet callbacks go there alone.")
+@click.option(
+    "--blog",
+    default=None,
+    help="Its front page: only its pages may send forms, only it gets Akismet callbacks.",
+)
 @data_dir_option
 @json_option
 def set_command(

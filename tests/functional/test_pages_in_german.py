@@ -125,7 +125,7 @@ def test_numbers_days_and_times_are_written_as_germans_write_them(services, clie
 
     assert "98,7 % Spam-Risiko" in german
     assert "Konto seit 4.100 Tagen" in german
-    assert "98.7% likely spam" in english
+    assert "98.7% probability of spam" in english
     assert "account 4,100 days old" in english
 
 

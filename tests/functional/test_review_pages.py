@@ -220,7 +220,7 @@ def test_the_probability_stands_against_both_cutoffs(services, client):
 
     page = client.get(f"/review/comments/{comment.id}")
 
-    assert 'aria-label="63% likely spam; ham below 5%, spam from 98.7%"' in page.text
+    assert 'aria-label="63% probability of spam; ham below 5%, spam from 98.7%"' in page.text
 
 
 def test_an_unsure_comment_never_reads_the_same_as_the_cutoff_that_it_misses(services, client):
@@ -228,7 +228,7 @@ def test_an_unsure_comment_never_reads_the_same_as_the_cutoff_that_it_misses(ser
 
     page = client.get(f"/review/comments/{comment.id}")
 
-    assert "99.77% likely spam; ham below 5%, spam from 99.81%" in page.text
+    assert "99.77% probability of spam; ham below 5%, spam from 99.81%" in page.text
     assert page.text.count("99.77%") >= 3
     assert "99.8%" not in page.text
 

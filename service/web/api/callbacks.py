@@ -66,7 +66,7 @@ def callback_routes(telling: TellingPorts, common: CommonPorts) -> list[Route]:
             path="/site/callback",
             name="remove_callback",
             tag=_TAG,
-            summary="Be told nothing more",
+            summary="Delete the callback",
             view=lambda call: _remove_callback(call, telling, common),
             answer=CallbackAnswer,
             answered="The callback that was removed.",

@@ -77,7 +77,7 @@ def test_the_controls_of_the_queue_say_what_they_do(services, open_page):
     assert "Comments" in names(nodes, "region")
     assert "Opened comment" in names(nodes, "article")
     assert names(nodes, "main")
-    assert "50% likely spam; ham below 10%, spam from 90%" in names(nodes, "image")
+    assert "50% probability of spam; ham below 10%, spam from 90%" in names(nodes, "image")
 
 
 def test_where_one_is_stands_in_the_tree(services, open_page):

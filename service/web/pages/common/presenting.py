@@ -594,7 +594,7 @@ def _scale(verdict: Verdict) -> Scale:
         ham_cutoff=round(verdict.ham_cutoff * 100, 2),
         spam_cutoff=round(verdict.spam_cutoff * 100, 2),
         in_words=gettext(
-            "%(p)s likely spam; ham below %(ham)s, spam from %(spam)s",
+            "%(p)s probability of spam; ham below %(ham)s, spam from %(spam)s",
             p=stands_at(verdict),
             ham=ham,
             spam=spam,
@@ -614,7 +614,7 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...], text: str) -> tuple[E
     lines = []
     if verdict.model_p_spam is not None:
         says = gettext(
-            "Its words alone look %(p)s likely to be spam",
+            "The classifier gives its words %(p)s probability of spam",
             p=probability(verdict.model_p_spam),
         )
         number = next(numbers, None) if verdict.promo_spans else None
@@ -671,9 +671,9 @@ def _borne_out(reason: str, p_spam: float) -> str:
 def _right(weighed: WeighedSignal) -> str:
     """Return by which right a signal weighs that, "" where an old verdict does not tell."""
     if weighed.kind is WeightKind.FITTED:
-        return gettext("fitted")
+        return gettext("weight fitted")
     if weighed.kind is WeightKind.SET:
-        return gettext("set by judgement")
+        return gettext("weight set by judgement")
     if weighed.kind is WeightKind.LEARNT and weighed.decisions:
         return ngettext(
             "learnt from %(num)s decision here",
