@@ -6,7 +6,7 @@ from typing import TextIO
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.delivery import (
@@ -30,8 +30,6 @@ from service.moderation.telling.callbacks import (
     set_build_hook,
     set_callback,
 )
-
-_ACTOR = "command line"
 
 
 @click.group("callbacks")
@@ -59,7 +57,7 @@ def set_command(
         wanted = tuple(EventKind(event) for event in events) or tuple(EventKind)
         found = find_site(site, services.common)
         issued = set_callback(
-            found.id, url, services.telling, services.common, actor=_ACTOR, events=wanted
+            found.id, url, services.telling, services.common, actor=ACTOR, events=wanted
         )
     row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
     print_rows([row], as_json=as_json)
@@ -106,7 +104,7 @@ def apply_command(
             token_file.read(),
             services.telling,
             services.common,
-            actor=_ACTOR,
+            actor=ACTOR,
             url=url,
             events=tuple(EventKind(event) for event in events) or APPLIED_EVENTS,
         )
@@ -138,7 +136,7 @@ def build_command(
             url,
             services.telling,
             services.common,
-            actor=_ACTOR,
+            actor=ACTOR,
             token=token_file.read() if token_file else None,
         )
     print_rows([_endpoint_row(endpoint)], as_json=as_json)
@@ -152,7 +150,7 @@ def resume_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Try a platform or build hook again that refused, once that is mended there."""
     with open_services(data_dir=data_dir) as services:
         endpoint = resume_applier(
-            find_site(site, services.common).id, services.telling, services.common, actor=_ACTOR
+            find_site(site, services.common).id, services.telling, services.common, actor=ACTOR
         )
     print_rows([_endpoint_row(endpoint)], as_json=as_json)
 
@@ -165,7 +163,7 @@ def rotate_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Sign with a new secret beside the old one; the next rotation ends the old one."""
     with open_services(data_dir=data_dir) as services:
         issued = rotate_secret(
-            find_site(site, services.common).id, services.telling, services.common, actor=_ACTOR
+            find_site(site, services.common).id, services.telling, services.common, actor=ACTOR
         )
     row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
     print_rows([row], as_json=as_json)
@@ -179,7 +177,7 @@ def remove_command(site: str, data_dir: str | None) -> None:
     with open_services(data_dir=data_dir) as services:
         found = find_site(site, services.common)
         get_callback(found.id, services.telling)
-        remove_callback(found.id, services.telling, services.common, actor=_ACTOR)
+        remove_callback(found.id, services.telling, services.common, actor=ACTOR)
     click.echo(f"{found.name} is told nothing more.")
 
 
@@ -225,7 +223,15 @@ def log_command(delivery_id: str, data_dir: str | None, *, as_json: bool) -> Non
     """List the attempts to deliver one message."""
     with open_services(data_dir=data_dir) as services:
         get_delivery(delivery_id, services.telling)
-        rows = [_attempt_row(one) for one in services.telling.deliveries.attempts(delivery_id)]
+        rows = [
+            {
+                "at": one.at.isoformat(timespec="milliseconds"),
+                "milliseconds": one.milliseconds,
+                "status": one.status,
+                "problem": one.problem,
+            }
+            for one in services.telling.deliveries.attempts(delivery_id)
+        ]
     print_rows(rows, as_json=as_json, empty="It was not tried yet.")
 
 
@@ -250,7 +256,7 @@ def replay_command(
         replayed = replay_deliveries(
             services.telling,
             services.common,
-            actor=_ACTOR,
+            actor=ACTOR,
             ids=None if everything else ids,
             site_id=find_site(site, services.common).id if site else None,
         )
@@ -287,13 +293,4 @@ def _delivery_row(delivery: Delivery, log: list[DeliveryAttempt]) -> dict[str, o
         "problem": last.problem if last else None,
         "created_at": delivery.created_at,
         "next_try_at": delivery.next_try_at,
-    }
-
-
-def _attempt_row(attempt: DeliveryAttempt) -> dict[str, object]:
-    return {
-        "at": attempt.at.isoformat(timespec="milliseconds"),
-        "milliseconds": attempt.milliseconds,
-        "status": attempt.status,
-        "problem": attempt.problem,
     }

@@ -25,12 +25,7 @@ def doctor_command(data_dir: str | None, *, quick: bool, as_json: bool) -> None:
     count = {state: sum(one.state is state for one in findings) for state in State}
     if as_json:
         rows = [
-            {
-                "state": one.state.value,
-                "check": one.check,
-                "finding": one.says,
-                "remedy": one.remedy,
-            }
+            {"state": one.state, "check": one.check, "finding": one.says, "remedy": one.remedy}
             for one in findings
         ]
         print_rows(rows, as_json=True)

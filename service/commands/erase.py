@@ -7,7 +7,7 @@ from datetime import datetime
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option
 from service.commands.progress import CountingProgress
 from service.moderation.admin.acts import record_act
@@ -18,7 +18,6 @@ from service.moderation.privacy.erase import (
     find_person,
 )
 
-_ACTOR = "command line"
 _COMMENTS_A_LINE = 10_000
 
 
@@ -46,7 +45,7 @@ def erase_command(
     with open_services(data_dir=data_dir) as services:
         person = find_person(services.reputation, address=address, email=email, name=name)
         if exports:
-            record_act(services.common, actor=_ACTOR, act="export person", subject="person")
+            record_act(services.common, actor=ACTOR, act="export person", subject="person")
             for record in export_person(person, services):
                 click.echo(json.dumps(record, default=_plain))
             return
@@ -61,7 +60,7 @@ def erase_command(
             click.echo("Nothing was erased.")
             return
         with CountingProgress("Erasing", unit="comments", a_line=_COMMENTS_A_LINE) as progress:
-            erased = erase_person(person, services, by=_ACTOR, show=progress.show)
+            erased = erase_person(person, services, by=ACTOR, show=progress.show)
     click.echo(f"Erased; {erased:,} comments have no words, names or links any more.")
 
 

@@ -6,7 +6,7 @@ from typing import TextIO
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.inbound import InboundHook, Platform
@@ -15,7 +15,6 @@ from service.moderation.telling.hooks import add_hook, revoke_hook
 from service.settings import load_settings
 from service.web.webhooks.form_script import comment_box
 
-_ACTOR = "command line"
 _EXAMPLE_URL = "https://slopsieve.example"
 _EXAMPLE_BLOG = "https://blog.example/"
 
@@ -53,7 +52,7 @@ def add_command(
             Platform(platform),
             services.telling,
             services.common,
-            actor=_ACTOR,
+            actor=ACTOR,
             secret=secret,
         )
     print_rows([{**_row(hook, found), "secret": hook.secret}], as_json=as_json)
@@ -80,7 +79,7 @@ def list_command(site: str | None, data_dir: str | None, *, as_json: bool) -> No
 def revoke_command(hook_id: str, data_dir: str | None) -> None:
     """End a hook at once; its platform is told to stop."""
     with open_services(data_dir=data_dir) as services:
-        hook = revoke_hook(hook_id, services.telling, services.common, actor=_ACTOR)
+        hook = revoke_hook(hook_id, services.telling, services.common, actor=ACTOR)
     click.echo(f"The hook {hook.id} is revoked.")
 
 

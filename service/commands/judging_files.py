@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,11 +12,12 @@ from pathlib import Path
 
 import click
 
+from models.card_figures import CARD_FILE
+from models.registry import SHIPPED_DIR
 from service.commands.dataset_files import STDIN, BrokenLine, DatasetFile
 from service.commands.judged_lines import JudgedLine, judge_lines
 from service.commands.labels import Labels, read_labels
 from service.commands.progress import ReadingProgress
-from service.commands.trained_on import trained_on
 from service.domain.errors import InvalidInputError, ModelUnavailableError
 from service.ports.clock import Clock
 from service.ports.models import JudgingModel
@@ -53,8 +55,18 @@ def open_judging() -> Judging:
         model=model,
         batch_size=settings.batch_size,
         clock=lambda: datetime.now(UTC),
-        trained_on=trained_on(model.version, versions_folder(settings)),
+        trained_on=_trained_on(model.version, versions_folder(settings)),
     )
+
+
+def _trained_on(version: str, models_dir: Path | None) -> frozenset[str]:
+    """Return the SHA-256 of every file that a version's card names; none where it names none."""
+    try:
+        card = json.loads(((models_dir or SHIPPED_DIR) / version / CARD_FILE).read_bytes())
+        return frozenset(str(file["sha256"]) for file in card["data"])
+    except (OSError, ValueError, KeyError, TypeError):
+        # A card is for people; a version without one still judges.
+        return frozenset()
 
 
 @dataclass(slots=True)

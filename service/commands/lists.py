@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
@@ -17,7 +17,6 @@ from service.moderation.admin.site_lists import (
     remove_entry,
 )
 
-_ACTOR = "command line"
 _PORTION = 500
 
 
@@ -59,7 +58,7 @@ def add_command(
             site_id=find_site(site, services.common).id if site else None,
             expires_in=timedelta(days=days) if days else None,
         )
-        row = _row(add_entry(new, services, by=_ACTOR))
+        row = _row(add_entry(new, services, by=ACTOR))
     print_rows([row], as_json=as_json)
 
 
@@ -70,15 +69,13 @@ def add_command(
 def list_command(data_dir: str | None, *, ended: bool, as_json: bool) -> None:
     """List the entries in force, newest first, with how often each was followed."""
     rows: list[dict[str, object]] = []
+    cursor, more = None, True
     with open_services(data_dir=data_dir) as services:
         criteria = EntryFilter(in_force=not ended, at=services.common.clock())
-        page = list_entries(criteria, services.reputation, cursor=None, limit=_PORTION)
-        rows += map(_row, page.entries)
-        while page.next_cursor is not None:
-            page = list_entries(
-                criteria, services.reputation, cursor=page.next_cursor, limit=_PORTION
-            )
+        while more:
+            page = list_entries(criteria, services.reputation, cursor=cursor, limit=_PORTION)
             rows += map(_row, page.entries)
+            cursor, more = page.next_cursor, page.next_cursor is not None
     print_rows(rows, as_json=as_json, empty="There are no entries; `slopsieve lists add`.")
 
 
@@ -88,7 +85,7 @@ def list_command(data_dir: str | None, *, ended: bool, as_json: bool) -> None:
 def remove_command(entry_id: str, data_dir: str | None) -> None:
     """End an entry; running workers follow within a second."""
     with open_services(data_dir=data_dir) as services:
-        entry = remove_entry(entry_id, services.reputation, services.common, by=_ACTOR)
+        entry = remove_entry(entry_id, services.reputation, services.common, by=ACTOR)
     click.echo(f"The {entry.effect} entry {entry.id} is removed.")
 
 

@@ -18,15 +18,14 @@ from models.registry import (
     read_current_name,
     read_previous_name,
 )
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option, json_option, print_rows
-from service.commands.version_names import find_versions, known_version
 from service.domain.errors import StoreUnavailableError
 from service.moderation.admin.acts import record_act
 from service.moderation.learning.versions import PROMOTED
+from service.settings import load_settings
 from service.start_error import StartError
-
-_ACTOR = "command line"
+from service.training_runs.versions import versions_folder
 
 
 @click.group("models")
@@ -39,7 +38,7 @@ def models_group() -> None:
 @json_option
 def list_command(data_dir: str | None, *, as_json: bool) -> None:
     """List the versions there are, with what their cards measured."""
-    folder = find_versions(data_dir)
+    folder = _find_versions(data_dir)
     marks = {read_previous_name(folder): "previous", _current(folder): "current"}
     rows = [
         {
@@ -59,9 +58,9 @@ def list_command(data_dir: str | None, *, as_json: bool) -> None:
 @data_dir_option
 def show_command(version: str | None, data_dir: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
-    folder = find_versions(data_dir)
+    folder = _find_versions(data_dir)
     name = version or read_current_name(folder)
-    check_version(folder / known_version(folder, name))
+    check_version(folder / _known_version(folder, name))
     card = folder / name / CARD_PAGE
     click.echo(card.read_text(encoding="utf-8") if card.is_file() else f"{name} has no card.")
 
@@ -77,8 +76,8 @@ def compare_command(one: str, other: str | None, data_dir: str | None, *, as_jso
     The figures are of the test parts as the cards describe them: compare versions whose cards name
     the same parts.
     """
-    folder = find_versions(data_dir)
-    names = [known_version(folder, name) for name in (one, other or read_current_name(folder))]
+    folder = _find_versions(data_dir)
+    names = [_known_version(folder, name) for name in (one, other or read_current_name(folder))]
     cards = [read_card(folder / name) for name in names]
     figures = [card_figures(card) for card in cards]
     rows: list[dict[str, object]] = [
@@ -102,14 +101,14 @@ def promote_command(version: str, data_dir: str | None) -> None:
 
     That of the release itself needs not be in your folder of versions.
     """
-    _promote(find_versions(data_dir), version, data_dir)
+    _promote(_find_versions(data_dir), version, data_dir)
 
 
 @models_group.command("rollback")
 @data_dir_option
 def rollback_command(data_dir: str | None) -> None:
     """Make the version that was current before the last promotion the current one again."""
-    folder = find_versions(data_dir)
+    folder = _find_versions(data_dir)
     previous = read_previous_name(folder)
     if previous is None:
         msg = "no version was current before this one: name one with `slopsieve models promote`"
@@ -123,7 +122,7 @@ def _promote(folder: Path, version: str, data_dir: str | None) -> None:
         if version == read_current_name(SHIPPED_DIR):
             # After an upgrade an installation's own versions may be of a format no longer read.
             import_version(folder, SHIPPED_DIR / version)
-        name = known_version(folder, version)
+        name = _known_version(folder, version)
         promote(folder, name)
     except OSError as error:
         msg = (
@@ -139,7 +138,7 @@ def _promote(folder: Path, version: str, data_dir: str | None) -> None:
         with open_services(data_dir=data_dir) as services:
             record_act(
                 services.common,
-                actor=_ACTOR,
+                actor=ACTOR,
                 act=PROMOTED,
                 subject=name,
                 detail=f"before: {before}",
@@ -154,3 +153,18 @@ def _current(folder: Path) -> str | None:
         return read_current_name(folder)
     except ModelVersionError:
         return None
+
+
+def _find_versions(data_dir: str | None) -> Path:
+    """Return the folder of versions that serves, of this data folder or of the one set."""
+    return versions_folder(load_settings(**({"data_dir": Path(data_dir)} if data_dir else {})))
+
+
+def _known_version(folder: Path, name: str) -> str:
+    """Return the name. Raise `StartError`, which tells the versions there are, for another one."""
+    known = list_versions(folder)
+    if name not in known:
+        there_are = ", ".join(known) or "none"
+        msg = f"there is no version {name[:100]!r} in {folder}; there are {there_are}"
+        raise StartError(msg)
+    return name

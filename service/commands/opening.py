@@ -14,6 +14,9 @@ from service.ports.services import Services
 from service.settings import Settings, load_settings
 from service.start_error import ExitCode, StartError
 
+ACTOR = "command line"
+"""Who the log says did what a command did."""
+
 
 @contextmanager
 def open_services(*, data_dir: str | None = None) -> Iterator[Services]:

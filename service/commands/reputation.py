@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option
 from service.commands.progress import CountingProgress
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.forget import find_sender, forget_sender
 
-_ACTOR = "command line"
 _DECISIONS_A_LINE = 10_000
 
 
@@ -50,5 +49,5 @@ def forget_command(
     """
     with open_services(data_dir=data_dir) as services:
         sender = find_sender(services.reputation, address=address, email=email, name=name)
-        erased = forget_sender(sender, services, by=_ACTOR)
+        erased = forget_sender(sender, services, by=ACTOR)
     click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.progress import StepProgress
 from service.domain.errors import TrainingStoppedError
@@ -32,7 +32,6 @@ from service.training_runs.run_folders import REPORT_PAGE
 from service.training_runs.training_program import TrainingProcesses
 from service.wiring import open_training_runs
 
-_ACTOR = "command line"
 _STOPPED = 130
 _LISTED = 20
 _MOST_IDS_SHOWN = 10
@@ -89,7 +88,7 @@ def retrain_command(
             data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
         )
         order = Order(
-            asked_by=_ACTOR,
+            asked_by=ACTOR,
             options=options,
             promotes=settings.retrain_promotes if promotes is None else promotes,
             force=force,

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
@@ -26,8 +26,6 @@ from service.moderation.admin.sites import (
 )
 from service.ports.services import CommonPorts
 
-_ACTOR = "command line"
-
 
 @click.group("sites")
 def sites_group() -> None:
@@ -42,11 +40,11 @@ def sites_group() -> None:
 def add_command(name: str, data_dir: str | None, *, akismet: bool, as_json: bool) -> None:
     """Add a site and print its first key, which is shown this once."""
     with open_services(data_dir=data_dir) as services:
-        site, issued = add_site(name, services.common, actor=_ACTOR)
+        site, issued = add_site(name, services.common, actor=ACTOR)
         row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
         if akismet:
             row |= _akismet_row(
-                issue_akismet_key(site.id, services.reputation, services.common, actor=_ACTOR)
+                issue_akismet_key(site.id, services.reputation, services.common, actor=ACTOR)
             )
     print_rows([row], as_json=as_json)
 
@@ -80,7 +78,7 @@ def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
 def add_key_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Issue one more key for a site and print it, this once."""
     with open_services(data_dir=data_dir) as services:
-        issued = issue_key(find_site(site, services.common).id, services.common, actor=_ACTOR)
+        issued = issue_key(find_site(site, services.common).id, services.common, actor=ACTOR)
     _print_key(issued, as_json=as_json)
 
 
@@ -95,7 +93,7 @@ def add_akismet_key_command(site: str, data_dir: str | None, *, as_json: bool) -
     """
     with open_services(data_dir=data_dir) as services:
         issued = issue_akismet_key(
-            find_site(site, services.common).id, services.reputation, services.common, actor=_ACTOR
+            find_site(site, services.common).id, services.reputation, services.common, actor=ACTOR
         )
     row = {"site_id": issued.key.site_id, **_akismet_row(issued)}
     print_rows([row], as_json=as_json)
@@ -117,7 +115,7 @@ def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_j
     with open_services(data_dir=data_dir) as services:
         overlap = timedelta(days=overlap_days)
         issued = rotate_keys(
-            find_site(site, services.common).id, services.common, actor=_ACTOR, overlap=overlap
+            find_site(site, services.common).id, services.common, actor=ACTOR, overlap=overlap
         )
     _print_key(issued, as_json=as_json)
 
@@ -128,7 +126,7 @@ def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_j
 def revoke_command(key_id: str, data_dir: str | None) -> None:
     """End a key at once."""
     with open_services(data_dir=data_dir) as services:
-        key = revoke_key(key_id, services.common, actor=_ACTOR)
+        key = revoke_key(key_id, services.common, actor=ACTOR)
     click.echo(f"The key {key.hint}… is revoked.")
 
 
@@ -228,7 +226,7 @@ def set_command(
 
         try:
             changed = change_site_settings(
-                found.id, change, services.intake, services.common, actor=_ACTOR
+                found.id, change, services.intake, services.common, actor=ACTOR
             )
         except ValueError as error:
             problem = Problem(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import ACTOR, open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.comment import SiteId
@@ -16,7 +16,6 @@ from service.moderation.admin.second_factor import turn_off_second_factor
 from service.moderation.admin.users import add_user, find_user, reset_password
 from service.ports.services import AccountsPorts, CommonPorts
 
-_ACTOR = "command line"
 _role_option = click.option(
     "--role", type=click.Choice([role.value for role in Role]), default=None, help="What it may do."
 )
@@ -56,7 +55,7 @@ def add_command(
             name,
             services.accounts,
             services.common,
-            actor=_ACTOR,
+            actor=ACTOR,
             role=Role(role) if role else None,
             site_ids=_site_ids(site_names, services.common),
         )
@@ -96,10 +95,10 @@ def set_command(
                 services.common,
                 role=wanted,
                 site_ids=sites,
-                actor=_ACTOR,
+                actor=ACTOR,
             )
         if no_second_factor:
-            turn_off_second_factor(user, services.accounts, services.common, actor=_ACTOR)
+            turn_off_second_factor(user, services.accounts, services.common, actor=ACTOR)
         row = _row(find_user(name, services.accounts), services.accounts)
     print_rows([row], as_json=False)
 
@@ -114,7 +113,7 @@ def reset_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
     A second factor stays on; `slopsieve users set NAME --no-second-factor` turns it off.
     """
     with open_services(data_dir=data_dir) as services:
-        password = reset_password(name, services.accounts, services.common, actor=_ACTOR)
+        password = reset_password(name, services.accounts, services.common, actor=ACTOR)
     print_rows([{"name": name, "password": password}], as_json=as_json)
 
 
@@ -125,7 +124,7 @@ def end_command(name: str, data_dir: str | None) -> None:
     """End an account and its sessions at once; `restore` lets it back in."""
     with open_services(data_dir=data_dir) as services:
         end_user(
-            find_user(name, services.accounts).id, services.accounts, services.common, actor=_ACTOR
+            find_user(name, services.accounts).id, services.accounts, services.common, actor=ACTOR
         )
     click.echo("The account has ended, and so have its sessions.")
 
@@ -138,7 +137,7 @@ def restore_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
     """Let an ended account back in, and print a one-time password, this once."""
     with open_services(data_dir=data_dir) as services:
         user, password = restore_user(
-            find_user(name, services.accounts).id, services.accounts, services.common, actor=_ACTOR
+            find_user(name, services.accounts).id, services.accounts, services.common, actor=ACTOR
         )
     print_rows([{"name": user.name, "password": password}], as_json=as_json)
 
