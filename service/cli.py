@@ -48,10 +48,6 @@ _COMMANDS = {
 }
 _WRONG_INPUT = 2
 _OURS = {"models", __name__.partition(".")[0]}
-_NEEDS = (
-    "{what} needs the package {package}, which is not installed here; "
-    "of the containers, worker has what judges and web what makes pages."
-)
 
 
 class _LazyGroup(click.Group):
@@ -63,10 +59,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        try:
-            module = importlib.import_module(f"{_ROOM}.{_COMMANDS[cmd_name][0]}")
-        except ModuleNotFoundError as error:
-            return _not_here(cmd_name, error)
+        module = importlib.import_module(f"{_ROOM}.{_COMMANDS[cmd_name][0]}")
         name = cmd_name.replace("-", "_")
         command = getattr(module, f"{name}_command", None) or getattr(module, f"{name}_group")
         assert isinstance(command, click.Command)  # noqa: S101  # the table above is ours
@@ -75,26 +68,6 @@ class _LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, about) in _COMMANDS.items()])
-
-
-def _not_here(name: str, error: ModuleNotFoundError) -> click.Command:
-    """Return a command that says which package it misses: not every image has every one."""
-    package = _foreign_package(error)
-    msg = _NEEDS.format(what=f"`{name}`", package=package)
-
-    def refuse() -> None:
-        raise click.ClickException(msg)
-
-    ignored = {"ignore_unknown_options": True, "allow_extra_args": True}
-    return click.Command(name, callback=refuse, context_settings=ignored)
-
-
-def _foreign_package(error: ModuleNotFoundError) -> str:
-    """Return which package is missing. Raise the error if it is one of ours: that is a fault."""
-    package = (error.name or "").partition(".")[0]
-    if package in {"", *_OURS}:
-        raise error
-    return package
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -118,8 +91,15 @@ def main(args: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except ModuleNotFoundError as error:
-        # Not every image has every package; one that is only needed now and then is missed here.
-        click.echo(_NEEDS.format(what="this", package=_foreign_package(error)), err=True)
+        # Not every image has every package.
+        package = (error.name or "").partition(".")[0]
+        if package in {"", *_OURS}:
+            raise
+        click.echo(
+            f"This needs the package {package}, which is not installed here; of the containers, "
+            "worker has what judges and web what makes pages.",
+            err=True,
+        )
         sys.exit(1)
     except InvalidInputError as error:
         for problem in error.problems:
