@@ -38,9 +38,9 @@ _OUTCOMES = ("ham", "unsure", "spam")
 _COLOURS = {"ham": "green", "unsure": "yellow", "spam": "red"}
 _TOLD_EVERY = 100
 _ABOUT_THE_CORPUS = (
-    "These comments are written to be hard, most of them spam and ham that differ in one thing: "
-    "more are left to a person than on a blog. The classifier has learnt from them, so deciding "
-    "them teaches a retraining nothing. The figures on comments that it never saw are in README.md."
+    "These comments are written to be hard: each kind of spam has ham that looks like it, so more "
+    "wait for a person than on a blog. The classifier has learnt from them: deciding them teaches "
+    "a retraining nothing. README.md has the figures for comments that it never saw."
 )
 
 Answer = Mapping[str, Any]
