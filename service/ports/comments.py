@@ -147,7 +147,12 @@ class CommentStore(Protocol):
         """
 
     def withdraw(
-        self, comment_id: CommentId, *, at: datetime, act: AuditEntry | None = None
+        self,
+        comment_id: CommentId,
+        *,
+        at: datetime,
+        act: AuditEntry | None = None,
+        deliveries: Sequence[Delivery] = (),
     ) -> None:
         """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
 
@@ -156,8 +161,8 @@ class CommentStore(Protocol):
         Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
         repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
         swept, counted as pending or listed for review. Withdrawing twice is harmless. `act` is the
-        log's entry, kept in the same transaction the first time. Raise `NotFoundError` for an
-        unknown comment.
+        log's entry, kept with `deliveries` in the same transaction the first time. Raise
+        `NotFoundError` for an unknown comment.
         """
 
     def count_pending(self) -> Mapping[Lane, int]:

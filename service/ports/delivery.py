@@ -29,6 +29,19 @@ class EndpointStore(Protocol):
         Raise `NotFoundError`.
         """
 
+    def change(
+        self,
+        site_id: SiteId,
+        how: Callable[[Endpoint | None], Endpoint],
+        *,
+        act: AuditEntry | None = None,
+    ) -> Endpoint:
+        """Keep what `how` makes of a site's endpoint of this moment and the log's entry; return it.
+
+        No other change happens in between. `how` may be called more than once; what it raises is
+        raised, and nothing is changed then. Raise `NotFoundError`.
+        """
+
     def get(self, site_id: SiteId) -> Endpoint | None:
         """Return a site's endpoint, None if it wants none."""
 
@@ -46,7 +59,7 @@ class EndpointStore(Protocol):
         """Keep since when its token is refused, how long it rests and when it was called.
 
         None, and what is earlier than it is already, changes nothing; nor does anything if the site
-        has another token by now. Only `put` ends a pause.
+        has another token by now. Only `put` and `change` end a pause.
         """
 
     def begin_call(self, endpoint: Endpoint, *, at: datetime, until: datetime) -> bool:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from service.domain.comment import CommentId, SiteId
+from service.domain.delivery import Delivery
 from service.domain.person import Person
 from service.domain.sign_in import SecondFactor, UserSession
 from service.domain.user import User
@@ -170,12 +171,14 @@ class PersonalDataStore(Protocol):
         *,
         at: datetime,
         act: Callable[[int], AuditEntry] | None = None,
+        deliveries: Sequence[Delivery] = (),
         only: SpamOnly | None = None,
     ) -> int:
         """Withdraw these comments as `CommentStore.withdraw` does, in one transaction.
 
         Return how many were not withdrawn before; left out are unknown ones, and those that are
-        not `only` what was looked for any more. `act` returns the
+        not `only` what was looked for any more. `deliveries` on those withdrawn now are kept in
+        the same transaction. `act` returns the
         log's entry of so many, which is kept in the same transaction, of none of them too.
         """
 

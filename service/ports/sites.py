@@ -33,9 +33,9 @@ class SiteStore(Protocol):
         """Replace a site's settings by what `how` makes of them; return it before and after.
 
         Nobody else changes them in between. The log's entry that `act` returns of the settings
-        before and after is kept in the same transaction. Both may be called more than once; what
-        they raise is raised, and nothing is changed then. Raise `NotFoundError` for an unknown
-        site.
+        before and after is kept in the same transaction, where they differ. Both may be called more
+        than once; what they raise is raised, and nothing is changed then. Raise `NotFoundError` for
+        an unknown site.
         """
 
     def get(self, site_id: SiteId) -> Site:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
+from service.domain.comment import SiteId
 from service.domain.delivery import DeliveryForm, Endpoint, EventKind
+from service.domain.errors import ConflictError, NotFoundError
+from service.ports.audit import AuditEntry
 from tests.factories import NOW, SITE
 
 
@@ -33,6 +39,24 @@ def test_another_endpoint_takes_the_place_of_the_first(stores):
     stores.endpoints.put(other)
 
     assert stores.endpoints.get(SITE) == other
+
+
+def test_an_endpoint_is_changed_in_view_of_the_present_one_or_not_at_all(stores):
+    first = make_endpoint()
+    stores.endpoints.put(first)
+    act = AuditEntry(at=NOW, actor="ada", act="change callback", subject=SITE)
+
+    def refuse(present):
+        raise ConflictError(present.url)
+
+    with pytest.raises(ConflictError, match=re.escape(first.url)):
+        stores.endpoints.change(SITE, refuse, act=act)
+    changed = stores.endpoints.change(SITE, lambda present: replace(present, events=()))
+
+    assert changed == stores.endpoints.get(SITE) == replace(first, events=())
+    assert stores.audit_log.recent() == []
+    with pytest.raises(NotFoundError):
+        stores.endpoints.change(SiteId("no"), lambda _: first)
 
 
 def test_an_endpoint_can_be_forgotten_more_than_once(stores):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from service.domain.comment import CommentId, SiteId
-from service.moderation.telling.announce import announce_withdrawn
+from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
@@ -25,7 +25,9 @@ def withdraw_comment(
         return False
     now = services.common.clock()
     act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
-    services.intake.comments.withdraw(comment_id, at=now, act=act)
-    announce_withdrawn([case], services.telling, services.common)
+    messages = write_withdrawn_messages([case], services.telling, services.common)
+    services.intake.comments.withdraw(comment_id, at=now, act=act, deliveries=messages)
+    if messages:
+        wake_deliverers(services.telling)
     log.info("comment withdrawn", extra={"comment_id": comment_id})
     return True

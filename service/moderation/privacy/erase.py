@@ -25,7 +25,7 @@ from service.moderation.privacy.forget import (
     nobody_named,
     person_keys,
 )
-from service.moderation.telling.announce import announce_withdrawn
+from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.audit import AuditEntry
 from service.ports.services import ReputationPorts, Services
 
@@ -128,13 +128,14 @@ def erase_person(
         forget_accounts(ids, services.reputation, services.review)
         # The first entry is written even if nothing was found: that somebody asked is an act.
         at = services.common.clock()
-        shown = services.review.cases.find(ids)
-        erased += services.reputation.personal_data.withdraw(
-            ids,
-            at=at,
-            act=partial(_act, at, by),
+        messages = write_withdrawn_messages(
+            services.review.cases.find(ids), services.telling, services.common
         )
-        announce_withdrawn(shown, services.telling, services.common)
+        erased += services.reputation.personal_data.withdraw(
+            ids, at=at, act=partial(_act, at, by), deliveries=messages
+        )
+        if messages:
+            wake_deliverers(services.telling)
         show(erased)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
     forget_records(person.sender, services.reputation)

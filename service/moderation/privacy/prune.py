@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from service.moderation.telling.announce import announce_withdrawn
+from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.people import SpamOnly
 from service.ports.services import CommonPorts, Services, TellingPorts
 
@@ -93,6 +93,10 @@ def _withdraw_old(
     if not ids:
         return 0
     shown = services.review.cases.find(ids)
-    withdrawn = services.reputation.personal_data.withdraw(ids, at=at, only=only)
-    announce_withdrawn(shown, services.telling, services.common)
+    messages = write_withdrawn_messages(shown, services.telling, services.common)
+    withdrawn = services.reputation.personal_data.withdraw(
+        ids, at=at, deliveries=messages, only=only
+    )
+    if messages:
+        wake_deliverers(services.telling)
     return withdrawn

@@ -191,25 +191,24 @@ def _held_back(message: Delivery, decision: Decision | None, seconds: int) -> De
     return replace(message, next_try_at=due_at, decision_id=decision.id)
 
 
-def announce_withdrawn(cases: Iterable[Case], telling: TellingPorts, common: CommonPorts) -> None:
-    """Have sites that were built with comments built without them, which are withdrawn by now.
+def write_withdrawn_messages(
+    cases: Iterable[Case], telling: TellingPorts, common: CommonPorts
+) -> list[Delivery]:
+    """Return what has sites that were built with comments built without them.
 
-    `cases` are those as they stood before. A site that does not want that is told nothing.
+    They are to be kept together with the withdrawal; `cases` are those as they stood before. A site
+    that does not want that is told nothing.
     """
     now = common.clock()
     shown = [case for case in cases if as_published(case)]
-
-    def write() -> list[Delivery]:
-        endpoints = endpoints_of(shown, telling)
-        events = [
-            (replace(case, withdrawn_at=now), EventKind.DECISION)
-            for case in shown
-            if (endpoint := endpoints[case.comment.site_id])
-            and endpoint.form is DeliveryForm.BUILD_HOOK
-        ]
-        return write_messages(events, telling, common, endpoints, before=shown)
-
-    _put(shown, telling, write)
+    endpoints = endpoints_of(shown, telling)
+    events = [
+        (replace(case, withdrawn_at=now), EventKind.DECISION)
+        for case in shown
+        if (endpoint := endpoints[case.comment.site_id])
+        and endpoint.form is DeliveryForm.BUILD_HOOK
+    ]
+    return write_messages(events, telling, common, endpoints, before=shown)
 
 
 def wake_deliverers(telling: TellingPorts) -> None:

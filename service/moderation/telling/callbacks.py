@@ -55,7 +55,7 @@ def set_callback(
     endpoint = Endpoint(
         site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
     )
-    _refuse(endpoint, telling)
+    _refuse(endpoint, telling.endpoints.get(site_id), telling)
     act = make_act(common, actor=actor, act="set callback", subject=site_id)
     telling.endpoints.put(endpoint, act=act)
     return IssuedSecret(endpoint=endpoint, secret=secret)
@@ -85,7 +85,7 @@ def set_applier(
         events=tuple(dict.fromkeys(events)),
         form=form,
     )
-    _refuse(endpoint, telling, _token_problems(token))
+    _refuse(endpoint, telling.endpoints.get(site_id), telling, _token_problems(token))
     act = make_act(common, actor=actor, act="set applier", subject=site_id, detail=form.value)
     telling.endpoints.put(endpoint, act=act)
     wake_deliverers(telling)
@@ -113,7 +113,12 @@ def set_build_hook(
         events=APPLIED_EVENTS,
         form=DeliveryForm.BUILD_HOOK,
     )
-    _refuse(endpoint, telling, [] if token is None else _token_problems(token))
+    _refuse(
+        endpoint,
+        telling.endpoints.get(site_id),
+        telling,
+        [] if token is None else _token_problems(token),
+    )
     act = make_act(common, actor=actor, act="set build hook", subject=site_id)
     telling.endpoints.put(endpoint, act=act)
     wake_deliverers(telling)
@@ -127,14 +132,16 @@ def resume_applier(
 
     Raises `NotFoundError` if the site has neither.
     """
-    old = telling.endpoints.get(site_id)
-    if old is None or not old.form.is_call:
-        raise NotFoundError(
-            "this site's decisions are applied at no platform, and it has no build hook"
-        )
-    endpoint = replace(old, refused_at=None, rests_until=None)
+
+    def resumed(old: Endpoint | None) -> Endpoint:
+        if old is None or not old.form.is_call:
+            raise NotFoundError(
+                "this site's decisions are applied at no platform, and it has no build hook"
+            )
+        return replace(old, refused_at=None, rests_until=None)
+
     act = make_act(common, actor=actor, act="resume applier", subject=site_id)
-    telling.endpoints.put(endpoint, act=act)
+    endpoint = telling.endpoints.change(site_id, resumed, act=act)
     wake_deliverers(telling)
     return endpoint
 
@@ -153,17 +160,20 @@ def change_callback(
     What still waits, and what is replayed, goes to the new address. Raises as `set_callback`,
     `NotFoundError` if the site has no callback, and `ConflictError` for one at a platform.
     """
-    old = get_signed_callback(site_id, telling)
-    endpoint = Endpoint(
-        site_id=site_id,
-        url=old.url if url is None else url,
-        secrets=old.secrets,
-        events=old.events if events is None else tuple(dict.fromkeys(events)),
-    )
-    _refuse(endpoint, telling)
+
+    def changed(old: Endpoint | None) -> Endpoint:
+        signed = _signed(old)
+        endpoint = Endpoint(
+            site_id=site_id,
+            url=signed.url if url is None else url,
+            secrets=signed.secrets,
+            events=signed.events if events is None else tuple(dict.fromkeys(events)),
+        )
+        _refuse(endpoint, old, telling)
+        return endpoint
+
     act = make_act(common, actor=actor, act="change callback", subject=site_id)
-    telling.endpoints.put(endpoint, act=act)
-    return endpoint
+    return telling.endpoints.change(site_id, changed, act=act)
 
 
 def rotate_secret(
@@ -175,12 +185,15 @@ def rotate_secret(
     twice ends the old one. Raises `NotFoundError` if the site has no callback, and `ConflictError`
     for one at a platform, which has a token and no secret.
     """
-    old = get_signed_callback(site_id, telling)
     secret = _new_secret(common)
-    secrets = (secret, *old.secrets)[:MAX_SECRETS]
-    endpoint = Endpoint(site_id=site_id, url=old.url, secrets=secrets, events=old.events)
+
+    def rotated(old: Endpoint | None) -> Endpoint:
+        signed = _signed(old)
+        secrets = (secret, *signed.secrets)[:MAX_SECRETS]
+        return Endpoint(site_id=site_id, url=signed.url, secrets=secrets, events=signed.events)
+
     act = make_act(common, actor=actor, act="rotate callback secret", subject=site_id)
-    telling.endpoints.put(endpoint, act=act)
+    endpoint = telling.endpoints.change(site_id, rotated, act=act)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
@@ -194,10 +207,7 @@ def remove_callback(
 
 def get_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
     """Return a site's callback. Raises `NotFoundError` if it has none."""
-    endpoint = telling.endpoints.get(site_id)
-    if endpoint is None:
-        raise NotFoundError("this site has no callback")
-    return endpoint
+    return _known(telling.endpoints.get(site_id))
 
 
 def replay_deliveries(
@@ -271,7 +281,17 @@ def get_signed_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
 
     Raises `NotFoundError` if it has none, `ConflictError` for one at a platform.
     """
-    endpoint = get_callback(site_id, telling)
+    return _signed(telling.endpoints.get(site_id))
+
+
+def _known(endpoint: Endpoint | None) -> Endpoint:
+    if endpoint is None:
+        raise NotFoundError("this site has no callback")
+    return endpoint
+
+
+def _signed(found: Endpoint | None) -> Endpoint:
+    endpoint = _known(found)
     if endpoint.form.is_call:
         msg = (
             f"this site has no callback but, in its place, {endpoint.form.value}; "
@@ -281,7 +301,12 @@ def get_signed_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
     return endpoint
 
 
-def _refuse(endpoint: Endpoint, telling: TellingPorts, problems: Sequence[Problem] = ()) -> None:
+def _refuse(
+    endpoint: Endpoint,
+    present: Endpoint | None,
+    telling: TellingPorts,
+    problems: Sequence[Problem] = (),
+) -> None:
     """Raise `InvalidInputError` for these problems and what is wrong with the endpoint itself."""
     problems = [*problems]
     refusal = telling.notifier.refuse(endpoint.url)
@@ -298,7 +323,6 @@ def _refuse(endpoint: Endpoint, telling: TellingPorts, problems: Sequence[Proble
         problems.append(
             Problem(field="events", problem="names none", remedy=f"name some of {known}")
         )
-    present = telling.endpoints.get(endpoint.site_id)
     if present is not None and present.form is not endpoint.form:
         problems.append(
             Problem(

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from service.domain.case import PendingComment
 from service.domain.comment import Comment, CommentId, Lane, ListHits, Sender, SiteId
 from service.domain.decision import Ruling
+from service.domain.delivery import Delivery
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.ports.audit import AuditEntry
 from service.ports.comments import (
@@ -23,7 +24,7 @@ from service.stores.cursor import REST_RANK
 from service.stores.limits import MAX_FOUND_BY_CONTENT, MOST_EARLY_DELETIONS, OVERTAKEN_BY
 from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
-from service.stores.sql.audit_log import insert_entries
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import driver
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import (
@@ -35,6 +36,7 @@ from service.stores.sql.base.rows import (
 )
 from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows, upsert
 from service.stores.sql.campaigns import delete_traits
+from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.queue_position import place_waiting
 from service.stores.sql.schema.tables import (
     comments,
@@ -267,10 +269,27 @@ class SqlCommentStore:
             return _count_listings(connection)
 
     def withdraw(
-        self, comment_id: CommentId, *, at: datetime, act: AuditEntry | None = None
+        self,
+        comment_id: CommentId,
+        *,
+        at: datetime,
+        act: AuditEntry | None = None,
+        deliveries: Sequence[Delivery] = (),
     ) -> None:
         """See `CommentStore.withdraw`."""
-        write(self._engine, lambda connection: _withdraw_one(connection, comment_id, at, act))
+        query = sa.select(comments.c.withdrawn_at).where(comments.c.id == comment_id)
+
+        def withdraw(connection: sa.Connection) -> None:
+            row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
+            if row is None:
+                msg = f"there is no comment {comment_id!r}"
+                raise NotFoundError(msg)
+            withdraw_locked(connection, [comment_id], at)
+            if row.withdrawn_at is None:
+                insert_deliveries(connection, deliveries)
+                insert_entry(connection, act)
+
+        write(self._engine, withdraw)
 
     def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
         """See `CommentStore.find_sent_by`."""
@@ -304,27 +323,13 @@ class SqlCommentStore:
                     .values(**sender_values(Sender()))
                 )
             delete_traits(connection, wanted)
-            insert_entries(connection, [act] if act else [])
+            insert_entry(connection, act)
 
         write(self._engine, erase)
 
 
 def _least(column: sa.ColumnElement[int], most: int) -> sa.ColumnElement[int]:
     return sa.case((column > most, most), else_=column)
-
-
-def _withdraw_one(
-    connection: sa.Connection, comment_id: CommentId, at: datetime, act: AuditEntry | None
-) -> None:
-    """Withdraw a comment within a transaction; see `CommentStore.withdraw`."""
-    query = sa.select(comments.c.withdrawn_at).where(comments.c.id == comment_id)
-    row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
-    if row is None:
-        msg = f"there is no comment {comment_id!r}"
-        raise NotFoundError(msg)
-    withdraw_locked(connection, [comment_id], at)
-    if row.withdrawn_at is None and act is not None:
-        insert_entries(connection, [act])
 
 
 def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> None:

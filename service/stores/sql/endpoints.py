@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -26,20 +27,34 @@ class SqlEndpointStore:
 
     def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
         """See `EndpointStore.put`."""
-        values = endpoint_values(endpoint)
+        self.change(endpoint.site_id, lambda _: endpoint, act=act)
 
-        def put(connection: sa.Connection) -> None:
-            known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == endpoint.site_id))
-            if known is None:
-                msg = f"there is no site {endpoint.site_id!r}"
+    def change(
+        self,
+        site_id: SiteId,
+        how: Callable[[Endpoint | None], Endpoint],
+        *,
+        act: AuditEntry | None = None,
+    ) -> Endpoint:
+        """See `EndpointStore.change`."""
+        site = sa.select(sites.c.id).where(sites.c.id == site_id).with_for_update(key_share=True)
+        query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
+
+        def change(connection: sa.Connection) -> Endpoint:
+            if connection.scalar(site) is None:
+                msg = f"there is no site {site_id!r}"
                 raise NotFoundError(msg)
+            row = connection.execute(query).one_or_none()
+            endpoint = how(None if row is None else endpoint_from(row))
+            values = endpoint_values(endpoint)
             statement = upsert(connection, site_endpoints).values(values)
             connection.execute(
                 statement.on_conflict_do_update(index_elements=["site_id"], set_=values)
             )
             insert_entry(connection, act)
+            return endpoint
 
-        write(self._engine, put)
+        return write(self._engine, change)
 
     def get(self, site_id: SiteId) -> Endpoint | None:
         """See `EndpointStore.get`."""

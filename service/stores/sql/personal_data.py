@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
+from service.domain.delivery import Delivery
 from service.domain.person import Person
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
@@ -19,6 +20,7 @@ from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.comments import withdraw_locked
+from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
@@ -82,15 +84,19 @@ class SqlPersonalDataStore:
         *,
         at: datetime,
         act: Callable[[int], AuditEntry] | None = None,
+        deliveries: Sequence[Delivery] = (),
         only: SpamOnly | None = None,
     ) -> int:
         """See `PersonalDataStore.withdraw`."""
 
         def withdraw(connection: sa.Connection) -> int:
             withdrawn = _withdraw_all(connection, ids, at, only)
+            insert_deliveries(
+                connection, [one for one in deliveries if one.comment_id in withdrawn]
+            )
             if act is not None:
-                insert_entries(connection, [act(withdrawn)])
-            return withdrawn
+                insert_entries(connection, [act(len(withdrawn))])
+            return len(withdrawn)
 
         return write(self._engine, withdraw)
 
@@ -140,7 +146,7 @@ _CONDITIONS: dict[SpamOnly | None, list[sa.ColumnElement[bool]]] = {
 
 def _withdraw_all(
     connection: sa.Connection, ids: Sequence[CommentId], at: datetime, only: SpamOnly | None
-) -> int:
+) -> list[CommentId]:
     # Sorted, so that two that withdraw the same ones lock them in the same order.
     locked: list[CommentId] = []
     for some in chunks(sorted(set(ids))):
@@ -152,4 +158,4 @@ def _withdraw_all(
         )
         locked += connection.scalars(query)
     withdraw_locked(connection, locked, at)
-    return len(locked)
+    return locked

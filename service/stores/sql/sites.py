@@ -73,7 +73,7 @@ class SqlSiteStore:
             after = replace(before, settings=how(before.settings))
             values = settings_values(after.settings)
             connection.execute(sa.update(sites).where(this).values(settings=values))
-            if act is not None:
+            if act is not None and before != after:
                 insert_entries(connection, [act(before.settings, after.settings)])
             return before, after
 
