@@ -325,7 +325,7 @@ def _all_published(
     cases = _all_cases(site, review)
     shown = (one for case in cases if (one := as_published(case)))
     while batch := list(islice(shown, _PAGE)):
-        yield from link_replies(batch, site, intake)
+        yield from link_replies(batch, site, intake, review)
 
 
 def _all_cases(site: Site, review: ReviewPorts) -> Iterator[Case]:

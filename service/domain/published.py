@@ -22,7 +22,8 @@ _MAIL = re.compile(r"[^\s@]+@[^\s@]+")
 class PublishedComment:
     """What is shown of a comment: its words, and what its author typed to be shown with them.
 
-    There is no room here for anything that would recognise a sender.
+    There is no room here for anything that would recognise a sender. `reply_to_hidden` marks a
+    reply to a comment that is not shown.
     """
 
     id: CommentId
@@ -32,6 +33,7 @@ class PublishedComment:
     author_url: str | None = None
     post_url: str | None = None
     reply_to: str | None = None
+    reply_to_hidden: bool = False
 
     @property
     def shown_name(self) -> str | None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from service.domain.case import Case
+from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
-from service.domain.published import MAX_POST_CHARS, PublishedComment
+from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
 from service.ports.services import IntakePorts, ReviewPorts
 
 PAGE = 200
 """How many comments a page of them has."""
+# Of so many comments that were answered and then edited, the newest of so many versions is found.
+_EDITED, _VERSIONS = 50, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,18 +46,48 @@ def list_published(
         offset=(page - 1) * PAGE,
         limit=PAGE + 1,
     )
-    shown = link_replies(found[:PAGE], site, intake)
+    shown = link_replies(found[:PAGE], site, intake, review)
     return PublishedPage(comments=tuple(shown), has_more=len(found) > PAGE)
 
 
 def link_replies(
-    comments: Iterable[PublishedComment], site: Site, intake: IntakePorts
+    comments: Iterable[PublishedComment], site: Site, intake: IntakePorts, review: ReviewPorts
 ) -> list[PublishedComment]:
-    """Return the comments with the id of what each answers, where its site named its own."""
+    """Return the comments with the id of what each answers, and whether that is shown.
+
+    A site names its own ids; of an edited comment the newest version is meant. No comment answers
+    itself.
+    """
     shown = list(comments)
-    named = {one.reply_to for one in shown if one.reply_to}
-    ids = intake.comments.find_by_site_ids(site.id, sorted(named)) if named else {}
-    return [replace(one, reply_to=ids.get(one.reply_to or "", one.reply_to)) for one in shown]
+    named = sorted({one.reply_to for one in shown if one.reply_to})
+    ids = intake.comments.find_by_site_ids(site.id, named) if named else {}
+    parents = {name: ids.get(name, CommentId(name)) for name in named}
+    cases = _by_id(parents.values(), site, review)
+    edited = [
+        name
+        for name, parent in parents.items()
+        if name in ids and parent in cases and cases[parent].withdrawn_at is not None
+    ]
+    # A later version has taken its place, unless it was deleted.
+    later = {f"{name}@{n}": name for n in range(2, _VERSIONS) for name in edited[:_EDITED]}
+    found = intake.comments.find_by_site_ids(site.id, list(later)) if later else {}
+    parents |= {later[version]: found[version] for version in later if version in found}
+    cases |= _by_id(found.values(), site, review)
+    published = {one for one, case in cases.items() if as_published(case) is not None}
+    return [_linked(one, parents.get(one.reply_to or ""), published) for one in shown]
+
+
+def _linked(
+    one: PublishedComment, parent: CommentId | None, published: Collection[CommentId]
+) -> PublishedComment:
+    if parent is None or parent == one.id:
+        return replace(one, reply_to=None)
+    return replace(one, reply_to=parent, reply_to_hidden=parent not in published)
+
+
+def _by_id(ids: Iterable[CommentId], site: Site, review: ReviewPorts) -> dict[CommentId, Case]:
+    cases = review.cases.find(sorted(ids))
+    return {case.comment.id: case for case in cases if case.comment.site_id == site.id}
 
 
 def addresses_of(post: str, blog: str | None) -> list[str]:

@@ -131,7 +131,7 @@
     more.hidden = true;
     let last = 1;
 
-    function show({ id, author, author_url, at, text, reply_to }) {
+    function show({ id, author, author_url, at, text, reply_to, reply_to_hidden }) {
       if (rows.has(id)) return;
       const parent = rows.get(reply_to);
       const name = () => make("bdi", {}, author || words.anonymous);
@@ -141,6 +141,7 @@
       by.append(/^https?:/i.test(author_url) ? make("a", link, name()) : name(), " ");
       by.append(make("a", { href: `#${id}` }, make("time", { datetime: at }, day)), " ");
       if (parent) by.append(make("a", { href: `#${reply_to}` }, words.answers, " ", parent.name()));
+      else if (reply_to_hidden) by.append(words.hidden);
       const body = make("div", { class: "slopsieve-text", dir: "auto" }, text);
       body.style.whiteSpace = "pre-wrap";
       const reply = button(() => answer(id, name()), words.reply, " ", name());

@@ -29,6 +29,7 @@ _FRESH = "public, max-age=3600"
 _WORDS: Mapping[str, str] = {
     "anonymous": noted("Anonymous"),
     "answers": noted("in reply to"),
+    "hidden": noted("in reply to a comment that is not shown"),
     "more": noted("More comments"),
     "reply": noted("Reply to"),
     "end": noted("Cancel"),

@@ -85,7 +85,7 @@ def blueprint(services: Services) -> Blueprint:
     return public
 
 
-def public_row(comment: PublishedComment) -> Mapping[str, str | None]:
+def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
     """Return what is told of a comment in public; `html` is safe to put into a page as it is."""
     return {
         "id": comment.id,
@@ -96,6 +96,7 @@ def public_row(comment: PublishedComment) -> Mapping[str, str | None]:
         "text": comment.text,
         "html": str(as_html(comment.text)),
         "reply_to": comment.reply_to,
+        "reply_to_hidden": comment.reply_to_hidden,
     }
 
 

@@ -76,6 +76,7 @@ def test_a_post_s_comments_are_shown_oldest_first_with_what_was_typed_to_be_show
         "text": "One.\n\nTwo\nthree <b>",
         "html": "<p>One.</p><p>Two<br>three &lt;b&gt;</p>",
         "reply_to": None,
+        "reply_to_hidden": False,
     }
 
 
