@@ -137,7 +137,7 @@ def test_what_is_lost_by_going_back_is_said_of_each_migration():
 
 
 def test_a_step_that_waits_for_a_table_lets_others_through_and_is_tried_again(postgres, hurried):
-    migrate(postgres, to="m0016")
+    migrate(postgres, to="m0025")
 
     with ThreadPoolExecutor(1) as other, postgres.connect() as reader:
         # Somebody's long report: as long as it runs no column can be added.
@@ -156,16 +156,16 @@ def test_a_step_that_waits_for_a_table_lets_others_through_and_is_tried_again(po
 
 def test_a_step_that_always_waits_gives_up_and_says_which(postgres, hurried, monkeypatch):
     monkeypatch.setattr(migrations, "_TRIES", 2)
-    migrate(postgres, to="m0020")
+    migrate(postgres, to="m0023")
 
     with postgres.connect() as reader:
-        reader.exec_driver_sql("SELECT count(*) FROM site_endpoints")
-        with pytest.raises(MigrationBlockedError, match="m0022 needs a table"):
+        reader.exec_driver_sql("SELECT count(*) FROM applied")
+        with pytest.raises(MigrationBlockedError, match="m0024 needs a table"):
             migrate(postgres)
 
     with postgres.connect() as connection:
         done = MigrationContext.configure(connection).get_current_revision()
-    assert done == "m0021"
+    assert done == "m0023"
     assert migrate(postgres)
 
 
@@ -321,14 +321,14 @@ def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatc
     run = CliRunner()
     assert run.invoke(cli, ["migrate", *home]).exit_code == 0
 
-    refused = run.invoke(cli, ["migrate", *home, "--to", "m0020"])
-    done = run.invoke(cli, ["migrate", *home, "--to", "m0020", "--lose-data"])
+    refused = run.invoke(cli, ["migrate", *home, "--to", "m0025"])
+    done = run.invoke(cli, ["migrate", *home, "--to", "m0025", "--lose-data"])
     unknown = run.invoke(cli, ["migrate", *home, "--to", "m0999"])
 
     assert refused.exit_code != 0
-    assert "m0021: rings" in refused.stderr
-    assert "m0020" not in refused.stderr
+    assert "m0026: what people ruled on" in refused.stderr
+    assert "m0025" not in refused.stderr
     assert done.exit_code == 0
-    assert "It is at m0020." in done.output
+    assert "It is at m0025." in done.output
     assert unknown.exit_code != 0
     assert "no revision 'm0999'" in unknown.stderr

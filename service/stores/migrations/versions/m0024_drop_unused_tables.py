@@ -240,7 +240,8 @@ _MASTODON = (
 
 def upgrade() -> None:
     """Apply the change."""
-    _GONE.drop_all(op.get_bind(), tables=_dropped(), checkfirst=False)
+    # A database that this version has made never had them.
+    _GONE.drop_all(op.get_bind(), tables=_dropped(), checkfirst=True)
     op.drop_column("applied", "reference")
     for statement in _MASTODON:
         op.execute(statement)

@@ -1,7 +1,4 @@
-"""Make every table as of the fifteenth migration, which the fourteen before are squashed into.
-
-No version that was released knows a schema of before.
-"""
+"""Make every table as of version 1.0, but for those that the next migration drops."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import TSVECTOR
 
-revision = "m0015"
+revision = "m0023"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -21,45 +18,6 @@ _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _MOMENT = sa.BigInteger().with_variant(sa.TIMESTAMP(timezone=True), "postgresql")
 _NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _TERMS = sa.Text().with_variant(TSVECTOR(), "postgresql")
-
-_TABLES = (
-    "users",
-    "user_sessions",
-    "second_factors",
-    "recovery_codes",
-    "saved_views",
-    "audit_log",
-    "sites",
-    "site_keys",
-    "site_endpoints",
-    "inbound_hooks",
-    "inbound_seen",
-    "list_entries",
-    "list_version",
-    "comments",
-    "verdicts",
-    "reports",
-    "strokes",
-    "stroke_sites",
-    "decisions",
-    "claims",
-    "deliveries",
-    "delivery_attempts",
-    "opinions",
-    "back_scorings",
-    "back_scoring_chunks",
-    "retrainings",
-    "retraining_lease",
-    "campaigns",
-    "grouping_lease",
-    "known_domains",
-    "comment_traits",
-    "traffic_counts",
-    "traffic_due",
-    "write_probe",
-    "search_due",
-    "search_docs",
-)
 
 
 def upgrade() -> None:
@@ -75,18 +33,8 @@ def upgrade() -> None:
     _make_search()
 
 
-def downgrade() -> None:
-    """Take the change back."""
-    if op.get_context().dialect.name == "sqlite":
-        op.execute("DROP TABLE search_fts")
-    for table in reversed(_TABLES):
-        op.drop_table(table)
-    if op.get_context().dialect.name == "postgresql":
-        op.execute("DROP FUNCTION refuse_change_of_audit_log()")
-
-
 def _make_people() -> None:
-    """Make accounts, their sessions and views, and the log of acts."""
+    """Make accounts, their sessions, and the log of acts."""
     op.create_table(
         "users",
         sa.Column("role", _TEXT, nullable=False, server_default="moderator"),
@@ -123,14 +71,6 @@ def _make_people() -> None:
         sa.ForeignKeyConstraint(["user_id"], ["users.id"], name="fk_recovery_codes_user_id"),
     )
     op.create_table(
-        "saved_views",
-        *_must(_TEXT, "id", "owner_id", "name", "query"),
-        *_must(sa.Boolean(), "shared"),
-        *_must(_MOMENT, "created_at"),
-        sa.PrimaryKeyConstraint("id", name="pk_saved_views"),
-    )
-    _index("ix_saved_views_owner_id", "saved_views", "owner_id")
-    op.create_table(
         "audit_log",
         sa.Column("seq", _NUMBER, nullable=False, autoincrement=True),
         *_must(_MOMENT, "at"),
@@ -166,10 +106,20 @@ def _make_sites() -> None:
     _index("ix_site_keys_site_id", "site_keys", "site_id")
     op.create_table(
         "site_endpoints",
+        sa.Column("form", _TEXT, nullable=False, server_default="standard_webhook"),
         *_must(_TEXT, "site_id", "url"),
         *_must(sa.JSON(), "secrets", "events"),
+        *_may(_MOMENT, "refused_at", "rests_until", "called_at"),
         sa.PrimaryKeyConstraint("site_id", name="pk_site_endpoints"),
         sa.ForeignKeyConstraint(["site_id"], ["sites.id"], name="fk_site_endpoints_site_id"),
+    )
+    op.create_table(
+        "applied",
+        *_must(_TEXT, "site_id", "site_comment_id"),
+        *_must(sa.Boolean(), "certain"),
+        *_may(_TEXT, "reference"),
+        sa.PrimaryKeyConstraint("site_id", "site_comment_id", name="pk_applied"),
+        sa.ForeignKeyConstraint(["site_id"], ["sites.id"], name="fk_applied_site_id"),
     )
     op.create_table(
         "inbound_hooks",
@@ -240,12 +190,15 @@ def _make_comments() -> None:
             "sender_wide_network_key",
             "sender_name_key",
             "campaign_id",
+            "form_token",
+            "sender_account_key",
+            "edit",
         ),
         *_may(sa.Boolean(), "degraded", "form_honeypot_filled"),
         *_must(sa.Boolean(), "audit", "decided"),
         *_must(sa.SmallInteger(), "review_rank"),
-        *_may(sa.BigInteger(), "author_account_age_days", "sender_system"),
-        *_may(sa.JSON(), "sender_before_rotation", "sender_listings"),
+        *_may(sa.BigInteger(), "author_account_age_days", "author_trust_level", "sender_system"),
+        *_may(sa.JSON(), "sender_before_rotation", "sender_listings", "form_behaviour"),
         *_may(sa.Double(), "form_seconds_on_page", "p_spam"),
         sa.PrimaryKeyConstraint("id", name="pk_comments"),
         sa.ForeignKeyConstraint(["site_id"], ["sites.id"], name="fk_comments_site_id"),
@@ -284,6 +237,7 @@ def _make_comments() -> None:
         "received_at id lane withdrawn_at",
         where="outcome IS NULL",
     )
+    _index("ix_comments_post", "comments", "site_id post_url", where="length(post_url) <= 500")
     _index("ix_comments_review", "comments", "review_rank review_at id", where="review_rank < 2")
     _index(
         "ix_comments_sender_address_key",
@@ -466,44 +420,7 @@ def _make_deliveries() -> None:
 
 
 def _make_versions() -> None:
-    """Make what other versions say, and what becomes of retrainings."""
-    op.create_table(
-        "opinions",
-        *_must(_TEXT, "comment_id", "model_version", "origin", "outcome", "site_id", "verdict"),
-        *_must(sa.Double(), "p_spam"),
-        *_must(_MOMENT, "formed_at", "received_at", "judged_at"),
-        *_must(sa.Boolean(), "differs"),
-        sa.PrimaryKeyConstraint("comment_id", "model_version", name="pk_opinions"),
-        sa.ForeignKeyConstraint(["comment_id"], ["comments.id"], name="fk_opinions_comment_id"),
-    )
-    _index("ix_opinions_age", "opinions", "formed_at")
-    _index("ix_opinions_counted", "opinions", "model_version received_at site_id verdict outcome")
-    _index("ix_opinions_differing", "opinions", "model_version comment_id", where=_true("differs"))
-    _index("ix_opinions_seen", "opinions", "model_version origin judged_at site_id")
-    _index("ix_opinions_version", "opinions", "model_version formed_at")
-    op.create_table(
-        "back_scorings",
-        *_must(_TEXT, "id", "model_version", "asked_by", "state"),
-        *_may(sa.JSON(), "site_ids"),
-        *_may(_MOMENT, "since", "ended_at"),
-        *_must(_MOMENT, "until", "asked_at"),
-        *_must(sa.BigInteger(), "total", "done", "chunks"),
-        *_may(_TEXT, "cursor", "problem"),
-        *_must(sa.Boolean(), "cut"),
-        sa.PrimaryKeyConstraint("id", name="pk_back_scorings"),
-    )
-    op.create_table(
-        "back_scoring_chunks",
-        sa.Column("number", sa.BigInteger(), nullable=False, autoincrement=False),
-        *_must(_TEXT, "job_id", "last"),
-        *_may(_TEXT, "after"),
-        *_must(sa.Integer(), "comments"),
-        *_must(_MOMENT, "queued_at"),
-        sa.PrimaryKeyConstraint("job_id", "number", name="pk_back_scoring_chunks"),
-        sa.ForeignKeyConstraint(
-            ["job_id"], ["back_scorings.id"], name="fk_back_scoring_chunks_job_id"
-        ),
-    )
+    """Make what becomes of retrainings."""
     op.create_table(
         "retrainings",
         *_must(_TEXT, "id", "asked_by", "state", "step", "decisions_sha256"),
@@ -543,12 +460,6 @@ def _make_campaigns() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_grouping_lease"),
     )
     op.create_table(
-        "known_domains",
-        *_must(_TEXT, "digest"),
-        *_must(_MOMENT, "first_seen_at"),
-        sa.PrimaryKeyConstraint("digest", name="pk_known_domains"),
-    )
-    op.create_table(
         "comment_traits",
         sa.Column("seq", _NUMBER, nullable=False, autoincrement=True),
         *_must(_TEXT, "comment_id", "space"),
@@ -572,28 +483,7 @@ def _make_campaigns() -> None:
 
 
 def _make_figures() -> None:
-    """Make what drift is measured against, and what a readiness check writes."""
-    op.create_table(
-        "traffic_counts",
-        sa.Column("day", sa.Integer(), nullable=False, autoincrement=False),
-        *_must(_TEXT, "site_id", "model_version", "kind", "name"),
-        *_must(sa.BigInteger(), "number"),
-        sa.PrimaryKeyConstraint(
-            "day", "site_id", "model_version", "kind", "name", name="pk_traffic_counts"
-        ),
-        sa.ForeignKeyConstraint(["site_id"], ["sites.id"], name="fk_traffic_counts_site_id"),
-    )
-    _index(
-        "ix_traffic_counts_days",
-        "traffic_counts",
-        "model_version day site_id",
-        where="kind = 'fact' AND name = 'verdicts'",
-    )
-    op.create_table(
-        "traffic_due",
-        *_must(_TEXT, "comment_id"),
-        sa.PrimaryKeyConstraint("comment_id", name="pk_traffic_due"),
-    )
+    """Make what a readiness check writes."""
     op.create_table(
         "write_probe",
         sa.Column("id", sa.Integer(), nullable=False, autoincrement=False),
