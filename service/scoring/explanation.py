@@ -69,7 +69,7 @@ def percent(p: float) -> str:
 def _headline(verdict: Verdict) -> str:
     """Return the outcome, the probability and the cutoffs that it was compared with."""
     if verdict.degraded:
-        return "Left to a person, because evidence is missing."
+        return "Left to a person: evidence is missing."
     if verdict.followed is not None:
         return f"Called {verdict.outcome} by {about_instruction(verdict.followed)}."
     return f"Called {_by_evidence(verdict.outcome, verdict)}"

@@ -31,7 +31,9 @@ def write_digest(waiting: Waiting, held: HeldSpam, plan: DigestPlan, language: s
         lines: list[str] = []
         for says, path in parts:
             lines += [says, f"{plan.pages_url}{path}"] if plan.pages_url else [says]
-        lines.append(gettext("You get this once a day. Your account's page has the address."))
+        lines.append(
+            gettext("You get this once a day. Change the address on the page Your account.")
+        )
         subject = gettext("Slopsieve: %(what)s", what=waits if waiting.number else spam)
         return Written(subject=subject, text="\n\n".join(lines) + "\n")
 

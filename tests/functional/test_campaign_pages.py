@@ -197,7 +197,7 @@ def test_the_whole_bulk_decision_is_undone_at_once(services, client):
 
     answer = press_undo(client, campaign_id)
 
-    assert "10 rulings taken back." in words(client.get(answer.location))
+    assert "10 decisions undone." in words(client.get(answer.location))
     assert rulings(services, ids) == [None] * 12
 
 

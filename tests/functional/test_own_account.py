@@ -42,7 +42,7 @@ def test_what_one_likes_is_kept_and_shown(services):
 
     told = client.get(post(client, "/me/preferences", language="en", blur="on").location)
 
-    assert "Your choices are kept." in told.text
+    assert "Preferences saved." in told.text
     assert find_user("Ola", services.accounts).preferences == Preferences(
         language="en", blur=True, live=False
     )

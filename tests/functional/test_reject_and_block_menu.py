@@ -154,7 +154,7 @@ def test_who_was_overtaken_is_told_and_nothing_is_changed(services, client, comm
     answer = send(client, block)
 
     assert answer.status_code == 409
-    assert "Somebody else has ruled on this comment in the meantime" in answer.text
+    assert "Somebody else has decided this comment in the meantime" in answer.text
     assert services.review.cases.get(comment.id).decision.decided_by == "Kim"
     assert in_force(services) == []
 

@@ -75,7 +75,7 @@ def test_chosen_comments_are_decided_and_all_taken_back_from_the_page_of_such_ac
 
     assert decided.status_code == undone.status_code == 303
     assert "3 comments rejected." in page.text
-    assert "3 rulings taken back." in after.text
+    assert "3 decisions undone." in after.text
     assert "undo" in page.text
     assert f"/review/strokes/{newest(services).id}/undo" not in after.text
     cases = services.review.cases.find(ids)

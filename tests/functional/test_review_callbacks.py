@@ -221,7 +221,7 @@ def test_an_unknown_message_is_answered_by_a_page(client, delivery_id):
     page = _replay(client, f"/callbacks/{delivery_id}/replay")
 
     assert page.status_code == 404
-    assert "There is nothing here" in page.text
+    assert "Page not found" in page.text
 
 
 def test_looking_at_a_replay_address_replays_nothing(services, client):
@@ -277,8 +277,8 @@ def test_without_messages_the_page_says_whether_any_site_asks(services, client):
 
     somebody = client.get("/callbacks")
 
-    assert "No site asks to be told" in nobody.text
-    assert "Every site was told everything" in somebody.text
+    assert "No site has a callback" in nobody.text
+    assert "All messages were delivered" in somebody.text
     assert "Try all again" not in nobody.text
 
 
@@ -365,7 +365,7 @@ def test_who_sees_some_sites_sees_and_replays_their_messages_alone(services, lim
 def test_of_an_endpoint_of_another_site_nothing_is_said(services, limited):
     services.telling.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
 
-    assert "No site asks to be told" in limited.get("/callbacks").text
+    assert "No site has a callback" in limited.get("/callbacks").text
 
 
 TOKEN = "scoped-token-0123456789"
@@ -420,7 +420,7 @@ def test_a_build_hook_that_refused_says_so_and_what_to_do(services, client):
 
     page = client.get("/callbacks")
 
-    assert "Radiator blog is built anew by calls to api.netlify.com Build hook" in before
+    assert "Radiator blog is rebuilt by calls to api.netlify.com Build hook" in before
     assert "The build hook refused a call 1 h ago" in _words(page)
     assert "slopsieve callbacks build" in page.text
     assert "hush" not in page.text
@@ -477,4 +477,4 @@ def test_an_unknown_platform_is_answered_by_a_page(client, site_id):
 def test_a_platform_that_rests_says_until_when(services, client):
     _apply(services, rests_until=NOW + timedelta(minutes=31))
 
-    assert "The platform asks for time: next try in 31 min" in _words(client.get("/callbacks"))
+    assert "Rate limit of the platform: next try in 31 min" in _words(client.get("/callbacks"))

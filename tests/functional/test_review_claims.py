@@ -105,7 +105,7 @@ def test_a_comment_that_somebody_looks_at_says_so_and_can_be_decided_all_the_sam
     page = mara.get(f"/review/comments/{queue[0].id}")
     answer = rule(mara, queue[0], "reject")
 
-    assert "Ola is looking at it. You can decide all the same" in page.text
+    assert "Ola is looking at it. You can still decide" in page.text
     assert answer.status_code == 303
     assert services.review.cases.get(queue[0].id).decision.decided_by == "Mara"
 

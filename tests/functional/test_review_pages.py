@@ -147,7 +147,7 @@ def test_an_unknown_comment_is_answered_by_a_page(client, comment_id):
     page = client.get(f"/review/comments/{comment_id}")
 
     assert page.status_code == 404
-    assert "There is nothing here" in page.text
+    assert "Page not found" in page.text
 
 
 def test_a_comment_stands_in_the_context_of_its_post(services, client):
@@ -211,7 +211,7 @@ def test_a_degraded_verdict_says_what_was_missing(services, client):
     page = client.get(f"/review/comments/{comment.id}")
 
     assert "history could not be fetched" in page.text
-    assert "the classifier did not answer" in page.text
+    assert "the classifier did not respond" in page.text
     assert '<span class="chip">evidence missing</span>' in page.text
 
 
@@ -329,8 +329,8 @@ def test_undo_returns_to_the_comment_as_it_was(services, client):
 
     assert services.review.cases.get(comment.id).decision is None
     assert _opened(page) == comment.id
-    assert "<strong>Taken back.</strong> The site holds it back." in page.text
-    assert "Taken back by Ola" in page.text
+    assert "<strong>Undone.</strong> The site holds it." in page.text
+    assert "Undone by Ola" in page.text
 
 
 def test_undoing_twice_changes_nothing_more(services, client):
@@ -453,7 +453,7 @@ def test_the_page_says_what_the_site_does_by_itself():
 
     page = client.get(f"/review/comments/{comment.id}")
 
-    assert "For now the site publishes it, as it only observes." in page.text
+    assert "Currently the site publishes it, because it only observes." in page.text
 
 
 def test_pages_follow_one_another_without_gap_or_repeat(services, client):
@@ -526,7 +526,7 @@ def test_a_path_that_is_nothing_is_answered_by_a_page(client):
     page = client.get("/nowhere", headers={"Accept": "text/html"})
 
     assert page.status_code == 404
-    assert "There is nothing here" in page.text
+    assert "Page not found" in page.text
 
 
 def test_a_form_that_is_far_too_big_is_refused_by_a_page(services, client):

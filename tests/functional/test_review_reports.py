@@ -127,8 +127,8 @@ def test_a_withdrawn_comment_says_when_in_place_of_its_words(services, client, w
     page = client.get(f"/review/comments/{withdrawn.id}?show=all")
 
     assert page.status_code == 200
-    assert "Its words are gone since 1 March 2026" in _words(page)
-    assert "Its words were removed just now" in _words(page)
+    assert "Text deleted on 1 March 2026" in _words(page)
+    assert "Text deleted just now" in _words(page)
     assert "boilers" not in page.text
     assert "Bob" not in page.text
     assert "data-by=" not in page.text
@@ -152,7 +152,7 @@ def test_a_comment_withdrawn_before_its_verdict_is_shown_as_never_judged(service
     page = client.get(f"/review/comments/{comment.id}?show=all")
 
     assert "not judged" in page.text
-    assert "You can decide" not in page.text
+    assert "You can still decide" not in page.text
 
 
 def test_a_withdrawn_comment_is_no_longer_disputed(services, client):
@@ -175,7 +175,7 @@ def test_a_forged_ruling_on_a_withdrawn_comment_changes_nothing(services, client
     )
 
     assert page.status_code == 409
-    assert "Nothing was changed. This comment's words are gone" in _words(page)
+    assert "Nothing was changed. The text was deleted" in _words(page)
     assert services.review.cases.get(withdrawn.id).decisions == ()
 
 

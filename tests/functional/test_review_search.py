@@ -210,7 +210,7 @@ def test_how_many_are_decided_already_is_said(services, client):
 
     page = client.get("/review/search?q=loans")
 
-    assert "1 of them is decided already" in page.text
+    assert "1 of them is already decided" in page.text
 
 
 def test_readers_search_and_export_but_do_not_decide(services, client):

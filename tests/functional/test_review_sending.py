@@ -64,7 +64,7 @@ def test_a_decision_that_is_sent_again_changes_nothing_even_after_it_was_taken_b
     again = _send(client, token, comment, ruling="reject", decision="dec_1")
 
     assert (first.status_code, again.status_code) == (200, 200)
-    assert "Taken back by somebody else." in again.text
+    assert "Undone by somebody else." in again.text
     assert services.review.cases.get(comment.id).decision is None
     acts = [entry.act for entry in services.common.audit_log.recent(subject=comment.id)]
     assert acts == ["undo", "reject"]
@@ -101,7 +101,7 @@ def test_it_is_said_who_had_decided_so_already(services, client, token):
     answer = _send(client, token, comment, ruling="reject", decision="dec_1")
 
     assert answer.status_code == 200
-    assert "Mara had decided so already." in re.sub("<[^>]+>", "", answer.text)
+    assert "Mara had already decided so." in re.sub("<[^>]+>", "", answer.text)
 
 
 @pytest.mark.parametrize("seconds", ["", "-1", "nan", "1e3", "1801", "٣"])
@@ -132,7 +132,7 @@ def test_a_skip_and_an_undo_are_told_too(services, client, token):
     undone = _send(client, token, comment, "undo")
 
     assert "Skipped." in skipped.text
-    assert "Taken back." in undone.text
+    assert "Undone." in undone.text
     assert 'class="chip">skipped' in client.get("/review").text
 
 

@@ -96,7 +96,7 @@ def test_names_that_nobody_can_have_are_answered_like_unknown_ones(services, cli
     answer = sign_in(client, name=name.encode("utf-8", "replace").decode())
 
     assert answer.status_code == 403
-    assert "Name and password do not fit." in answer.text
+    assert "Incorrect name or password." in answer.text
 
 
 def test_names_are_recognised_without_regard_to_case(services, client):
@@ -155,9 +155,9 @@ def _passwords(page, *, old, new=PASSWORD, repeat=None):
     ("changes", "complaint"),
     [
         ({"new": "short"}, f"{MIN_PASSWORD_CHARS} to"),
-        ({"old": "wrong"}, "is not the password"),
-        ({"new": PASSWORD, "repeat": "another"}, "differs from the new password"),
-        ({"new": None}, "is the old one"),
+        ({"old": "wrong"}, "Incorrect password"),
+        ({"new": PASSWORD, "repeat": "another"}, "The two new passwords differ"),
+        ({"new": None}, "This is the old password"),
     ],
 )
 def test_a_password_is_refused_with_its_reason(services, client, changes, complaint):
@@ -289,7 +289,7 @@ def test_guessing_is_slowed_down_and_the_page_says_for_how_long(services, client
     assert [a.status_code for a in answers] == [403] * 10 + [429]
     assert right.status_code == 429
     assert 1 <= int(right.headers["Retry-After"]) <= 61
-    assert "Too many tries" in right.text
+    assert "Too many requests" in right.text
 
 
 def test_signing_in_often_with_the_right_password_is_not_guessing(services, client):

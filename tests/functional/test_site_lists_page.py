@@ -110,9 +110,9 @@ def test_everything_wrong_is_said_at_once_and_nothing_typed_is_lost(services, cl
     answer = fill(client, kind="network", value="10.0.0.0/7", reason=" ", expires="7")
 
     assert answer.status_code == 422
-    assert "Nothing was added. 2 things are to be mended." in words(answer)
+    assert "Nothing was added. Correct 2 fields." in words(answer)
     assert "This network is too wide: give at most an IPv4 /16 or an IPv6 /40." in words(answer)
-    assert "Say why, in a few words." in words(answer)
+    assert "Give a short reason." in words(answer)
     assert 'value="10.0.0.0/7"' in answer.text
     assert '<option value="7" selected>' in answer.text
     assert in_force(services) == []
@@ -121,7 +121,7 @@ def test_everything_wrong_is_said_at_once_and_nothing_typed_is_lost(services, cl
 def test_a_form_without_anything_names_all_that_is_missing(client):
     answer = fill(client, kind="nonsense", value="", reason="")
 
-    for said in ("Choose what to list.", "Say what to list.", "Say why, in a few words."):
+    for said in ("Choose what to list.", "Give what to list.", "Give a short reason."):
         assert said in words(answer)
 
 

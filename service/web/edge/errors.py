@@ -135,7 +135,7 @@ KINDS: Mapping[int, Kind] = {
     ),
     503: Kind(
         slug="unavailable",
-        title="A part of the service is away",
+        title="Temporarily unavailable",
         meaning="Nothing was kept; the same request may succeed after `Retry-After` seconds.",
     ),
 }

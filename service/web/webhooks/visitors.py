@@ -44,10 +44,10 @@ _REFUSED = {
     ),
     HTTPStatus.FORBIDDEN: (
         noted("Not from this page"),
-        noted("Comments are taken from the site's own pages alone. Open the page there."),
+        noted("Comments are accepted only from the site's own pages. Open the page there."),
     ),
     HTTPStatus.NOT_FOUND: (
-        noted("There is nothing here"),
+        noted("Page not found"),
         noted("The address may be mistyped."),
     ),
     HTTPStatus.METHOD_NOT_ALLOWED: (
@@ -64,14 +64,14 @@ _REFUSED = {
     ),
     HTTPStatus.UNPROCESSABLE_ENTITY: (
         noted("Your comment was not sent"),
-        noted("Change what is named here and send it again."),
+        noted("Correct the fields named here and send it again."),
     ),
     HTTPStatus.TOO_MANY_REQUESTS: (
         noted("Too many comments at once"),
         noted("Nothing was kept. Wait a minute and send it again."),
     ),
     HTTPStatus.SERVICE_UNAVAILABLE: (
-        noted("Comments cannot be taken at the moment"),
+        noted("Comments cannot be accepted at the moment"),
         noted("Nothing was kept. Send it again in a minute."),
     ),
 }

@@ -45,7 +45,7 @@ def test_forty_are_decided_with_two_exceptions_by_keyboard_alone_and_undone(
 
     page.keyboard.press("u")
 
-    expect(page.locator(".told")).to_contain_text("38 rulings taken back.")
+    expect(page.locator(".told")).to_contain_text("38 decisions undone.")
     assert rulings(services, ids) == [None] * 40
     assert watched.complaints == []
 

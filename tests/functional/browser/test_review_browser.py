@@ -46,7 +46,7 @@ def test_a_moderator_decides_and_undoes_by_keyboard_alone(services, queue, open_
     page.keyboard.press("k")
     expect(_words(page)).to_have_text("Comment number 2")
     page.keyboard.press("u")
-    expect(page.locator(".done")).to_contain_text("Taken back.")
+    expect(page.locator(".done")).to_contain_text("Undone.")
     expect(_words(page)).to_have_text("Comment number 2")
     page.keyboard.press("u")
     expect(_words(page)).to_have_text("Comment number 1")

@@ -155,7 +155,7 @@ def test_a_phone_clears_its_list_by_swipes(services, queue, open_page):
     _swipe(page, _row(page, queue[2]), (20, -120), (150, -120))
     expect(page.locator(".swiping")).to_be_hidden()
     page.locator(".done button").tap()
-    expect(page.locator(".done")).to_contain_text("Taken back.")
+    expect(page.locator(".done")).to_contain_text("Undone.")
 
     wait_until_sent(page)
     rulings = [services.review.cases.get(comment.id).decision for comment in queue]

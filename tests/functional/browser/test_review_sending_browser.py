@@ -262,7 +262,7 @@ def test_a_next_comment_that_does_not_come_says_so_and_keys_wait_for_it(
     page = _ready(open_page())
 
     _type(page, "ar")
-    expect(page.locator("#opened")).to_contain_text("does not hand out the next comment")
+    expect(page.locator("#opened")).to_contain_text("did not send the next comment")
     faults.others = lambda _path: None
 
     expect(_words(page)).to_have_text("Comment number 2", timeout=10_000)
@@ -282,12 +282,12 @@ def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
 
     page.keyboard.press("u")
     expect(_words(page)).to_have_text("Comment number 1")
-    expect(page.locator(".done")).to_contain_text("Taken back.")
+    expect(page.locator(".done")).to_contain_text("Undone.")
     page.keyboard.press("u")
     expect(_words(page)).to_have_text("Comment number 0")
     expect(_sending(page)).to_have_text("")
     page.keyboard.press("u")
-    expect(page.locator(".done")).to_contain_text("There is nothing to take back")
+    expect(page.locator(".done")).to_contain_text("Nothing to undo")
 
     assert not any(services.review.cases.get(one.id).decision for one in queue)
 
@@ -327,7 +327,7 @@ def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
     page = _ready_by_a_clock(open_page())
 
     _type(page, "arr")
-    expect(page.locator("#opened")).to_contain_text("does not hand out the next comment")
+    expect(page.locator("#opened")).to_contain_text("did not send the next comment")
     page.clock.fast_forward(11_000)
     expect(page.locator(".done")).to_contain_text("2 keys were typed before", timeout=20_000)
     faults.others = lambda _path: None

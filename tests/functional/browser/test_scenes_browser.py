@@ -49,7 +49,7 @@ def test_a_queue_is_cleared_by_buttons_alone_and_the_last_is_taken_back(
     wait_until_sent(page)
     cleared = _rulings(services, queue)
     getattr(page.locator(".done button"), press)()
-    expect(page.locator(".done")).to_contain_text("Taken back.")
+    expect(page.locator(".done")).to_contain_text("Undone.")
     wait_until_sent(page)
 
     assert cleared == [Ruling.APPROVE, Ruling.REJECT] * 2

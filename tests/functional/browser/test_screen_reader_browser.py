@@ -128,4 +128,4 @@ def test_what_is_not_sent_is_announced(services, open_page):
     expect(page.locator("#spoken")).to_contain_text("cannot be sent at the moment. It is kept")
     expect(page.locator("[data-part=sending]")).to_contain_text("1 not sent")
     page.context.set_offline(False)
-    expect(page.locator("#spoken")).to_contain_text("All is sent.", timeout=30_000)
+    expect(page.locator("#spoken")).to_contain_text("Everything is sent.", timeout=30_000)

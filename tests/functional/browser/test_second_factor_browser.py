@@ -19,7 +19,7 @@ def _set_up(page: Page, services) -> str:
     page.get_by_role("link", name="Your account").click()
     page.get_by_role("link", name="Second factor").click()
     page.get_by_label("Your password").fill(PASSWORD)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.locator("svg.square")).to_be_visible()
     secret = page.locator(".secret").inner_text().replace(" ", "")
     page.get_by_label("The six digits that the app shows now").fill(_code(secret, services))
@@ -37,7 +37,7 @@ def test_a_second_factor_is_set_up_and_asked_for(services, open_page, width, scr
     secret = _set_up(page, services)
     services.common.clock.advance(minutes=1)
 
-    page.get_by_role("link", name="I have kept them").click()
+    page.get_by_role("link", name="I have saved them").click()
     page.get_by_text("Ola").first.click()
     page.get_by_role("button", name="Sign out").click()
     page.get_by_label("Name").fill("Ola")

@@ -112,10 +112,10 @@ def test_the_explanation_says_outcome_reasons_and_what_was_missing():
 
     sentences = explain(verdict)
 
-    assert sentences[0] == "Left to a person, because evidence is missing."
+    assert sentences[0] == "Left to a person: evidence is missing."
     assert "Contains a link (for spam, +1.50)." in sentences
     assert "Contains a link (recorded, not weighed)." in sentences
-    assert sentences[-1] == "Missing: the classifier did not answer."
+    assert sentences[-1] == "Missing: the classifier did not respond."
 
 
 @pytest.mark.parametrize(

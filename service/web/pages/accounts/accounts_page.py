@@ -43,7 +43,7 @@ _ROLE_MEANS = {
     Role.OWNER: noted("Everything, on all sites: accounts and personal data too."),
     Role.ADMIN: noted("Decides, keeps lists, sets up sites and sees the log."),
     Role.MODERATOR: noted("Decides comments and keeps lists."),
-    Role.READER: noted("Looks, and changes nothing."),
+    Role.READER: noted("Can read, but change nothing."),
 }
 _PROBLEMS = {
     "name": noted("A name has 1 to 60 printable characters."),
@@ -149,7 +149,7 @@ def _add_acts(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) ->
             turn_off_second_factor(user, accounts, common, actor=me.name, actor_role=me.role)
         except ConflictError as error:
             return _refused(user, error, accounts, common)
-        return _back(user, gettext("The second factor is off; the password alone lets them in."))
+        return _back(user, gettext("The second factor is off; the password alone signs them in."))
 
     @pages.post("/accounts/<user_id>/end")
     @needs(Permission.MANAGE_ACCOUNTS)
@@ -198,7 +198,7 @@ def _said(error: InvalidInputError | ConflictError) -> str:
     if isinstance(error, LastOwnerError):
         return gettext("This is the last owner. Make somebody else an owner first.")
     if isinstance(error, AboveOwnRoleError):
-        return gettext("Nobody gives a role above their own, or changes who has one.")
+        return gettext("You cannot assign or change a role above your own.")
     return gettext("There is an account of that name already, or it has changed meanwhile.")
 
 

@@ -71,7 +71,7 @@ def _add_signing_in(
         try:
             user = authenticate_user(typed("name"), typed("password"), accounts)
         except NotAuthenticatedError:
-            refusal = gettext("Name and password do not fit.")
+            refusal = gettext("Incorrect name or password.")
             return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
         target = safe_next(request.form.get("next"))
         if accounts.second_factors.get(user.id) is not None:
@@ -98,7 +98,7 @@ def _add_second_step(
         try:
             check_second_factor(user, typed("code"), accounts, common)
         except NotAuthenticatedError:
-            refusal = gettext("This code does not fit, or it was used already.")
+            refusal = gettext("Incorrect code, or already used.")
             return render_template("sign_in_code.html", refusal=refusal), HTTPStatus.FORBIDDEN
         target = safe_next(session[_PENDING].get("next"))
         _start_session(user, accounts, common)
@@ -214,12 +214,12 @@ def _password_page(problems: tuple[Problem, ...] = ()) -> str:
 def _in_words(field: str) -> str:
     """Return the error of one field of the form, in the reader's language."""
     if field == "old":
-        return gettext("It is not the password: enter the present one.")
+        return gettext("Incorrect password: enter the current one.")
     if field == "repeat":
-        return gettext("It differs from the new password: type the same twice.")
+        return gettext("The two new passwords differ.")
     chars = len(typed("new"))
     if MIN_PASSWORD_CHARS <= chars <= MAX_PASSWORD_CHARS:
-        return gettext("It is the old one: choose another password.")
+        return gettext("This is the old password: choose another.")
     return gettext(
         "It has %(chars)s characters: choose %(least)s to %(most)s characters.",
         chars=chars,

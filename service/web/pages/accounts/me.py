@@ -69,7 +69,7 @@ def add_me(
         except InvalidInputError:
             session[_REFUSED] = gettext("Not a valid email address. Write it as name@example.org.")
             return redirect(url_for("pages.me"), HTTPStatus.SEE_OTHER)
-        return _back(gettext("Your choices are kept."))
+        return _back(gettext("Preferences saved."))
 
     @pages.post("/me/preferences")
     @needs(Permission.LOOK)
@@ -84,7 +84,7 @@ def add_me(
         )
         set_preferences(moderator(), preferences, accounts)
         choose_language(preferences.language)
-        return _back(gettext("Your choices are kept."))
+        return _back(gettext("Preferences saved."))
 
     @pages.post("/me/density")
     @needs(Permission.LOOK)

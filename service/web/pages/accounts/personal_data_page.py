@@ -130,8 +130,8 @@ def _forget(person: Person, services: Services) -> ResponseReturnValue:
     forgotten = forget_sender(person.sender, services, by=moderator().name)
     return _back(
         ngettext(
-            "%(num)s comment lost the keys of its sender; its words are kept.",
-            "%(num)s comments lost the keys of their sender; their words are kept.",
+            "%(num)s comment lost its sender keys; its text is kept.",
+            "%(num)s comments lost their sender keys; their text is kept.",
             forgotten,
         )
     )

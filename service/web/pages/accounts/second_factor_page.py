@@ -83,7 +83,7 @@ def _add_turning_on(
                 user, accounts, common, seed=offer.seed, code=typed("code")
             )
         except InvalidInputError:
-            refusal = gettext("This code does not fit: type the one that the app shows now.")
+            refusal = gettext("Incorrect code: type the one that the app shows now.")
             return _page(accounts, common, config, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
         session.pop(_OFFERED, None)
         return _page(accounts, common, config, codes=codes)

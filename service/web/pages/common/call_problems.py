@@ -14,18 +14,18 @@ PROBLEMS_IN_WORDS: Mapping[str, str] = {
         "The certificate is not valid for this host"
     ),
     "no encrypted connection": noted("No encrypted connection"),
-    "no answer in time": noted("No answer in time"),
-    "the answer cannot be read": noted("The answer cannot be read"),
+    "no answer in time": noted("No response in time"),
+    "the answer cannot be read": noted("The response cannot be read"),
     "the answer leads elsewhere, which is not followed": noted(
-        "The answer leads elsewhere, which is not followed"
+        "The response is a redirect, which is not followed"
     ),
     "the site answered with an error": noted("The site answered with an error"),
-    "the site wants no callbacks any more": noted("The site wants no callbacks any more"),
-    "there never was a verdict": noted("There never was a verdict"),
+    "the site wants no callbacks any more": noted("The site has no callback any more"),
+    "there never was a verdict": noted("No verdict was recorded"),
     "there was nothing to change there": noted("There was nothing to change there"),
     "the platform refuses the token": noted("The platform refuses the token"),
-    "the platform asks for time": noted("The platform asks for time"),
-    "the comment is not there any more": noted("The comment is not there any more"),
+    "the platform asks for time": noted("Rate limit of the platform"),
+    "the comment is not there any more": noted("The comment no longer exists"),
     "the platform does not allow this to the token's owner": noted(
         "The platform does not allow this to the token's owner"
     ),

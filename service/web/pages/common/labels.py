@@ -30,9 +30,9 @@ CALLED_BY = _outcomes(
     noted("Called spam by %(model)s"),
 )
 CALLED_BECAUSE = _outcomes(
-    noted("Called ham, as it stands below %(ham)s."),
-    noted("Left to a person, as it stands between %(ham)s and %(spam)s."),
-    noted("Called spam, as it stands at %(spam)s or above."),
+    noted("Called ham: below %(ham)s."),
+    noted("Left to a person: between %(ham)s and %(spam)s."),
+    noted("Called spam: %(spam)s or above."),
 )
 RULED = {Ruling.APPROVE: noted("approved"), Ruling.REJECT: noted("rejected")}
 RULED_HEADINGS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
@@ -58,11 +58,11 @@ REPORTED_BY = {
 }
 SITE_DOES = {
     Action.PUBLISH: noted("The site publishes it."),
-    Action.HOLD: noted("The site holds it back."),
+    Action.HOLD: noted("The site holds it."),
     Action.REJECT: noted("The site rejects it."),
 }
 SITE_DOES_FOR_NOW = {
-    Action.PUBLISH: noted("For now the site publishes it."),
-    Action.HOLD: noted("For now the site holds it back."),
-    Action.REJECT: noted("For now the site rejects it."),
+    Action.PUBLISH: noted("Currently the site publishes it."),
+    Action.HOLD: noted("Currently the site holds it."),
+    Action.REJECT: noted("Currently the site rejects it."),
 }

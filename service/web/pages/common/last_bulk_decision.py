@@ -116,8 +116,8 @@ def is_seen(bulk_decision: BulkDecision) -> bool:
 def _told(bulk_decision: BulkDecision) -> str:
     if bulk_decision.undone_at is not None:
         return ngettext(
-            "%(num)s ruling taken back.",
-            "%(num)s rulings taken back.",
+            "%(num)s decision undone.",
+            "%(num)s decisions undone.",
             bulk_decision.n_decided - bulk_decision.n_in_force,
         )
     if bulk_decision.ruling is Ruling.APPROVE:
@@ -133,7 +133,7 @@ def _left_out(bulk_decision: BulkDecision) -> str:
     if not bulk_decision.n_left_out:
         return ""
     return ngettext(
-        "%(num)s was left out: ruled so already, or gone.",
-        "%(num)s were left out: ruled so already, or gone.",
+        "%(num)s was skipped: already decided so, or deleted.",
+        "%(num)s were skipped: already decided so, or deleted.",
         bulk_decision.n_left_out,
     )

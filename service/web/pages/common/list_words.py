@@ -22,19 +22,19 @@ EFFECT_IN_WORDS: Mapping[Effect, str] = {
 }
 # By field and problem, as the use cases name them.
 _PROBLEMS: Mapping[tuple[str, str], str] = {
-    ("value", "is missing"): noted("Say what to list."),
+    ("value", "is missing"): noted("Give what to list."),
     ("value", "is too long"): noted("This is too long: give at most 320 characters."),
     ("value", "is no e-mail address"): noted(
-        "This is no e-mail address: give one such as mara@example.org."
+        "Not a valid e-mail address. Give one such as mara@example.org."
     ),
     ("value", "is no IP address"): noted(
-        "This is no IP address: give one such as 192.0.2.7 or 2001:db8::7."
+        "Not a valid IP address. Give one such as 192.0.2.7 or 2001:db8::7."
     ),
     ("value", "belongs to a private network"): noted(
         "This belongs to a private network: give the public address that a comment came from."
     ),
     ("value", "is no network"): noted(
-        "This is no network: give one such as 192.0.2.0/24 or 2001:db8::/48."
+        "Not a valid network. Give one such as 192.0.2.0/24 or 2001:db8::/48."
     ),
     ("value", "is too wide a network"): noted(
         "This network is too wide: give at most an IPv4 /16 or an IPv6 /40."
@@ -44,12 +44,11 @@ _PROBLEMS: Mapping[tuple[str, str], str] = {
         "an IPv6 /40 to /48 or /56 to /64, or a single address."
     ),
     ("value", "is a mail provider that everybody uses"): noted(
-        "Everybody uses this mail provider: list a single e-mail address."
+        "This mail provider is too common. Give a single e-mail address."
     ),
-    ("value", "is no domain"): noted("This is no domain: give one such as example.com."),
+    ("value", "is no domain"): noted("Not a valid domain. Give one such as example.com."),
     ("value", "is a suffix under which everybody may register, or none at all"): noted(
-        "Everybody may register under this suffix, or nobody can: give a domain that somebody "
-        "registered, such as example.com."
+        "This is a public suffix. Give a registered domain such as example.com."
     ),
     ("value", "is too long a phrase"): noted(
         "This phrase is too long: give at most 200 characters."
@@ -64,11 +63,11 @@ _PROBLEMS: Mapping[tuple[str, str], str] = {
         "There are too many entries: remove some that match nothing any more."
     ),
     ("value", "is found in too many comments that stand the other way"): noted(
-        "More than one in fifty of the comments that stand the other way has this phrase: "
-        "give a longer one."
+        "More than one in fifty comments with the other outcome contains this phrase: give a "
+        "longer one."
     ),
-    ("reason", "is missing"): noted("Say why, in a few words."),
-    ("reason", "is too long"): noted("This reason is too long: say it in at most 200 characters."),
+    ("reason", "is missing"): noted("Give a short reason."),
+    ("reason", "is too long"): noted("This reason is too long: give at most 200 characters."),
     ("kind", "is missing"): noted("Choose what to list."),
     ("site", "is missing"): noted("Choose one of your sites."),
 }

@@ -61,8 +61,8 @@ _WEAK = (
         noted("Reads like a sincere remark; it links to %(host)s."),
     ),
 )
-_KNOWN_FOR_SPAM = noted("What is known of its sender or its links speaks for spam.")
-_KNOWN_FOR_HAM = noted("What is known of its sender speaks for a sincere remark.")
+_KNOWN_FOR_SPAM = noted("What is known of its sender or its links suggests spam.")
+_KNOWN_FOR_HAM = noted("What is known of its sender suggests a sincere remark.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,17 +66,17 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _ADVICE = {
-    HTTPStatus.BAD_REQUEST: (noted("That was not understood"), noted("Go back and try once more.")),
+    HTTPStatus.BAD_REQUEST: (noted("Bad request"), noted("Go back and try again.")),
     HTTPStatus.FORBIDDEN: (
         noted("Not allowed"),
-        noted("Your account may not do that; its owner can change what it may."),
+        noted("Your role does not allow this. An owner can change your role."),
     ),
     HTTPStatus.NOT_FOUND: (
-        noted("There is nothing here"),
+        noted("Page not found"),
         noted("The address may be mistyped."),
     ),
     HTTPStatus.METHOD_NOT_ALLOWED: (
-        noted("Not that way"),
+        noted("Method not allowed"),
         noted("Use the buttons of the review page."),
     ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
@@ -84,11 +84,11 @@ _ADVICE = {
         noted("No form here needs that much."),
     ),
     HTTPStatus.TOO_MANY_REQUESTS: (
-        noted("Too many tries"),
-        noted("Wait a minute, then try once more."),
+        noted("Too many requests"),
+        noted("Wait a minute, then try again."),
     ),
     HTTPStatus.SERVICE_UNAVAILABLE: (
-        noted("A part of the service is away"),
+        noted("Temporarily unavailable"),
         noted("Nothing is lost. Try again in a few seconds."),
     ),
 }
@@ -97,7 +97,7 @@ _NEEDS = "needs_permission"
 _LOOKING = frozenset({"GET", "HEAD"})
 _STALE_FORM = (
     noted("This form has expired"),
-    noted("Nothing was changed. Load the page anew and try once more."),
+    noted("Nothing was changed. Reload the page and try again."),
 )
 
 

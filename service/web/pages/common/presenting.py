@@ -69,7 +69,7 @@ _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _SPACES = " \t\r\n"
 _SPACE = re.compile(f"[{_SPACES}]+")
 _MISSING = {
-    "model": noted("Missing: the classifier did not answer."),
+    "model": noted("Missing: the classifier did not respond."),
     "history": noted("Missing: the sender's history could not be fetched."),
     "detectors": noted("Missing: the detectors could not run."),
     "judging": noted("Missing: judging this comment failed."),
@@ -507,7 +507,7 @@ def _holder(case: Case, claim: Claim | None) -> tuple[Piece, ...]:
 
 def _for_now(case: Case) -> str:
     if case.mode is Mode.OBSERVE and case.action is Action.PUBLISH:
-        return gettext("For now the site publishes it, as it only observes.")
+        return gettext("Currently the site publishes it, because it only observes.")
     return gettext(SITE_DOES_FOR_NOW[case.action])
 
 
@@ -528,7 +528,7 @@ def _history(case: Case, now: datetime) -> tuple[Event, ...]:
         )
         events.append(_event(report.reported_at, said, now))
     if case.withdrawn_at is not None:
-        events.append(_event(case.withdrawn_at, gettext("Its words were removed"), now))
+        events.append(_event(case.withdrawn_at, gettext("Text deleted"), now))
     return tuple(event for _, event in sorted(events, key=lambda one: one[0]))
 
 
@@ -542,7 +542,7 @@ def _decision_events(decision: Decision, now: datetime) -> list[tuple[datetime, 
     note = part_text(why if kept_from is None else gettext(KEPT_BECAUSE.get(why, why)))
     events = [(at, replace(event, note=note, undone=decision.undone_at is not None))]
     if decision.undone_at is not None:
-        taken_back = gettext("Taken back by %(who)s", who=decision.undone_by or "")
+        taken_back = gettext("Undone by %(who)s", who=decision.undone_by or "")
         events.append(_event(decision.undone_at, taken_back, now))
     return events
 
@@ -574,7 +574,7 @@ def _headline(verdict: Verdict) -> str:
     if verdict.followed:
         return ""
     if verdict.degraded:
-        return gettext("Left to a person, because evidence is missing.")
+        return gettext("Left to a person: evidence is missing.")
     return gettext(
         CALLED_BECAUSE[verdict.outcome],
         ham=_cutoff(verdict.ham_cutoff, verdict),

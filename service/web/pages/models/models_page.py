@@ -98,9 +98,9 @@ def _add_retraining_acts(pages: Blueprint, services: Services, config: WebConfig
             refusal = gettext("No process that retrains is running; see below for what to do.")
             return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
         except ConflictError:
-            refusal = gettext("A retraining is under way already.")
+            refusal = gettext("A retraining is already running.")
             return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
-        return _back(gettext("A retraining was asked for; it begins within seconds."))
+        return _back(gettext("Retraining requested; it starts within seconds."))
 
     @pages.post("/models/retrainings/<retraining_id>/promote")
     @needs(Permission.MANAGE_MODELS)
@@ -132,7 +132,7 @@ def _find(retraining_id: str, learning: LearningPorts) -> Retraining:
 
 
 def _answered(services: Services) -> ResponseReturnValue:
-    refusal = gettext("This candidate was answered before. Nothing was changed.")
+    refusal = gettext("This candidate was already promoted or refused. Nothing was changed.")
     return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
 
 

@@ -214,7 +214,7 @@ def _kind(one: Retraining, now: datetime) -> str:
 
 def _progress(one: Retraining) -> str:
     if not one.step:
-        return gettext("It has not said yet how far it is.")
+        return gettext("No progress reported yet.")
     words = gettext(_STEPS[one.step]) if one.step in _STEPS else one.step
     if one.seconds_left is None:
         return gettext("%(n)s %% done, %(step)s", n=round(one.share_done * 100), step=words)

@@ -209,7 +209,7 @@ def _conflict() -> ResponseReturnValue:
     return error_page(
         HTTPStatus.CONFLICT,
         gettext("Nothing was changed"),
-        gettext("Somebody else has ruled on this comment in the meantime; look at it once more."),
+        gettext("Somebody else has decided this comment in the meantime; look at it again."),
     )
 
 

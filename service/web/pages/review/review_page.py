@@ -102,7 +102,7 @@ _SORTS = {
     Order.SITE: noted("By site"),
 }
 SORTS = {
-    Tab.NEEDS_REVIEW: {Order.REVIEW: noted("Costliest wait first"), **_SORTS},
+    Tab.NEEDS_REVIEW: {Order.REVIEW: noted("Highest priority first"), **_SORTS},
     Tab.HELD_AS_SPAM: _SORTS,
 }
 """Orders that can be chosen for a list, its own first."""

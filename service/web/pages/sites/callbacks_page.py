@@ -260,7 +260,7 @@ def _outcome(attempt: DeliveryAttempt) -> str:
     """Return what came of a try, in fixed words and with the status that was answered."""
     status = f" ({attempt.status})" if attempt.status is not None else ""
     if attempt.problem is None:
-        return gettext("The site took it") + status
+        return gettext("Accepted by the site") + status
     known = PROBLEMS_IN_WORDS.get(attempt.problem)
     if known:
         return gettext(known) + status
