@@ -12,7 +12,7 @@ from service.scoring.weights import Cutoffs
 # Contributions smaller than this (a factor of 1.05 on the odds) change nothing a person could see.
 _WORTH_SAYING = 0.05
 _MISSING_IN_WORDS = {
-    "model": "the classifier did not answer",
+    "model": "the classifier did not respond",
     "history": "the sender's history could not be fetched",
     "detectors": "the detectors could not run",
     "text": "the comment shows no characters",
