@@ -23,6 +23,7 @@ from service.stores import migrations
 from service.stores.migrations import (
     MigrationBlockedError,
     SchemaState,
+    UnfitSchemaError,
     alembic_config,
     migrate,
     schema_state,
@@ -36,6 +37,9 @@ from tests.guards.migrated import empty_postgresql, empty_sqlite
 REVISIONS = [
     one.revision for one in ScriptDirectory.from_config(alembic_config()).walk_revisions()
 ][::-1]
+# The step from 1.0 drops tables: nobody goes back over it.
+ONE_WAY = "m0024"
+TAKEN_BACK = REVISIONS[REVISIONS.index(ONE_WAY) + 1 :]
 LARGE = (
     "comments", "verdicts", "decisions", "reports", "deliveries", "delivery_attempts",
     "audit_log", "search_docs", "comment_traits",
@@ -133,7 +137,7 @@ def test_what_would_not_stop_it_is_allowed(statement):
 
 
 def test_what_is_lost_by_going_back_is_said_of_each_migration():
-    assert list(LOSSES) == REVISIONS
+    assert list(LOSSES) == TAKEN_BACK
 
 
 def test_a_step_that_waits_for_a_table_lets_others_through_and_is_tried_again(postgres, hurried):
@@ -302,7 +306,7 @@ def test_every_version_can_be_gone_back_to_and_on_from_with_comments_kept(engine
     migrate(engine)
     before = keep_something(engine)
 
-    for revision in REVISIONS[-2::-1]:
+    for revision in [ONE_WAY, *TAKEN_BACK][-2::-1]:
         assert migrate(engine, to=revision)
         with engine.connect() as connection:
             assert MigrationContext.configure(connection).get_current_revision() == revision
@@ -313,6 +317,15 @@ def test_every_version_can_be_gone_back_to_and_on_from_with_comments_kept(engine
 
     assert told(all_cases(engine)) == told(before)
     assert not migrate(engine)
+
+
+def test_nobody_goes_back_over_a_step_that_dropped_tables(engine):
+    migrate(engine)
+
+    with pytest.raises(UnfitSchemaError, match=f"{ONE_WAY} dropped tables"):
+        migrate(engine, to="m0023")
+
+    assert schema_state(engine) is SchemaState.UP_TO_DATE
 
 
 def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatch):

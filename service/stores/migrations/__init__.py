@@ -135,7 +135,11 @@ def _steps(connection: sa.Connection, to: str | None) -> tuple[list[Script], lis
     current = MigrationContext.configure(connection).get_current_revision()
     have = 0 if current is None else names.index(current) + 1
     want = len(names) if to is None else names.index(to) + 1
-    return oldest_first[have:want], oldest_first[want:have][::-1]
+    up, down = oldest_first[have:want], oldest_first[want:have][::-1]
+    if last := next((one for one in down if getattr(one.module, "one_way", False)), None):
+        msg = f"{last.revision} dropped tables and can't be taken back; restore a backup"
+        raise UnfitSchemaError(msg)
+    return up, down
 
 
 _UNFIT = {
