@@ -53,7 +53,7 @@ def _asks_for(item: pytest.Item) -> set[str]:
 
 
 def is_heavy(path: Path) -> bool:
-    """Say whether a file of ours imports one of `HEAVY`, itself or through other files of ours."""
+    """Return True if a file of ours imports one of `HEAVY`, directly or through our files."""
     seen, open_files = {path}, [path]
     while open_files:
         names = _imported(open_files.pop())

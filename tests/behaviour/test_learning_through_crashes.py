@@ -157,7 +157,7 @@ class _Broken(BaseException):
 
 
 def _breaks_off(worker: TaughtKeeper, at: int) -> bool:
-    """Say whether asking has so many lines of the keeper; at the last one it is broken off."""
+    """Return True if `keep` ran that many lines; it is interrupted at the last one."""
     lines = 0
 
     def trace(frame: FrameType, event: str, _: Any) -> Any:

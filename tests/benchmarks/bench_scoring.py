@@ -201,7 +201,7 @@ def print_table(measured: Measured, peaks: Mapping[str, float], colds: Mapping[s
 
 
 def print_disk(version: Path) -> None:
-    """Say what serving takes on the disk, beside what torch and transformers would."""
+    """Return the disk space of serving, and that of torch and transformers."""
     serving = installed_bytes(locked_packages(_ROOT / "requirements.lock"))
     largest = sorted(serving, key=lambda name: -serving[name])[:5]
     print(

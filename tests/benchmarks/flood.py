@@ -117,7 +117,7 @@ def post_all(api: Api, rows: list[dict[str, Any]], kept: list[str]) -> None:
 
 
 def pending(api: Api) -> bool:
-    """Say whether any comment still waits for its verdict."""
+    """Return True if any comment still waits for its verdict."""
     return bool(api.call("GET", "/v1/comments?state=pending&limit=1")["comments"])
 
 

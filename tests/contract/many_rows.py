@@ -46,7 +46,7 @@ def comment_id(number: int) -> CommentId:
 
 
 def _outcome(number: int) -> Outcome | None:
-    """Say what was concluded: of a hundred comments one waits for that, five are unsure."""
+    """Return the outcome: of a hundred comments one is pending, five are unsure."""
     part = number % 100
     if part == 0:
         return None

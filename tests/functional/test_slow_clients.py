@@ -187,7 +187,7 @@ class _Slow:
             return b""
 
     def is_closed(self) -> bool:
-        """Say whether the server has closed it, which was just turned if it turns by hand."""
+        """Return True if the server has closed it."""
         self._socket.settimeout(0)
         try:
             while self._socket.recv(65_536):

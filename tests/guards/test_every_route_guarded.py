@@ -69,7 +69,7 @@ def _blueprint(rule: Rule) -> str:
 
 
 def _is_refused(rule: Rule, method: str, answer: TestResponse) -> bool:
-    """Say whether the answer refuses as this kind of route does."""
+    """Return True if the response refuses as this kind of route does."""
     kind = _blueprint(rule)
     if kind in {API, HOOKS}:
         return answer.status_code == 401
