@@ -63,6 +63,8 @@ def submit_version(
     comment = new.comment
     if comment.site_comment_id is None:
         return submit_comments([new], services.intake, services.common)[0].comment_id
+    if recovers:
+        services.intake.comments.forget_deletion(comment.site_id, comment.site_comment_id)
     for _ in range(_TRIES):
         ids = _version_ids(comment.site_id, comment.site_comment_id, services.intake)
         if ids:
@@ -84,11 +86,9 @@ def submit_version(
             services.common,
             before_queueing=partial(_keep_ruling, version.comment, services),
         )[0]
-        if added.outcome is AddOutcome.DELETED:
-            return None
         if added.outcome is not AddOutcome.CONFLICT:
             _withdraw_all(ids, services, by=by)
-            return added.comment_id
+            return None if added.outcome is AddOutcome.DELETED else added.comment_id
     raise StoreUnavailableError("too many edits of one comment arrive at once")
 
 
@@ -146,20 +146,21 @@ def _shows_the_same(kept: Comment, shown: Comment) -> bool:
 
 def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment:
     """Return a version with what the edit did since a person ruled, else since the newest one."""
-    before = newest.comment
     if newest.withdrawn_at is not None:
         # Not a word is left to compare with.
-        return replace(shown, edit=Edit.UNAPPROVED)
+        return replace(shown, edit=Edit.BY_STAFF if by_staff else Edit.UNAPPROVED)
     ruled = _ruled(newest)
     if ruled is not None and not ruled.approved:
         return replace(shown, edit=Edit.REJECTED, ruled=ruled)
     was_shown = _was_approved(newest)
-    if not was_shown and (by_staff or ruled is None):
-        return replace(shown, edit=Edit.UNAPPROVED, ruled=ruled)
-    measured = ruled or ruled_text(before, approved=True, by=by)
     if by_staff:
-        # Who may moderate there and lets it stand approves of it.
-        return replace(shown, edit=Edit.BY_STAFF, ruled=measured)
+        # Who may moderate there and lets stand what is shown approves of it.
+        if was_shown:
+            ruled = ruled_text(shown, approved=True, by=ruled.by if ruled else by)
+        return replace(shown, edit=Edit.BY_STAFF, ruled=ruled)
+    if ruled is None and not was_shown:
+        return replace(shown, edit=Edit.UNAPPROVED)
+    measured = ruled or ruled_text(newest.comment, approved=True, by=by)
     if offers(shown) and not measured.offers:
         edit = Edit.ADDED_OFFER
     else:
@@ -172,11 +173,10 @@ def _ruled(newest: Case) -> RuledText | None:
     decision = newest.decision
     if decision is None:
         return None if newest.decisions else newest.comment.ruled
+    if not is_by_person(decision):
+        return newest.comment.ruled
     approved = decision.ruling is Ruling.APPROVE
-    if is_by_person(decision) or (newest.comment.edit is Edit.BY_STAFF and approved):
-        by = decision.decided_by.removeprefix(EDIT_POLICY)
-        return ruled_text(newest.comment, approved=approved, by=by)
-    return newest.comment.ruled
+    return ruled_text(newest.comment, approved=approved, by=decision.decided_by)
 
 
 def _keep_ruling(comment: Comment, services: Services) -> None:
@@ -202,11 +202,11 @@ def _keep_ruling(comment: Comment, services: Services) -> None:
 
 def _why_kept(comment: Comment, ruled: RuledText) -> str | None:
     """Return why a ruling holds for an edit, None where it does not."""
-    if comment.edit is Edit.BY_STAFF:
-        return KEPT_BY_STAFF
     change = measure(ruled, comment)
     if not change.is_small or change.opens_way or (change.closes_way and not ruled.approved):
         return None
+    if comment.edit is Edit.BY_STAFF:
+        return KEPT_BY_STAFF
     return KEPT_FEW_WORDS if change.new_words else KEPT_WORDS
 
 
