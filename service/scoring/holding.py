@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from service.domain.phrase import Phrase
 from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.scoring.set_weights import SET_WEIGHTS, Family
 
@@ -56,14 +57,19 @@ def hold_back(
         over = content + _sum(beside) - taken - (spam_from - _MARGIN)
         taken += min(max(over, 0.0), _sum(counting) + _ROUNDING)
     reason = (
-        "has a sender whose approved comments count for more than what stands beside the words"
+        Phrase(
+            "has a sender whose approved comments count for more than what stands beside the words"
+        )
         if silenced
-        else "is not called spam by what stands beside the words alone"
+        else Phrase("is not called spam by what stands beside the words alone")
     )
-    short = ham_below + _ROUNDING - (content + _sum(beside) - taken)
-    if short > 0.0 and any(one.signal.name == REJECTED for one in beside):
+    # Where nothing lies between the cutoffs there is nothing to leave to anybody.
+    least = ham_below + _ROUNDING
+    short = least - (content + _sum(beside) - taken)
+    waits = least < spam_from - _ROUNDING and any(one.signal.name == REJECTED for one in beside)
+    if waits and short > 0.0:
         taken -= short
-        reason = "is left to a moderator, as one rejected it before it was edited"
+        reason = Phrase("is left to a moderator, as one rejected it before it was edited")
     if not taken:
         return None
     return WeighedSignal(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from service.domain.comment import Comment
 from service.domain.history import History
+from service.domain.phrase import Phrase
 from service.domain.verdict import Signal, Span
 
 
@@ -14,7 +15,7 @@ from service.domain.verdict import Signal, Span
 class Observation:
     """What a detector saw. The fields are those of `Signal`."""
 
-    reason: str
+    reason: Phrase
     strength: float = 1.0
     spans: tuple[Span, ...] = ()
     boundaries: tuple[int, ...] = ()

@@ -5,11 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from service.domain.comment import Comment
 from service.domain.history import History, Record, TrackRecord
+from service.domain.phrase import Phrase, noted
 from service.signals.detector import Observation
 
 # What moderators of other sites ruled counts half: their readers and their rules are not ours.
 _ELSEWHERE = 0.5
+
+
+# For one comment and for several; the versions of an edited comment are decided on as well.
+_REJECTED = {
+    False: (
+        noted("moderators rejected an earlier comment %(where)s"),
+        noted("moderators rejected %(n)s earlier comments %(where)s"),
+    ),
+    True: (
+        noted("moderators rejected an earlier comment or version %(where)s"),
+        noted("moderators rejected %(n)s earlier comments or versions %(where)s"),
+    ),
+}
+_APPROVED = {
+    False: (
+        noted("moderators approved an earlier comment %(where)s"),
+        noted("moderators approved %(n)s earlier comments %(where)s"),
+    ),
+    True: (
+        noted("moderators approved an earlier comment or version %(where)s"),
+        noted("moderators approved %(n)s earlier comments or versions %(where)s"),
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +48,7 @@ class Key:
     for what strangers share. The lean never exceeds `most`.
     """
 
-    where: str
+    where: Phrase
     track_record: Callable[[History], TrackRecord]
     min_decisions: float = 0.25
     prior: float = 1.0
@@ -37,13 +62,13 @@ class Leaning:
 
     lean: float
     count: float
-    where: str
+    where: Phrase
 
 
-EMAIL = Key(where="from the same e-mail address", track_record=lambda h: h.email)
+EMAIL = Key(where=Phrase("from the same e-mail address"), track_record=lambda h: h.email)
 # A name can be copied from the page it stands on, and many people share one: every Tom would pay.
 NAME = Key(
-    where="under the same name",
+    where=Phrase("under the same name"),
     track_record=lambda h: h.name,
     min_decisions=2.1,
     dissent=5.0,
@@ -51,14 +76,14 @@ NAME = Key(
 )
 # Trust is earned more slowly than it is lost: a spammer can age an account with two remarks.
 TRUSTED_EMAIL = Key(
-    where="from the same e-mail address",
+    where=Phrase("from the same e-mail address"),
     track_record=lambda h: h.email,
     min_decisions=1.1,
     prior=2.0,
 )
-ACCOUNT = Key(where="from the same account", track_record=lambda h: h.account)
+ACCOUNT = Key(where=Phrase("from the same account"), track_record=lambda h: h.account)
 TRUSTED_ACCOUNT = Key(
-    where="from the same account",
+    where=Phrase("from the same account"),
     track_record=lambda h: h.account,
     min_decisions=1.1,
     prior=2.0,
@@ -66,13 +91,13 @@ TRUSTED_ACCOUNT = Key(
 # What is trusted is what was shown: for an offer only approved offers speak, while every rejection
 # speaks against it.
 OFFERED_BY_EMAIL = Key(
-    where="with an offer from the same e-mail address",
+    where=Phrase("with an offer from the same e-mail address"),
     track_record=lambda h: _of_offers(h.email_offers, h.email),
     min_decisions=1.1,
     prior=2.0,
 )
 OFFERED_BY_ACCOUNT = Key(
-    where="with an offer from the same account",
+    where=Phrase("with an offer from the same account"),
     track_record=lambda h: _of_offers(h.account_offers, h.account),
     min_decisions=1.1,
     prior=2.0,
@@ -82,27 +107,27 @@ OFFERED_BY_ACCOUNT = Key(
 # wider the key, the more decisions it takes and the less it may say.
 SHARED = (
     Key(
-        where="from the same address",
+        where=Phrase("from the same address"),
         track_record=lambda h: h.address,
         min_decisions=1.1,
         dissent=5.0,
     ),
     Key(
-        where="from the same network",
+        where=Phrase("from the same network"),
         track_record=lambda h: h.network,
         min_decisions=2.1,
         dissent=5.0,
         most=0.6,
     ),
     Key(
-        where="from the same wider network",
+        where=Phrase("from the same wider network"),
         track_record=lambda h: h.wide_network,
         min_decisions=4.1,
         dissent=5.0,
         most=0.4,
     ),
     Key(
-        where="from the same network provider",
+        where=Phrase("from the same network provider"),
         track_record=lambda h: h.system,
         min_decisions=9.1,
         dissent=5.0,
@@ -110,27 +135,29 @@ SHARED = (
     ),
 )
 MAIL_DOMAIN = Key(
-    where="from the same mail domain",
+    where=Phrase("from the same mail domain"),
     track_record=lambda h: h.email_domain,
     min_decisions=2.1,
     dissent=5.0,
     most=0.6,
 )
-TARGET = Key(where="that link to the same domain", track_record=lambda h: h.domains)
-COPY = Key(where="of nearly the same words", track_record=lambda h: h.content)
+TARGET = Key(where=Phrase("with a link to the same domain"), track_record=lambda h: h.domains)
+COPY = Key(where=Phrase("of nearly the same words"), track_record=lambda h: h.content)
 
 
-def rejected_before(history: History, keys: Sequence[Key]) -> Observation | None:
+def rejected_before(comment: Comment, history: History, keys: Sequence[Key]) -> Observation | None:
     """Return the observation that decisions under one of the keys lean to rejecting, if they do.
 
     Of several keys the one speaks whose decisions lean clearest.
     """
-    return _clearest("rejected", [_to_reject(key, key.track_record(history)) for key in keys])
+    leanings = [_to_reject(key, key.track_record(history)) for key in keys]
+    return _clearest(leanings, _REJECTED[comment.edit is not None])
 
 
-def approved_before(history: History, keys: Sequence[Key]) -> Observation | None:
+def approved_before(comment: Comment, history: History, keys: Sequence[Key]) -> Observation | None:
     """Return the observation that decisions under one of the keys lean to approving, if they do."""
-    return _clearest("approved", [_to_approve(key, key.track_record(history)) for key in keys])
+    leanings = [_to_approve(key, key.track_record(history)) for key in keys]
+    return _clearest(leanings, _APPROVED[comment.edit is not None])
 
 
 def is_known(history: History) -> bool:
@@ -157,12 +184,6 @@ def squashed_log_odds(agreeing: float, contrary: float, prior: float) -> float:
     decision gives 1/3, four give 2/3, forty give 0.95.
     """
     return (agreeing - contrary) / (agreeing + contrary + 2.0 * prior)
-
-
-def comments(count: float) -> str:
-    """Return the count, rounded, with its noun."""
-    whole = round(count)
-    return "an earlier comment" if whole <= 1 else f"{whole} earlier comments"
 
 
 def excess(seen: int, usual: int) -> float:
@@ -206,14 +227,16 @@ def _own_first(here: float, everywhere: float) -> float:
     return here + _ELSEWHERE * max(0.0, everywhere - here)
 
 
-def _clearest(ruled: str, leanings: Sequence[Leaning]) -> Observation | None:
+def _clearest(leanings: Sequence[Leaning], said: tuple[str, str]) -> Observation | None:
     clearest = max(leanings, key=lambda one: one.lean)
     if clearest.lean <= 0.0:
         return None
-    return Observation(
-        strength=clearest.lean,
-        reason=f"moderators {ruled} {comments(clearest.count)} {clearest.where}",
+    # They fade, and nobody counts parts of comments.
+    n, (one, many) = round(clearest.count), said
+    reason = (
+        Phrase(one, where=clearest.where) if n <= 1 else Phrase(many, n=n, where=clearest.where)
     )
+    return Observation(strength=clearest.lean, reason=reason)
 
 
 def _of_offers(offered: TrackRecord, all_of_it: TrackRecord) -> TrackRecord:

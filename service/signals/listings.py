@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from service.domain.comment import Comment, ListBasis, Listing, ListKind
+from service.domain.phrase import Phrase
 from service.signals.detector import Observation
 
 # Addresses change hands within weeks (a household gets another one, a rented machine another
@@ -69,19 +70,31 @@ def worth_of(listing: Listing) -> float:
     return WORTH[listing.basis] if listing.worth is None else listing.worth
 
 
-def listed(comment: Comment, kind: ListKind, *, what: str) -> Observation | None:
+def listed(comment: Comment, kind: ListKind, *, what: Phrase) -> Observation | None:
     """Return the observation that lists of a kind hold the comment; `what` opens its reason."""
     strength, count, age = listed_strength(comment, kind)
     if strength <= 0.0:
         return None
-    return Observation(strength=strength, reason=f"{what} on {in_words(count, age)}")
+    lists = in_words(count, age)
+    return Observation(
+        strength=strength, reason=Phrase("%(what)s on %(lists)s", what=what, lists=lists)
+    )
 
 
-def in_words(count: int, age_days: float) -> str:
+def in_words(count: int, age_days: float) -> Phrase:
     """Return "2 lists, the freshest 3 days old"."""
     days = round(min(max(age_days, 0.0), _OLDEST_DAYS))
-    old = "of today" if days < 1 else "1 day old" if days == 1 else f"{days:,} days old"
-    return f"a list, {old}" if count == 1 else f"{count} lists, the freshest {old}"
+    if count == 1:
+        if days < 1:
+            return Phrase("a list, of today")
+        return (
+            Phrase("a list, 1 day old") if days == 1 else Phrase("a list, %(n)s days old", n=days)
+        )
+    if days < 1:
+        return Phrase("%(lists)s lists, the freshest of today", lists=count)
+    if days == 1:
+        return Phrase("%(lists)s lists, the freshest 1 day old", lists=count)
+    return Phrase("%(lists)s lists, the freshest %(n)s days old", lists=count, n=days)
 
 
 def _telling(comment: Comment, kind: ListKind) -> Iterator[tuple[float, float]]:

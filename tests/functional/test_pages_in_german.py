@@ -5,25 +5,30 @@ from __future__ import annotations
 import html
 import re
 import shutil
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from service.domain.comment import Author
+from service.domain.decision import EDIT_POLICY, KEPT_WORDS, Ruling
 from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.errors import InvalidInputError
+from service.domain.phrase import Phrase
 from service.domain.search import MAX_QUERY_CHARS, MAX_TERMS, parse_search
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, WeighedSignal
 from service.moderation.admin.users import find_user
+from service.moderation.review.decide import decide_comment
 from service.moderation.telling.announce import write_verdict_messages
 from service.moderation.telling.applying import NOTHING_TO_CHANGE
 from service.outbound.calls import Failure
 from service.outbound.platforms.results import AtPlatform
+from service.signals.detectors.seam import INTO_ADVERT
 from service.web.edge import language
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.common.pages import error_page
 from service.web.pages.search.search_problems import problems_in_words
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.fakes import make_services
 from tests.functional.moderators import (
     add_moderator,
@@ -129,12 +134,82 @@ def test_numbers_days_and_times_are_written_as_germans_write_them(services, clie
     assert "account 4,100 days old" in english
 
 
-def test_the_reasons_of_detectors_stay_english_and_are_marked_so(services, client):
-    comment = keep(services)
+def page_with(reason: str, services, client, *, p_spam: float = 0.9) -> str:
+    """Return the page of a comment of which a verdict gave this reason."""
+    weighed = WeighedSignal(signal=replace(make_signal(), reason=reason), weight=1, contribution=1)
+    comment = keep(services, signals=(weighed,), p_spam=p_spam)
+    return client.get(f"/review/comments/{comment.id}").text
+
+
+def test_the_reasons_of_detectors_are_german(services, client):
+    lists = Phrase("%(lists)s lists, the freshest %(n)s days old", lists=2, n=1_234)
+    reason = Phrase("%(what)s on %(lists)s", what=Phrase("links to a domain"), lists=lists)
+
+    german = page_with(reason, services, client)
+
+    said = "Verlinkt auf eine Domain auf 2 Listen, deren neueste 1.234 Tage alt ist"
+    assert f'<th scope="row">{said}</th>' in german
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "en"
+    english = page_with(reason, services, client)
+    assert "Links to a domain on 2 lists, the freshest 1,234 days old" in english
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "said"),
+    [
+        (0.1, "Eine Bemerkung geht in anderem Ton weiter; davor: Lob, erste Person; danach:"),
+        (0.4, "Eine Bemerkung geht vielleicht in Werbung über; davor: Lob, erste Person; danach:"),
+        (0.9, "Eine Bemerkung geht in Werbung über; davor: Lob, erste Person; danach:"),
+    ],
+)
+def test_a_seam_is_worded_in_german_as_the_verdict_bears_it_out(services, client, p_spam, said):
+    seam = Phrase(
+        INTO_ADVERT,
+        remark=(Phrase("praise"), Phrase("first person")),
+        sells=(
+            Phrase(
+                "%(one)s and %(other)s", one=Phrase("names an offer"), other=Phrase("gives a link")
+            ),
+        ),
+    )
+    reason = Phrase("%(what)s; %(link)s", what=seam, link=Phrase("the link comes after the seam"))
+
+    page = page_with(reason, services, client, p_spam=p_spam)
+
+    assert f"{said} nennt ein Angebot und nennt einen Link; der Link kommt" in html.unescape(page)
+
+
+def test_a_reason_of_before_there_were_translations_stays_english_and_is_marked_so(
+    services, client
+):
+    page = page_with("contains a link, <b>5%</b>", services, client)
+
+    assert '<th scope="row" lang="en">Contains a link, &lt;b&gt;5%&lt;/b&gt;</th>' in page
+
+
+def test_what_a_verdict_lacks_is_said_in_german(services, client):
+    comment = keep(services, degraded_by=("text",))
 
     page = client.get(f"/review/comments/{comment.id}")
 
-    assert '<th scope="row" lang="en">Contains a link</th>' in page.text
+    assert "Es fehlt sichtbarer Text: Der Kommentar zeigt keine Zeichen." in page.text
+
+
+def test_an_approval_that_an_edit_keeps_is_told_in_german(services, client):
+    comment = keep(services)
+    decide_comment(
+        comment.id,
+        Ruling.APPROVE,
+        services,
+        decided_by=f"{EDIT_POLICY}Ada",
+        note=KEPT_WORDS,
+    )
+
+    page = words(client.get(f"/review/comments/{comment.id}"))
+
+    assert "Bleibt freigegeben, wie von Ada vor der Bearbeitung entschieden" in page
+    assert "Die Bearbeitung ändert nur Rechtschreibung und Formatierung." in page
+    assert "Ada, vor einer Bearbeitung" in page
 
 
 def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):

@@ -10,9 +10,11 @@ import pytest
 from service.domain.comment import Author, Post
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import StoreUnavailableError
+from service.domain.phrase import Phrase
 from service.domain.site import Site, SiteSettings
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.moderation.review.decide import decide_comment
+from service.signals.detectors.seam import INTO_ADVERT
 from service.stores.sql.cases import SqlCaseStore
 from service.web.pages.review.review_page import PAGE_SIZE
 from tests.databases import fresh_stores
@@ -265,7 +267,7 @@ def test_a_seam_is_called_an_advertisement_as_far_as_the_verdict_bears_it_out(
 def test_the_ledger_words_a_kept_reason_as_far_as_the_verdict_bears_it_out(
     services, client, p_spam, says
 ):
-    reason = "a remark turns into an advertisement; before: calm; after: loud"
+    reason = Phrase(INTO_ADVERT, remark=Phrase("calm"), sells=Phrase("loud"))
     weighed = WeighedSignal(signal=make_signal(reason=reason), weight=0.5, contribution=0.5)
     comment = keep(services, make_comment("Nice post. Buy now"), p_spam=p_spam, signals=(weighed,))
 

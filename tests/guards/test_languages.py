@@ -12,25 +12,32 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
+from service.domain.phrase import Phrase
+from service.signals.registry import DETECTORS
+from tests.contract.detector_examples import EXAMPLES
 from tests.fakes import make_services
 from tests.functional.moderators import make_app
 
-WEB = Path(__file__).parents[2] / "service" / "web"
+SERVICE = Path(__file__).parents[2] / "service"
+WEB = SERVICE / "web"
 CATALOGUES = sorted((WEB / "languages").glob("*.po"))
-KEYWORDS = {"gettext": None, "_": None, "noted": None, "ngettext": (1, 2)}
+KEYWORDS = {"gettext": None, "_": None, "noted": None, "Phrase": None, "ngettext": (1, 2)}
 PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[sd%]")
 
 
 @pytest.fixture(scope="module")
 def texts() -> set[str | tuple[str, ...]]:
     """Return every text that the code marks, a pair where there is a plural."""
-    found = extract_from_dir(
-        str(WEB),
-        method_map=[("**.py", "python"), ("templates/**.html", "jinja2")],
-        options_map={"templates/**.html": {"silent": "false"}},
-        keywords=KEYWORDS,
-    )
-    return {message for _, _, message, _, _ in found}
+    return {
+        message
+        for room in (WEB, SERVICE / "signals", SERVICE / "scoring")
+        for _, _, message, _, _ in extract_from_dir(
+            str(room),
+            method_map=[("**.py", "python"), ("templates/**.html", "jinja2")],
+            options_map={"templates/**.html": {"silent": "false"}},
+            keywords=KEYWORDS,
+        )
+    }
 
 
 def read(path: Path) -> Catalog:
@@ -72,6 +79,28 @@ def test_translations_keep_their_placeholders(path):
             differing.append(message.id)
 
     assert differing == []
+
+
+def templates(value: object) -> Iterator[str]:
+    """Yield the templates of a phrase and of the phrases in it."""
+    if isinstance(value, tuple):
+        for one in value:
+            yield from templates(one)
+    elif isinstance(value, Phrase):
+        yield value.template
+        for one in value.values.values():
+            yield from templates(one)
+    else:
+        assert isinstance(value, int), f"{value!r} is no phrase"
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("detector", DETECTORS, ids=lambda detector: detector.name)
+def test_every_reason_of_a_detector_is_translated(detector, path):
+    catalogue = {message.id for message in read(path) if message.id}
+    signals = [detector(one.comment, one.history) for one in EXAMPLES[detector.name].fires_on]
+
+    assert {one for signal in signals for one in templates(signal.reason)} <= catalogue
 
 
 def test_a_page_speaks_the_language_that_the_browser_asks_for():

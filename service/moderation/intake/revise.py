@@ -63,8 +63,6 @@ def submit_version(
     comment = new.comment
     if comment.site_comment_id is None:
         return submit_comments([new], services.intake, services.common)[0].comment_id
-    if recovers:
-        services.intake.comments.forget_deletion(comment.site_id, comment.site_comment_id)
     for _ in range(_TRIES):
         ids = _version_ids(comment.site_id, comment.site_comment_id, services.intake)
         if ids:

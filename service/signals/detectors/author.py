@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from disposable_email_domains import blocklist
 
-from service.domain.comment import Comment, ListBasis, ListKind
+from service.domain.comment import Comment, CommentKind, ListBasis, ListKind
 from service.domain.history import History
+from service.domain.phrase import Phrase
 from service.signals.cues import find_cues
 from service.signals.detector import Observation, detector
 from service.signals.earlier import ACCOUNT, EMAIL, NAME, Key, rejected_before
@@ -32,7 +33,9 @@ def author_link(comment: Comment, _history: History) -> Observation | None:
         return None
     return Observation(
         strength=0.8,
-        reason="comes with an author address named like a shop, beside a remark that says little",
+        reason=Phrase(
+            "comes with an author address named like a shop, beside a remark that says little"
+        ),
     )
 
 
@@ -59,7 +62,7 @@ def commercial_author_link(comment: Comment, _history: History) -> Observation |
         return None
     if comment.kind is not None and is_profile(comment.author.url or ""):
         return None
-    return Observation(reason="comes with an author address named like a shop or a service")
+    return Observation(reason=Phrase("comes with an author address named like a shop or a service"))
 
 
 _TRADE_WORDS = wordset(
@@ -89,7 +92,7 @@ def keyword_author_name(comment: Comment, _history: History) -> Observation | No
         return None
     return Observation(
         strength=1.0 if trade + vices >= _MIN_TRADE_WORDS else 0.7,
-        reason="signs with the name of a product, a service or a web address",
+        reason=Phrase("signs with the name of a product, a service or a web address"),
     )
 
 
@@ -100,13 +103,17 @@ _MAX_LABELS = 5
 @detector
 def throwaway_mail(comment: Comment, _history: History) -> Observation | None:
     """Fire on a mail domain of the built-in list, or of an imported one that is not too old."""
-    found = listed(comment, ListKind.MAIL_DOMAINS, what="gives an e-mail address of a domain")
+    found = listed(
+        comment, ListKind.MAIL_DOMAINS, what=Phrase("gives an e-mail address of a domain")
+    )
     if not _is_built_in(comment.sender.email_domain):
         return found
     strength = WORTH[ListBasis.REPORTED]
     if found is not None and found.strength > strength:
         return found
-    return Observation(strength=strength, reason="gives an e-mail address of a throw-away service")
+    return Observation(
+        strength=strength, reason=Phrase("gives an e-mail address of a throw-away service")
+    )
 
 
 def _is_built_in(domain: str | None) -> bool:
@@ -117,12 +124,19 @@ def _is_built_in(domain: str | None) -> bool:
 @detector
 def listed_address(comment: Comment, _history: History) -> Observation | None:
     """Fire on an address that a list of networks holds, less the older the list was."""
-    return listed(comment, ListKind.NETWORKS, what="comes from an address")
+    return listed(comment, ListKind.NETWORKS, what=Phrase("comes from an address"))
 
 
+_REACTIONS = {
+    CommentKind.LIKE: Phrase("a like"),
+    CommentKind.REPOST: Phrase("a repost"),
+    CommentKind.BOOKMARK: Phrase("a bookmark"),
+    CommentKind.REACTION: Phrase("a reaction"),
+    CommentKind.RSVP: Phrase("an RSVP"),
+}
 # Many people have their profiles at one domain.
 _SOURCE = Key(
-    where="from the same site",
+    where=Phrase("from the same site"),
     track_record=lambda h: h.domains,
     min_decisions=2.1,
     dissent=5.0,
@@ -134,9 +148,12 @@ def wordless_reaction(comment: Comment, history: History) -> Observation | None:
     """Fire on a like, a repost or a mention without words, unless its source was rejected."""
     if comment.kind is None or judged_text(comment).text.strip():
         return None
-    if rejected_before(history, (EMAIL, ACCOUNT, NAME, _SOURCE)) is not None:
+    if rejected_before(comment, history, (EMAIL, ACCOUNT, NAME, _SOURCE)) is not None:
         return None
-    what = "mention" if comment.kind.is_mention else comment.kind.value
+    what = _REACTIONS.get(comment.kind, Phrase("a mention"))
     return Observation(
-        reason=f"is a {what} without words: only its source counts, an unknown one is let through"
+        reason=Phrase(
+            "is %(what)s without words: only its source counts, an unknown one is let through",
+            what=what,
+        )
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from service.domain.comment import Comment
 from service.domain.form import FormToken
 from service.domain.history import History
+from service.domain.phrase import Phrase
 from service.signals.detector import Observation, detector
 
 # Chosen by hand: no data tell how long forms were open. Nobody loads a page, finds the form, writes
@@ -29,7 +30,7 @@ def too_fast(comment: Comment, _history: History) -> Observation | None:
         return None
     return Observation(
         strength=1.0 if seconds < _NO_PERSON else 0.5,
-        reason="was sent sooner after the page had loaded than a person could have written it",
+        reason=Phrase("was sent sooner after the page had loaded than people type such a text"),
     )
 
 
@@ -38,7 +39,7 @@ def honeypot_filled(comment: Comment, _history: History) -> Observation | None:
     """Fire where the site says that a hidden field came back filled in."""
     if not comment.form.honeypot_filled:
         return None
-    return Observation(reason="filled in a field of the form that people cannot see")
+    return Observation(reason=Phrase("filled in a field of the form that people cannot see"))
 
 
 # Two sentences. Shorter ones are offered ready to be clicked by some pages.
@@ -67,7 +68,9 @@ def nothing_typed(comment: Comment, _history: History) -> Observation | None:
         return None
     return Observation(
         strength=1.0 if tells_all and not clicked else _PARTLY_TOLD,
-        reason="is a long text in a form in which nothing was typed, pasted or dictated",
+        reason=Phrase("is a long text in a form in which nothing was typed, pasted or dictated")
+        if tells_all
+        else Phrase("is a long text in a form that counted no key"),
     )
 
 
@@ -77,14 +80,17 @@ def driven_browser(comment: Comment, _history: History) -> Observation | None:
     behaviour = comment.form.behaviour
     if behaviour is None or not behaviour.driven:
         return None
-    return Observation(reason="was sent by a browser that says a program drives it")
+    return Observation(reason=Phrase("was sent by a browser that says a program drives it"))
 
 
-_SEEN: Mapping[FormToken, tuple[float, str]] = {
-    FormToken.REPLAYED: (1.0, "brings a form's token that came before with another comment"),
-    FormToken.FORGED: (1.0, "brings a form's token that was not signed here for this site"),
+_SEEN: Mapping[FormToken, tuple[float, Phrase]] = {
+    FormToken.REPLAYED: (
+        1.0,
+        Phrase("brings a form's token that came before with another comment"),
+    ),
+    FormToken.FORGED: (1.0, Phrase("brings a form's token that was not signed here for this site")),
     # Blogs show one post under several addresses, and themes show forms on pages of their own.
-    FormToken.ELSEWHERE: (0.3, "brings a form's token of another page"),
+    FormToken.ELSEWHERE: (0.3, Phrase("brings a form's token of another page")),
 }
 
 

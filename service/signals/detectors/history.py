@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.domain.comment import Comment, Edit
 from service.domain.history import History, TrackRecord
+from service.domain.phrase import Phrase, noted
 from service.signals.detector import Observation, detector
 from service.signals.earlier import (
     ACCOUNT,
@@ -18,7 +19,6 @@ from service.signals.earlier import (
     TRUSTED_ACCOUNT,
     TRUSTED_EMAIL,
     approved_before,
-    comments,
     excess,
     is_known,
     is_regular,
@@ -31,9 +31,9 @@ from service.signals.uncommon_links import uncommon_links
 
 
 @detector
-def rejected_person_before(_comment: Comment, history: History) -> Observation | None:
+def rejected_person_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on e-mail address, account or name lean to rejecting."""
-    return rejected_before(history, (EMAIL, ACCOUNT, NAME))
+    return rejected_before(comment, history, (EMAIL, ACCOUNT, NAME))
 
 
 _OF_REMARKS = (TRUSTED_EMAIL, TRUSTED_ACCOUNT)
@@ -47,32 +47,32 @@ def approved_person_before(comment: Comment, history: History) -> Observation | 
     For a comment with a commercial link or a product only approvals of such comments count.
     """
     keys = _OF_OFFERS if offers(comment) else _OF_REMARKS
-    return approved_before(history, keys)
+    return approved_before(comment, history, keys)
 
 
 # For a person who has decisions of their own these say more than those on neighbours.
 @detector
-def rejected_address_before(_comment: Comment, history: History) -> Observation | None:
+def rejected_address_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the address or its network lean to rejecting."""
-    return None if is_known(history) else rejected_before(history, SHARED)
+    return None if is_known(history) else rejected_before(comment, history, SHARED)
 
 
 @detector
-def approved_address_before(_comment: Comment, history: History) -> Observation | None:
+def approved_address_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the address or its network lean to approving."""
-    return None if is_known(history) else approved_before(history, SHARED)
+    return None if is_known(history) else approved_before(comment, history, SHARED)
 
 
 @detector
-def rejected_mail_domain_before(_comment: Comment, history: History) -> Observation | None:
+def rejected_mail_domain_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on the domain of the e-mail address lean to rejecting."""
-    return None if is_known(history) else rejected_before(history, (MAIL_DOMAIN,))
+    return None if is_known(history) else rejected_before(comment, history, (MAIL_DOMAIN,))
 
 
 @detector
-def rejected_copy_before(_comment: Comment, history: History) -> Observation | None:
+def rejected_copy_before(comment: Comment, history: History) -> Observation | None:
     """Fire where decisions on near-copies of the text lean to rejecting."""
-    return rejected_before(history, (COPY,))
+    return rejected_before(comment, history, (COPY,))
 
 
 @detector
@@ -84,7 +84,7 @@ def rejected_target_before(comment: Comment, history: History) -> Observation | 
     """
     if not (uncommon_links(comment) or _uncommon_site(comment)):
         return None
-    return rejected_before(history, (TARGET,))
+    return rejected_before(comment, history, (TARGET,))
 
 
 def _uncommon_site(comment: Comment) -> bool:
@@ -98,6 +98,10 @@ _PERSON_HOUR, _PERSON_DAY = 10, 40
 # An office, a class or a carrier puts many people behind one address; it may say half as much.
 _ADDRESS_HOUR, _ADDRESS_DAY = 15, 60
 _ADDRESS_SAYS = 0.5
+_SAME_EMAIL_HOUR = noted("came with %(n)s others from the same e-mail address within an hour")
+_SAME_EMAIL_DAY = noted("came with %(n)s others from the same e-mail address within a day")
+_SAME_ADDRESS_HOUR = noted("came with %(n)s others from the same address within an hour")
+_SAME_ADDRESS_DAY = noted("came with %(n)s others from the same address within a day")
 
 
 @detector
@@ -114,26 +118,24 @@ def sender_burst(comment: Comment, history: History) -> Observation | None:
     strength, seen, reason = max(
         (says * excess(seen - own, usual), seen - own, reason)
         for says, seen, usual, reason in (
-            (1.0, person.seen_hour, _PERSON_HOUR, "from the same e-mail address within an hour"),
-            (1.0, person.seen_day, _PERSON_DAY, "from the same e-mail address within a day"),
-            (
-                _ADDRESS_SAYS,
-                address.seen_hour,
-                _ADDRESS_HOUR,
-                "from the same address within an hour",
-            ),
-            (_ADDRESS_SAYS, address.seen_day, _ADDRESS_DAY, "from the same address within a day"),
+            (1.0, person.seen_hour, _PERSON_HOUR, _SAME_EMAIL_HOUR),
+            (1.0, person.seen_day, _PERSON_DAY, _SAME_EMAIL_DAY),
+            (_ADDRESS_SAYS, address.seen_hour, _ADDRESS_HOUR, _SAME_ADDRESS_HOUR),
+            (_ADDRESS_SAYS, address.seen_day, _ADDRESS_DAY, _SAME_ADDRESS_DAY),
         )
     )
     if strength <= 0.0:
         return None
-    return Observation(strength=strength, reason=f"came with {seen} others {reason}")
+    return Observation(strength=strength, reason=Phrase(reason, n=seen))
 
 
 # Who sees no answer presses the button again, and once more.
 _COPIES_DAY = 2
 # A project's page is passed around when there is news of it; many days have none of the kind.
 _LINKS_HOUR, _LINKS_DAY = 5, 12
+_COPIES = noted("came with %(n)s near-copies within a day")
+_LINKED_HOUR = noted("came with %(n)s others that link to the same domain within an hour")
+_LINKED_DAY = noted("came with %(n)s others that link to the same domain within a day")
 
 
 @detector
@@ -143,20 +145,16 @@ def copy_burst(comment: Comment, history: History) -> Observation | None:
     Domains that readers commonly cite, and the site's own, are left out.
     """
     links = history.domains.everywhere
-    copies = history.content.everywhere.seen_day
-    found = [(excess(copies, _COPIES_DAY), f"{copies} near-copies", "a day")]
+    found = [(history.content.everywhere.seen_day, _COPIES_DAY, _COPIES)]
     if uncommon_links(comment):
-        found += [
-            (excess(seen, usual), f"{seen} others that link to the same domain", during)
-            for seen, usual, during in (
-                (links.seen_hour, _LINKS_HOUR, "an hour"),
-                (links.seen_day, _LINKS_DAY, "a day"),
-            )
-        ]
-    strength, what, during = max(found)
+        found += (
+            (links.seen_hour, _LINKS_HOUR, _LINKED_HOUR),
+            (links.seen_day, _LINKS_DAY, _LINKED_DAY),
+        )
+    strength, seen, reason = max((excess(seen, usual), seen, said) for seen, usual, said in found)
     if strength <= 0.0:
         return None
-    return Observation(strength=strength, reason=f"came with {what} within {during}")
+    return Observation(strength=strength, reason=Phrase(reason, n=seen))
 
 
 # Fewer approvals are no record that somebody would build to sell by.
@@ -167,6 +165,14 @@ _HALF = 8.0
 _ANY = 0.25
 # Discourse gives the fourth level to those who read on half of all days, and the last by hand.
 _TRUSTED = 3
+_OF_ACCOUNT = noted(
+    "offers something, and the %(n)s comments from the same account that moderators approved"
+    " did not"
+)
+_OF_EMAIL = noted(
+    "offers something, and the %(n)s comments from the same e-mail address that moderators approved"
+    " did not"
+)
 
 
 @detector
@@ -175,17 +181,14 @@ def offer_after_remarks(comment: Comment, history: History) -> Observation | Non
 
     Silent on a link to a source, and for whom the platform trusts.
     """
-    approved, where = max(
-        (_without_offers(history.account, history.account_offers), "account"),
-        (_without_offers(history.email, history.email_offers), "e-mail address"),
+    approved, reason = max(
+        (_without_offers(history.account, history.account_offers), _OF_ACCOUNT),
+        (_without_offers(history.email, history.email_offers), _OF_EMAIL),
     )
     if approved < _MANY or (comment.author.trust_level or 0) >= _TRUSTED or not offers(comment):
         return None
     return Observation(
-        strength=approved / (approved + _HALF),
-        reason=(
-            f"offers something for the first time after {comments(approved)} from the same {where}"
-        ),
+        strength=approved / (approved + _HALF), reason=Phrase(reason, n=round(approved))
     )
 
 
@@ -196,7 +199,18 @@ def _without_offers(all_of_it: TrackRecord, of_offers: TrackRecord) -> float:
 
 
 # People add the source that they were asked for; nobody asks for an advertisement.
-_ADDED = {Edit.ADDED_LINK: (0.4, "a link"), Edit.ADDED_OFFER: (1.0, "an offer")}
+_ADDED = {
+    Edit.ADDED_LINK: (
+        0.4,
+        Phrase("was given a link by an edit after it had been approved"),
+        Phrase("was given a link by an edit after it had been let through"),
+    ),
+    Edit.ADDED_OFFER: (
+        1.0,
+        Phrase("was given an offer by an edit after it had been approved"),
+        Phrase("was given an offer by an edit after it had been let through"),
+    ),
+}
 
 
 @detector
@@ -204,11 +218,8 @@ def added_by_edit(comment: Comment, _history: History) -> Observation | None:
     """Fire where an edit added a link or an offer to what was approved or judged ham."""
     if comment.edit not in _ADDED:
         return None
-    strength, what = _ADDED[comment.edit]
-    before = "let through" if comment.ruled is None else "approved"
-    return Observation(
-        strength=strength, reason=f"was given {what} by an edit after it had been {before}"
-    )
+    strength, approved, let_through = _ADDED[comment.edit]
+    return Observation(strength=strength, reason=let_through if comment.ruled is None else approved)
 
 
 @detector
@@ -216,7 +227,7 @@ def rejected_before_edit(comment: Comment, _history: History) -> Observation | N
     """Fire on an edit of what a person rejected; a person looks at it (`service/scoring`)."""
     if comment.edit is not Edit.REJECTED:
         return None
-    return Observation(reason="was rejected before it was edited")
+    return Observation(reason=Phrase("was rejected before it was edited"))
 
 
 # Readers come and go with the seasons; whoever is back after half a year is rarely back to sell.
@@ -233,5 +244,5 @@ def dormant_account(comment: Comment, history: History) -> Observation | None:
         return None
     return Observation(
         strength=1.0 if conduct.quiet_days >= _LONG_QUIET_DAYS else 0.5,
-        reason=f"comes with an offer after {conduct.quiet_days} days of silence",
+        reason=Phrase("comes with an offer after %(n)s days of silence", n=conduct.quiet_days),
     )

@@ -6,6 +6,7 @@ import re
 
 from service.domain.comment import Comment, ListKind
 from service.domain.history import History
+from service.domain.phrase import Phrase
 from service.signals.cues import find_cues
 from service.signals.detector import Observation, detector
 from service.signals.hosts import host_of
@@ -30,7 +31,7 @@ def commercial_link(comment: Comment, _history: History) -> Observation | None:
     if not links:
         return None
     return Observation(
-        reason="links to an address that is named like a shop or a service",
+        reason=Phrase("links to an address that is named like a shop or a service"),
         spans=spans_of_links(links),
     )
 
@@ -42,7 +43,7 @@ def reference_link(comment: Comment, _history: History) -> Observation | None:
     if not links or not all(is_reference(link.host, link.domain) for link in links):
         return None
     return Observation(
-        reason="links only to references that readers commonly cite",
+        reason=Phrase("links only to references that readers commonly cite"),
         spans=spans_of_links(links),
     )
 
@@ -63,7 +64,7 @@ def shortened_link(comment: Comment, _history: History) -> Observation | None:
     if not links:
         return None
     return Observation(
-        reason="hides where a link leads behind a shortening service",
+        reason=Phrase("hides where a link leads behind a shortening service"),
         spans=spans_of_links(links),
     )
 
@@ -124,7 +125,7 @@ def spelled_out_domain(comment: Comment, _history: History) -> Observation | Non
     if not spans:
         return None
     return Observation(
-        reason="writes a web address so that a link filter would miss it",
+        reason=Phrase("writes a web address so that a link filter would miss it"),
         spans=spans_of(spans),
     )
 
@@ -140,7 +141,7 @@ def link_only(comment: Comment, _history: History) -> Observation | None:
     if not links or _words_outside(view_of(comment)) > _MAX_WORDS_BESIDE:
         return None
     return Observation(
-        reason="gives a link and says nothing about it or about the post",
+        reason=Phrase("gives a link and hardly a word beside it"),
         spans=spans_of_links(links),
     )
 
@@ -173,7 +174,7 @@ def link_after_remark(comment: Comment, _history: History) -> Observation | None
     praised = any(segment.count(Cue.PRAISE) for segment in segments[:-1])
     return Observation(
         strength=1.0 if praised else 0.7,
-        reason="ends a remark without links in a sentence that gives one",
+        reason=Phrase("ends a remark without links in a sentence that gives one"),
         spans=spans_of_links(links),
     )
 
@@ -195,7 +196,7 @@ def front_page_link(comment: Comment, _history: History) -> Observation | None:
     if not offered:
         return None
     return Observation(
-        reason="links to a site as a whole rather than to a page of it",
+        reason=Phrase("links to a site as a whole rather than to a page of it"),
         spans=spans_of_links(offered),
     )
 
@@ -219,7 +220,7 @@ def keyword_anchor(comment: Comment, _history: History) -> Observation | None:
     if not told:
         return None
     return Observation(
-        reason="puts a link on words that people search for rather than on words about the page",
+        reason=Phrase("puts a link on words of an offer, or on the name of the site it leads to"),
         spans=spans_of_links(told),
     )
 
@@ -240,4 +241,4 @@ def _names_target(link: Link) -> bool:
 @detector
 def listed_domain(comment: Comment, _history: History) -> Observation | None:
     """Fire on a linked domain that a list of domains holds, less the older the list was."""
-    return listed(comment, ListKind.DOMAINS, what="links to a domain")
+    return listed(comment, ListKind.DOMAINS, what=Phrase("links to a domain"))

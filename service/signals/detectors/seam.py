@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from service.domain.comment import Comment
 from service.domain.history import History
+from service.domain.phrase import Phrase, noted
 from service.signals.detector import Observation, detector
 from service.signals.lexicon import Cue
 from service.signals.seam import Shift, find_seam
@@ -67,70 +68,74 @@ def describe_shift(shift: Shift, segments: Sequence[Segment]) -> Observation:
     )
 
 
-def _reason(shift: Shift, segments: Sequence[Segment]) -> str:
+# What is said of a seam, without and with what its links tell.
+BETWEEN = noted("between two remarks (%(remark)s) stands an advertisement (%(sells)s)")
+INTO_ADVERT = noted("a remark turns into an advertisement; before: %(remark)s; after: %(sells)s")
+INTO_REMARK = noted("an advertisement turns into a remark; before: %(sells)s; after: %(remark)s")
+
+
+def _reason(shift: Shift, segments: Sequence[Segment]) -> Phrase:
     advert = segments[shift.first : shift.last]
     before, after = segments[: shift.first], segments[shift.last :]
     remark, sells = _tell_sides([*before, *after], advert)
-    link = _tell_link(before, advert)
-    if before and after:
-        what = f"between two remarks ({remark}) stands an advertisement ({sells})"
-    elif before:
-        what = f"a remark turns into an advertisement; before: {remark}; after: {sells}"
-    else:
-        what = f"an advertisement turns into a remark; before: {sells}; after: {remark}"
-    return f"{what}; {link}" if link and before else what
+    said = (BETWEEN if after else INTO_ADVERT) if before else INTO_REMARK
+    what = Phrase(said, remark=remark, sells=sells)
+    link = _tell_link(before, advert) if before else None
+    return Phrase("%(what)s; %(link)s", what=what, link=link) if link else what
 
 
-def _tell_sides(remark: Sequence[Segment], advert: Sequence[Segment]) -> tuple[str, str]:
+def _tell_sides(
+    remark: Sequence[Segment], advert: Sequence[Segment]
+) -> tuple[tuple[Phrase, ...], tuple[Phrase, ...]]:
     """Return a few words on each side; grammar is mentioned where the sides differ in it."""
-    said = [_what_was_said(remark), _person(remark)]
+    said = [_person(remark)]
+    if any(s.count(Cue.PRAISE) for s in remark):
+        said.insert(0, Phrase("praise"))
     if any(s.overlap > 0 for s in remark):
-        said.append("about the post")
-    slips, remark_slips = _slips(advert), _slips(remark)
-    if slips and not remark_slips:
-        said.insert(0, "no slips seen")
+        said.append(Phrase("about the post"))
     sells = [_what_it_does(advert), _person(advert)]
-    if slips and not remark_slips:
+    slips = _slips(advert)
+    if slips and not _slips(remark):
+        said.insert(0, Phrase("no slips seen"))
         sells.insert(0, slips)
-    return ", ".join(filter(None, said)), ", ".join(filter(None, sells))
+    return tuple(said), tuple(sells)
 
 
-def _tell_link(before: Sequence[Segment], advert: Sequence[Segment]) -> str:
-    """Return how links lie about the place where the advertisement begins, "" without any."""
+def _tell_link(before: Sequence[Segment], advert: Sequence[Segment]) -> Phrase | None:
+    """Return how links lie about the place where the advertisement begins, if there are any."""
+    if not any(s.links for s in advert):
+        return None
     if any(s.links for s in before):
-        return "links on both sides" if any(s.links for s in advert) else ""
-    return "the link comes after the seam" if any(s.links for s in advert) else ""
+        return Phrase("links on both sides")
+    return Phrase("the link comes after the seam")
 
 
-def _what_was_said(remark: Sequence[Segment]) -> str:
-    return "praise" if any(s.count(Cue.PRAISE) for s in remark) else ""
-
-
-def _person(side: Sequence[Segment]) -> str:
+def _person(side: Sequence[Segment]) -> Phrase:
     if any(s.count(Cue.ME) for s in side):
-        return "first person"
-    return "second person" if any(s.count(Cue.YOU) for s in side) else "impersonal"
+        return Phrase("first person")
+    return Phrase("second person") if any(s.count(Cue.YOU) for s in side) else Phrase("impersonal")
 
 
-def _slips(side: Sequence[Segment]) -> str:
-    """Return the errors of a side, "" for none that was seen."""
+def _slips(side: Sequence[Segment]) -> Phrase | None:
+    """Return the errors of a side, None for none that was seen."""
     if any(s.count(Cue.SLIP) for s in side):
-        return "slips in grammar"
+        return Phrase("slips in grammar")
     careless = sum(s.starts_lower or s.ends_open for s in side)
-    return "careless with marks and capitals" if 2 * careless > len(side) else ""
+    return Phrase("careless with marks and capitals") if 2 * careless > len(side) else None
 
 
-def _what_it_does(advert: Sequence[Segment]) -> str:
+def _what_it_does(advert: Sequence[Segment]) -> Phrase:
     """Return in words what an advertisement does to its reader: its two clearest traits."""
     traits = (
-        (any(s.count(Cue.INTRO) for s in advert), "introduces its writer"),
-        (any(s.count(Cue.CALL) for s in advert), "calls on the reader to act"),
-        (any(s.count(Cue.OFFER) or s.prices for s in advert), "names an offer"),
-        (any(s.contacts for s in advert), "gives contact details"),
-        (any(s.links for s in advert), "gives a link"),
-        (any(s.count(Cue.YOU) for s in advert), "addresses the reader"),
-        (any(s.brands for s in advert), "names a product"),
-        (True, "promotes something"),
+        (any(s.count(Cue.INTRO) for s in advert), Phrase("introduces its writer")),
+        (any(s.count(Cue.CALL) for s in advert), Phrase("calls on the reader to act")),
+        (any(s.count(Cue.OFFER) or s.prices for s in advert), Phrase("names an offer")),
+        (any(s.contacts for s in advert), Phrase("gives contact details")),
+        (any(s.links for s in advert), Phrase("gives a link")),
+        (any(s.count(Cue.YOU) for s in advert), Phrase("addresses the reader")),
+        (any(s.brands for s in advert), Phrase("names a product")),
     )
     seen = [words for holds, words in traits if holds][:2]
-    return " and ".join(seen[:1] if seen[-1] == "promotes something" and len(seen) > 1 else seen)
+    if len(seen) == 2:
+        return Phrase("%(one)s and %(other)s", one=seen[0], other=seen[1])
+    return seen[0] if seen else Phrase("promotes something")

@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 
 from service.domain.comment import Comment, Post
 from service.domain.history import History
+from service.domain.phrase import Phrase
 from service.signals.cues import Hit
 from service.signals.detector import Observation, detector
 from service.signals.lexicon import Cue
@@ -42,7 +43,7 @@ def generic_praise(comment: Comment, _history: History) -> Observation | None:
         return None
     return Observation(
         strength=min(1.0, 0.4 + 0.2 * praise),
-        reason="praises in words that would fit any post",
+        reason=Phrase("praises in words that would fit any post"),
         spans=spans_of(view.original(hit) for hit in view.cues if hit.cue is Cue.PRAISE),
     )
 
@@ -74,7 +75,9 @@ def impersonal_remark(comment: Comment, _history: History) -> Observation | None
         return None
     return Observation(
         strength=1.0 if words >= _LONG_WORDS else 0.7,
-        reason="says much without experience, figures, doubts or questions of the writer's own",
+        reason=Phrase(
+            "says much without experience, figures, doubts or questions of the writer's own"
+        ),
     )
 
 
@@ -121,7 +124,9 @@ def wrong_post(comment: Comment, _history: History) -> Observation | None:
         return None
     return Observation(
         strength=1.0 if comment.post.excerpt else 0.7,
-        reason="praises a post about something that this post does not mention",
+        reason=Phrase(
+            "praises a post about something that neither title nor excerpt of this one names"
+        ),
         spans=spans_of(spans),
     )
 
@@ -154,7 +159,7 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
         return None
     return Observation(
         strength=1.0 if len(told) > 1 else 0.7,
-        reason="names a trade that lives on spam, beside an address to go to",
+        reason=Phrase("names a trade that lives on spam, beside an address to go to"),
         spans=spans_of(view.original(hit) for hit in told),
     )
 
@@ -253,7 +258,7 @@ def prompt_injection(comment: Comment, _history: History) -> Observation | None:
     view = view_of(comment)
     if unseen := [match.span() for match in _UNSEEN.finditer(view.text)]:
         return Observation(
-            reason="carries text in invisible characters, which only machines read",
+            reason=Phrase("carries text in invisible characters, which only machines read"),
             spans=spans_of(unseen),
         )
     if not _may_address_machine(view.text, view.word_set):
@@ -266,7 +271,7 @@ def prompt_injection(comment: Comment, _history: History) -> Observation | None:
     if not spans:
         return None
     return Observation(
-        reason="addresses an automated reader to steer its verdict",
+        reason=Phrase("addresses an automated reader to steer its verdict"),
         spans=spans_of(spans),
     )
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from service.domain.comment import Comment, Post
 from service.domain.history import History
+from service.domain.phrase import Phrase
 from service.signals.detector import Observation, detector
 from service.signals.lexicon import Cue
 from service.signals.links import Link
@@ -37,7 +38,7 @@ def mixed_script_words(comment: Comment, _history: History) -> Observation | Non
         return None
     return Observation(
         strength=1.0 if len(words) > 1 else 0.7,
-        reason="writes words with look-alike letters of another alphabet",
+        reason=Phrase("writes words with look-alike letters of another alphabet"),
         spans=spans_of(view.original(word) for word in words),
     )
 
@@ -73,9 +74,9 @@ def stray_quotation_mark(comment: Comment, _history: History) -> Observation | N
     marks = [(start, start + 1)] if at < 0 else [(start, start + 1), (start + at, start + at + 1)]
     return Observation(
         strength=1.0 if at > 0 else 0.7,
-        reason="stands in quotation marks as a whole, as a chatbot hands over a draft"
+        reason=Phrase("stands in quotation marks as a whole, as a chatbot hands over a draft")
         if at > 0
-        else "opens with a quotation mark that is never closed",
+        else Phrase("opens with a quotation mark that is never closed"),
         spans=spans_of(marks),
     )
 
@@ -129,9 +130,9 @@ def language_mismatch(comment: Comment, _history: History) -> Observation | None
         return None
     here = _language(_without(view.text, links), view.word_set)
     if here == _OTHER_SCRIPT != there:
-        reason = "offers something in another script than the post's"
+        reason = Phrase("offers something in another script than the post's")
     elif here not in (None, there) and there != _LATIN_SCRIPT:
-        reason = "offers something in another language than the post's"
+        reason = Phrase("offers something in another language than the post's")
     else:
         return None
     return Observation(strength=0.7, reason=reason, spans=spans_of(offered))
@@ -202,7 +203,7 @@ def broken_lines(comment: Comment, _history: History) -> Observation | None:
         return None
     return Observation(
         strength=1.0 if len(breaks) > 1 else 0.8,
-        reason="breaks lines inside sentences, as programs do that post in bulk",
+        reason=Phrase("breaks lines inside sentences, as programs do that post in bulk"),
         spans=spans_of(breaks),
     )
 

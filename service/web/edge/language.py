@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import gettext as gnu
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime
 from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from babel.dates import format_date
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 from flask import Flask, g, has_request_context, request, session
+
+from service.domain.phrase import Phrase
 
 ENGLISH = "en"
 _CHOSEN = "language"
@@ -78,6 +81,30 @@ def gettext(message: str, **values: object) -> str:
 def ngettext(one: str, many: str, n: int, **values: object) -> str:
     """Return the text for this number of things; `%(num)s` in it is the number."""
     return _translations(current_language()).ngettext(one, many, n) % {"num": n, **values}
+
+
+def said(phrase: Phrase, instead: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a phrase in the reader's language, in English where there is no translation.
+
+    For templates that are keys of `instead` its values are said.
+    """
+    template = instead.get(phrase.template, phrase.template)
+    words = _translations(current_language()).gettext(template)
+    values = {name: _said(value, instead) for name, value in phrase.values.items()}
+    return words % values if values else words
+
+
+def is_said(phrase: Phrase) -> bool:
+    """Return True if a phrase has a translation in the reader's language."""
+    return _translations(current_language()).gettext(phrase.template) != phrase.template
+
+
+def _said(value: object, instead: Mapping[str, str]) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(said(one, instead) for one in value)
+    if isinstance(value, Phrase):
+        return said(value, instead)
+    return number(value) if isinstance(value, int) else str(value)
 
 
 def noted(message: str) -> str:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.domain.comment import Edit
 from service.domain.history import Conduct, History, Record, TrackRecord
+from service.signals.detectors.history import rejected_target_before
 from service.signals.earlier import excess, squashed_log_odds
 from service.signals.registry import detect_all
 from tests.factories import make_comment
@@ -122,3 +124,23 @@ def test_a_regular_may_write_as_often_as_the_discussion_asks_for():
 def test_what_people_do_is_no_excess_and_the_rest_never_reaches_one():
     assert excess(5, 5) == 0.0
     assert 0.0 < excess(6, 5) < excess(10**9, 5) < 1.0
+
+
+@pytest.mark.parametrize(
+    ("rejected", "edit", "told"),
+    [
+        (0.6, None, "moderators rejected an earlier comment with a link to the same domain"),
+        (2.7, None, "moderators rejected 3 earlier comments with a link to the same domain"),
+        (
+            1.0,
+            Edit.REJECTED,
+            "moderators rejected an earlier comment or version with a link to the same domain",
+        ),
+    ],
+)
+def test_decayed_counts_are_told_as_whole_comments(rejected, edit, told):
+    comment = make_comment("See https://valves-and-more.com/stuck", edit=edit)
+    record = Record(rejected=rejected)
+    history = History(domains=TrackRecord(here=record, everywhere=record))
+
+    assert rejected_target_before(comment, history).reason == told

@@ -34,6 +34,7 @@ from service.domain.form import FormToken, behaviour_values, read_behaviour
 from service.domain.inbound import InboundHook, Platform
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.normal_form import content_key
+from service.domain.phrase import phrase_from, phrase_values
 from service.domain.report import Label, Report
 from service.domain.ruled_text import RuledText
 from service.domain.site import Site, SiteKey, SiteSettings
@@ -193,7 +194,8 @@ def _listing_from(values: Values) -> Listing:
 
 
 def _signal_values(weighed: WeighedSignal) -> Values:
-    return {
+    phrase = phrase_values(weighed.signal.reason)
+    return ({"phrase": phrase} if phrase != weighed.signal.reason else {}) | {
         "name": weighed.signal.name,
         "strength": weighed.signal.strength,
         "reason": weighed.signal.reason,
@@ -211,7 +213,8 @@ def _signal_from(values: Values) -> WeighedSignal:
         signal=Signal(
             name=values["name"],
             strength=values["strength"],
-            reason=values["reason"],
+            # Verdicts of before there were phrases have the reason in English alone.
+            reason=phrase_from(values.get("phrase", values["reason"])),
             spans=_spans_from(values["spans"]),
             # Verdicts of before there were any do not have the key.
             boundaries=tuple(values.get("boundaries", ())),

@@ -13,6 +13,7 @@ from service.domain.claim import Claim
 from service.domain.comment import Comment, Post, SiteId
 from service.domain.decision import EDIT_POLICY, Action, Decision, Mode, Ruling
 from service.domain.normal_form import unescape
+from service.domain.phrase import Phrase
 from service.domain.report import Label
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal, WeightKind
@@ -25,14 +26,17 @@ from service.scoring.lean import (
     beside_of,
     quote_lean,
 )
+from service.signals.detectors.seam import BETWEEN, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
 from service.web.edge.language import (
     ENGLISH,
     day_in_words,
     gettext,
+    is_said,
     ngettext,
     noted,
     probability,
+    said,
 )
 from service.web.edge.language import number as in_thousands
 from service.web.pages.common.labels import (
@@ -80,15 +84,21 @@ _BESIDE = {
     BY_AUTHORS_SITE: noted("the author's site"),
     BY_POST: noted("the post"),
 }
-# What a detector says of a seam, and what is shown of it where the verdict doubts that, or thinks
-# the comment sincere. Reasons are kept with their verdicts, and worded when they are shown.
-_SEAM_REASONS = {
-    "turns into an advertisement": ("may turn into an advertisement", "goes on in another tone"),
-    "an advertisement turns into a remark": (
-        "an advertisement may turn into a remark",
-        "one tone turns into another",
+# What is shown of a seam where the verdict doubts it, or thinks the comment sincere. Reasons are
+# kept with their verdicts, and worded when they are shown.
+_DOUBTFUL = {
+    BETWEEN: noted("between two remarks (%(remark)s) may stand an advertisement (%(sells)s)"),
+    INTO_ADVERT: noted(
+        "a remark may turn into an advertisement; before: %(remark)s; after: %(sells)s"
     ),
-    "stands an advertisement": ("may stand an advertisement", "stands another tone"),
+    INTO_REMARK: noted(
+        "an advertisement may turn into a remark; before: %(sells)s; after: %(remark)s"
+    ),
+}
+_WEAK = {
+    BETWEEN: noted("between two remarks (%(remark)s) stands another tone (%(sells)s)"),
+    INTO_ADVERT: noted("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
+    INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
 }
 # How a day is written, in the letters of Unicode's date patterns (UTS 35).
 _DAY = noted("d MMMM y")
@@ -118,9 +128,9 @@ class Evidence:
 
     `number` is the one its marks in the text carry, None where it marks nothing. The bar runs
     from the middle: `bar_from` and `bar_width` are percentages of the whole width. `language` is
-    that of the words where it need not be the page's: detectors give their reasons in English.
-    `quotes` are words of the comment that the line leans on. `right` says whether the weight is
-    fitted, set or learnt here.
+    that of the words where it is not the page's: old reasons are kept in English alone. `quotes`
+    are words of the comment that the line leans on. `right` says whether the weight is fitted, set
+    or learnt here.
     """
 
     says: str
@@ -649,23 +659,17 @@ def _decisions_line(
 def _signal_line(
     weighed: WeighedSignal, most: float, p_spam: float, *, number: int | None
 ) -> Evidence:
-    reason = _borne_out(weighed.signal.reason, p_spam)
+    # It speaks of an advertisement as far as the verdict does.
+    seam = {} if p_spam >= SELLS_P_SPAM else _DOUBTFUL if p_spam >= LOW_P_SPAM else _WEAK
+    phrase = Phrase.of(weighed.signal.reason)
+    reason = said(phrase, seam)
     says = reason[:1].upper() + reason[1:]
+    language = None if is_said(phrase) else ENGLISH
     if weighed.weight == 0.0:
         recorded = gettext("only recorded")
-        return Evidence(says=says, side=recorded, language=ENGLISH, number=number)
+        return Evidence(says=says, side=recorded, language=language, number=number)
     line = _line(says, weighed.contribution, most, number=number)
-    return replace(line, language=ENGLISH, right=_right(weighed))
-
-
-def _borne_out(reason: str, p_spam: float) -> str:
-    """Return a detector's reason; it speaks of an advertisement as far as the verdict does."""
-    if p_spam >= SELLS_P_SPAM:
-        return reason
-    for strong, (doubtful, weak) in _SEAM_REASONS.items():
-        if strong in reason:
-            return reason.replace(strong, doubtful if p_spam >= LOW_P_SPAM else weak, 1)
-    return reason
+    return replace(line, language=language, right=_right(weighed))
 
 
 def _right(weighed: WeighedSignal) -> str:
