@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from service.commands.opening import open_services
@@ -16,14 +18,6 @@ from service.commands.output import data_dir_option, json_option, print_rows
 def audit_command(subject: str | None, limit: int, data_dir: str | None, *, as_json: bool) -> None:
     """List the newest acts of moderators and operators."""
     with open_services(data_dir=data_dir) as services:
-        rows = [
-            {
-                "at": entry.at,
-                "actor": entry.actor,
-                "act": entry.act,
-                "subject": entry.subject,
-                "detail": entry.detail,
-            }
-            for entry in services.common.audit_log.recent(subject=subject, limit=limit)
-        ]
+        entries = services.common.audit_log.recent(subject=subject, limit=limit)
+        rows = [asdict(entry) for entry in entries]
     print_rows(rows, as_json=as_json, empty="Nothing has been done yet.")

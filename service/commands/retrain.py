@@ -26,7 +26,7 @@ from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import Order, retrain, try_retraining
 from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
 from service.moderation.learning.tidy_versions import tidy_versions
-from service.ports.services import LearningPorts, Services
+from service.ports.services import Services
 from service.settings import Settings, load_settings
 from service.training_runs.run_folders import REPORT_PAGE
 from service.training_runs.training_program import TrainingProcesses
@@ -80,7 +80,9 @@ def retrain_command(
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     with open_services(data_dir=data_dir) as services:
         if lists:
-            _list(services.learning, as_json=as_json)
+            recent, now = services.learning.retrainings.recent(limit=_LISTED), datetime.now(UTC)
+            rows = [_row(one, now) for one in recent]
+            print_rows(rows, as_json=as_json, empty="Nothing was retrained yet.")
             return
         # Tests pass their own: a training takes minutes.
         runs = (open_runs or open_training_runs)(settings)
@@ -213,12 +215,6 @@ def _say_what_follows(done: Retraining) -> None:
         )
     elif done.version:
         click.echo(f"{done.version} does not meet the release criteria and does not serve.")
-
-
-def _list(learning: LearningPorts, *, as_json: bool) -> None:
-    now = datetime.now(UTC)
-    rows = [_row(one, now) for one in learning.retrainings.recent(limit=_LISTED)]
-    print_rows(rows, as_json=as_json, empty="Nothing was retrained yet.")
 
 
 def _row(one: Retraining, now: datetime) -> dict[str, object]:
