@@ -62,9 +62,6 @@ class AuditLog(Protocol):
     def append(self, entry: AuditEntry) -> None:
         """Append one act."""
 
-    def append_all(self, entries: Sequence[AuditEntry]) -> None:
-        """Append acts in this order, all or none."""
-
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """Return one page of the acts that match, newest first.
 

@@ -30,15 +30,6 @@ def test_an_entry_comes_back_as_it_was(stores):
     assert stores.audit_log.recent() == [entry]
 
 
-def test_several_entries_are_appended_in_their_order(stores):
-    stores.audit_log.append(make_entry(9))
-
-    stores.audit_log.append_all([make_entry(2), make_entry(1)])
-    stores.audit_log.append_all([])
-
-    assert stores.audit_log.recent() == [make_entry(1), make_entry(2), make_entry(9)]
-
-
 def test_the_newest_come_first_up_to_the_limit(stores):
     entries = [make_entry(n) for n in range(5)]
     for entry in entries:

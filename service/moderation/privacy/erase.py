@@ -6,8 +6,6 @@ import itertools
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from datetime import datetime
-from functools import partial
 from typing import Any
 
 from service.domain.case import Case
@@ -16,6 +14,7 @@ from service.domain.decision import Decision
 from service.domain.errors import NotFoundError
 from service.domain.history import Conduct
 from service.domain.person import Person
+from service.moderation.admin.acts import make_act
 from service.moderation.privacy.forget import (
     account_of,
     entry_keys,
@@ -113,6 +112,13 @@ def erase_person(
     `show` is told how many are done so far. Verdicts, decisions and the log stay, without a word of
     the person. Raises `StoreUnavailableError`.
     """
+
+    def act(erased: int) -> AuditEntry:
+        detail = f"{erased} comments erased"
+        return make_act(
+            services.common, actor=by, act="erase person", subject="person", detail=detail
+        )
+
     forget_records(person.sender, services.reputation)
     erased, after = 0, None
     for number in itertools.count():
@@ -127,12 +133,11 @@ def erase_person(
         after = ids[-1] if ids else None
         forget_accounts(ids, services.reputation, services.review)
         # The first entry is written even if nothing was found: that somebody asked is an act.
-        at = services.common.clock()
         messages = write_withdrawn_messages(
             services.review.cases.find(ids), services.telling, services.common
         )
         erased += services.reputation.personal_data.withdraw(
-            ids, at=at, act=partial(_act, at, by), deliveries=messages
+            ids, at=services.common.clock(), act=act, deliveries=messages
         )
         if messages:
             wake_deliverers(services.telling)
@@ -143,16 +148,6 @@ def erase_person(
         services.review.search.drop_left_out()
     log.info("a person's comments were erased", extra={"comments": erased})
     return erased
-
-
-def _act(at: datetime, by: str, erased: int) -> AuditEntry:
-    return AuditEntry(
-        at=at,
-        actor=by,
-        act="erase person",
-        subject="person",
-        detail=f"{erased} comments erased",
-    )
 
 
 def _record(case: Case) -> Mapping[str, Any]:

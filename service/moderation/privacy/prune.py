@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 
 from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.people import SpamOnly
@@ -38,10 +39,8 @@ def prune_deliveries(
     `StoreUnavailableError`.
     """
     before = common.clock() - keep
-    pruned = some = telling.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
-    while some == _MOST_AT_ONCE and goes_on():
-        some = telling.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
-        pruned += some
+    prune = partial(telling.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
+    pruned = _in_portions(prune, _MOST_AT_ONCE, goes_on)
     if pruned:
         log.info("old deliveries were deleted", extra={"deliveries": pruned})
     return pruned
@@ -72,15 +71,18 @@ def prune_comments(
         (keep_spam, SpamOnly.NOT_APPROVED),
         (keep_held_spam, SpamOnly.HELD),
     ):
-        if age is None:
-            continue
-        some = _withdraw_old(services, now - age, only, at=now)
-        pruned += some
-        while some == _MOST_COMMENTS_AT_ONCE and goes_on():
-            some = _withdraw_old(services, now - age, only, at=now)
-            pruned += some
+        if age is not None:
+            withdraw = partial(_withdraw_old, services, now - age, only, at=now)
+            pruned += _in_portions(withdraw, _MOST_COMMENTS_AT_ONCE, goes_on)
     if pruned:
         log.info("old comments were withdrawn", extra={"comments": pruned})
+    return pruned
+
+
+def _in_portions(prune: Callable[[], int], most: int, goes_on: Callable[[], bool]) -> int:
+    pruned = some = prune()
+    while some == most and goes_on():
+        pruned += (some := prune())
     return pruned
 
 

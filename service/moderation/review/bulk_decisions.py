@@ -103,17 +103,6 @@ def undo_bulk_decision(
     return services.review.bulk_decisions.get(bulk_decision_id)
 
 
-def list_bulk_decisions(
-    review: ReviewPorts,
-    *,
-    site_ids: tuple[SiteId, ...] | None,
-    limit: int,
-    before: str | None = None,
-) -> list[BulkDecision]:
-    """Return the newest bulk decisions of these sites alone; `site_ids` None means all."""
-    return review.bulk_decisions.recent(site_ids=site_ids, limit=limit, before=before)
-
-
 def _decide_portion(
     open_ones: Sequence[Case],
     bulk_decision: BulkDecision,

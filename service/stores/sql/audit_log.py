@@ -20,12 +20,7 @@ class SqlAuditLog:
 
     def append(self, entry: AuditEntry) -> None:
         """See `AuditLog.append`."""
-        self.append_all([entry])
-
-    def append_all(self, entries: Sequence[AuditEntry]) -> None:
-        """See `AuditLog.append_all`."""
-        if entries:
-            write(self._engine, lambda connection: insert_entries(connection, entries))
+        write(self._engine, lambda connection: insert_entries(connection, [entry]))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """See `AuditLog.page`."""

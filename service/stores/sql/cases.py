@@ -59,7 +59,7 @@ class SqlCaseStore:
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
         """See `CaseStore.get`."""
         with reading(self._engine) as connection:
-            cases = _load(connection, [comment_id])
+            cases = load_cases(connection, [comment_id])
         if not cases or site_id not in (None, cases[0].comment.site_id):
             msg = f"there is no comment {comment_id!r}"
             raise NotFoundError(msg)
@@ -68,7 +68,7 @@ class SqlCaseStore:
     def find(self, ids: Sequence[CommentId]) -> list[Case]:
         """See `CaseStore.find`."""
         with reading(self._engine) as connection:
-            return _load(connection, list(dict.fromkeys(ids)))
+            return load_cases(connection, list(dict.fromkeys(ids)))
 
     def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
         """See `CaseStore.find_judged`."""
@@ -77,7 +77,7 @@ class SqlCaseStore:
             for some in chunks(sorted(set(ids))):
                 query = sa.select(comments.c.id).where(comments.c.id.in_(some), has_verdict)
                 judged += connection.scalars(query)
-            return _load(connection, judged) if judged else []
+            return load_cases(connection, judged) if judged else []
 
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
@@ -94,7 +94,7 @@ class SqlCaseStore:
         )
         with reading(self._engine) as connection:
             found = connection.execute(query).all()
-            cases = _load(connection, [row.id for row in found[:limit]])
+            cases = load_cases(connection, [row.id for row in found[:limit]])
         if len(found) <= limit:
             return CasePage(cases=tuple(cases))
         last = found[limit - 1]
@@ -328,11 +328,6 @@ def _of_comment(
 
 
 def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
-    """Return the cases of these ids as this transaction sees them, in order."""
-    return _load(connection, ids)
-
-
-def _load(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
     """Return the cases of these ids, in order, in two or three statements a thousand of them."""
     cases: dict[CommentId, Case] = {}
     for some in chunks(ids):

@@ -13,7 +13,6 @@ from service.domain.decision import Ruling
 from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import (
     decide_together,
-    list_bulk_decisions,
     undo_bulk_decision,
 )
 from service.moderation.review.decide import MAX_NOTE_CHARS
@@ -88,8 +87,7 @@ def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
     @pages.get("/review/strokes")
     def bulk_decisions() -> ResponseReturnValue:
         before = request.args.get("before", "")
-        found = list_bulk_decisions(
-            services.review,
+        found = services.review.bulk_decisions.recent(
             site_ids=moderator().site_ids,
             limit=BULK_DECISIONS_SHOWN + 1,
             before=before if is_id(before) else None,
