@@ -63,6 +63,8 @@ function note_ruling( int $id, string $ruling ): void {
  */
 function note_deletion( $id, $comment ): void {
 	$there = get_comment_meta( $id, THERE, true );
+	// It may have arrived although no answer came: then the service knows it by the blog's own id.
+	$there = $there ? $there : get_comment_meta( $id, SENT_AS, true );
 	if ( $there && 'spam' !== $comment->comment_approved ) {
 		note_withdrawal( $there );
 	}
@@ -139,7 +141,8 @@ function tell_of_withdrawn( int $until ): bool {
 		if ( is_away() || time() >= $until ) {
 			return false;
 		}
-		if ( is_final( ask_service( 'DELETE', '/v1/comments/' . rawurlencode( $there ) ) ) ) {
+		$path = 0 === strpos( $there, 'wp-' ) ? '/v1/comments?site_comment_id=' : '/v1/comments/';
+		if ( is_final( ask_service( 'DELETE', $path . rawurlencode( $there ) ) ) ) {
 			update_option( WITHDRAWN, array_values( array_diff( get_option( WITHDRAWN, array() ), array( $there ) ) ), false );
 		}
 	}

@@ -32,6 +32,9 @@ function as_sent( \WP_Comment $comment ): array {
 		'reply_to'   => $comment->comment_parent ? get_comment_meta( $comment->comment_parent, SENT_AS, true ) : null,
 		'form'       => is_array( $form ) ? $form : null,
 	);
+	if ( ! in_array( $comment->comment_type, array( '', 'comment' ), true ) ) {
+		$body['comment_type'] = mb_substr( $comment->comment_type, 0, 50 );
+	}
 	$body = array_filter( $body );
 	// What the service compares is part of the id: edited between two tries, it is another comment.
 	$compared = array_diff_key( $body, array_flip( array( 'form', 'user_agent', 'address' ) ) );
