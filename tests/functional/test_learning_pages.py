@@ -94,7 +94,7 @@ def test_a_comments_page_names_the_words_and_the_decisions_that_its_verdict_lean
     assert 1 <= len(quoted) <= 3
     assert all(one in case.comment.text for one in quoted)
     assert lean.contribution > 0
-    assert "for spam</span>" in line
+    assert "for spam" in line
     assert len(behind(page)) == 3
     assert set(behind(page)) <= {one.comment.id for one in decided}
 
