@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
+from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 
+from service.cli import cli
 from service.domain.finding import well
 from service.moderation.admin.sites import issue_key
 from service.ports.services import Services
@@ -14,6 +21,7 @@ from service.web.edge.config import WebConfig
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.factories import SITE
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+from tests.functional.moderators import signed_in
 
 SECRET_KEY = "for tests only, thirty-two characters"
 
@@ -69,11 +77,32 @@ def other_api(app: Flask, services: Services) -> FlaskClient:
     return client_with(app, issue_key(other.id, services.common, actor="test").secret)
 
 
+@pytest.fixture
+def client(services: Services) -> FlaskClient:
+    """A client of a moderator who is signed in."""
+    return signed_in(services)
+
+
 def client_with(app: Flask, key: str) -> FlaskClient:
     """Return a client that sends this key."""
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
     return client
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., Any]:
+    """Run a command on a data folder of its own; return its output, or its JSON lines."""
+
+    def run(*words: str, typed: str | bytes | None = None) -> Any:
+        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)], input=typed)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        if "--json" in words:
+            return [json.loads(line) for line in done.stdout.splitlines()]
+        return done.output
+
+    return run
 
 
 @pytest.fixture

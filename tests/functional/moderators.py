@@ -50,6 +50,11 @@ def add_moderator(services: Services, name: str = "Ola") -> None:
     )
 
 
+def words(page: TestResponse) -> str:
+    """Return what a page says, without its markup."""
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text)).split())
+
+
 def token_of(page: TestResponse) -> str:
     """Return the form token that a page carries."""
     found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)

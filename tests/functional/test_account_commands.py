@@ -6,13 +6,9 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from click.testing import CliRunner
 
-from service.cli import cli
 from service.domain.comment import Author, Lane
-from service.domain.errors import InvalidInputError
 from service.domain.sign_in import SecondFactor
-from service.moderation.admin.accounts import LastOwnerError
 from service.moderation.privacy.erase import find_person
 from service.ports.comments import NewComment
 from service.wiring import open_services
@@ -20,21 +16,6 @@ from tests.factories import make_comment
 from tests.servers import running_valkey
 
 MARA = "mara@example.org"
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Run a command on a data folder of its own; return its output, or its JSON lines."""
-
-    def run(*words: str, typed: str | None = None):
-        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)], input=typed)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        if "--json" in words:
-            return [json.loads(line) for line in done.stdout.splitlines()]
-        return done.output
-
-    return run
 
 
 @pytest.fixture
@@ -74,39 +55,6 @@ def test_role_and_sites_are_changed_and_what_is_not_named_stays(run):
     assert (narrowed["role"], narrowed["sites"] != "all") == ("moderator", True)
     assert (widened["role"], widened["sites"]) == ("moderator", "all")
     assert (accounts(run)["mara"]["role"], accounts(run)["mara"]["sites"]) == ("owner", "all")
-
-
-def test_contradictions_are_refused(run):
-    run("sites", "add", "Garden")
-    run("users", "add", "olive")
-
-    assert "not both" in run("users", "set", "olive", "--site", "Garden", "--all-sites")
-    with pytest.raises(InvalidInputError):
-        run("users", "set", "olive", "--site", "Garden")
-
-
-def test_the_last_owner_can_be_neither_demoted_nor_ended(run):
-    run("users", "add", "olive")
-
-    with pytest.raises(LastOwnerError):
-        run("users", "set", "olive", "--role", "admin")
-    with pytest.raises(LastOwnerError):
-        run("users", "end", "olive")
-
-    assert accounts(run)["olive"]["ended_at"] is None
-
-
-def test_an_account_is_ended_and_let_back_in(run):
-    run("users", "add", "olive")
-    run("users", "add", "mara")
-
-    run("users", "end", "mara")
-    ended = accounts(run)["mara"]["ended_at"]
-    [restored] = run("users", "restore", "mara", "--json")
-
-    assert ended
-    assert restored["password"]
-    assert accounts(run)["mara"]["ended_at"] is None
 
 
 def test_a_lost_second_factor_is_turned_off(run, opened):
@@ -164,8 +112,3 @@ def test_what_is_held_is_printed_and_nothing_erased(run, opened):
     assert [line["kind"] for line in lines] == ["comment", "comment", "end"]
     assert lines[0]["comment"]["author"]["name"] == "Mara"
     assert "Erased; 2 comments" in run("erase", "--email", MARA, "--yes")
-
-
-def test_nobody_in_particular_is_refused(run):
-    with pytest.raises(InvalidInputError):
-        run("erase", "--yes")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import Lane
 
 NDJSON = "application/x-ndjson"
 
@@ -26,16 +24,6 @@ def test_each_comment_is_accepted_or_refused_on_its_own(api):
     assert [r["status"] for r in body["results"]] == [202, 422, 422, 422, 202]
     assert [r["index"] for r in body["results"]] == [0, 1, 2, 3, 4]
     assert body["results"][3]["problem"]["errors"][0]["field"] == "unknown"
-
-
-def test_accepted_ids_lead_to_their_comments(api, services):
-    rows = [{"text": f"Comment {n}."} for n in range(5)]
-
-    results = api.post("/v1/comments/batch", json={"comments": rows}).get_json()["results"]
-
-    texts = [services.review.cases.get(CommentId(r["id"])).comment.text for r in results]
-    assert texts == [row["text"] for row in rows]
-    assert api.get(results[0]["links"]["self"]).status_code == 200
 
 
 def test_a_malformed_line_refuses_that_line_only(api):
@@ -58,24 +46,6 @@ def test_a_malformed_line_refuses_that_line_only(api):
     assert [r["index"] for r in results] == list(range(7))
 
 
-def test_of_very_many_wrong_names_only_the_first_are_looked_at(api):
-    names = {f"name{n}": 1 for n in range(20_000)}
-
-    answer = api.post("/v1/comments/batch", json=names)
-
-    body = answer.get_json()
-    assert (answer.status_code, len(body["errors"])) == (422, 50)
-    assert body["detail"].startswith("The input has 101 problems")
-
-
-def test_lines_may_end_in_carriage_returns(api):
-    body = b'{"text": "One."}\r\n{"text": "Two."}\r\n'
-
-    answer = api.post("/v1/comments/batch", data=body, content_type=NDJSON)
-
-    assert answer.get_json()["accepted"] == 2
-
-
 def test_a_thousand_comments_are_taken_and_one_more_is_not(api, services):
     services.intake.queue.judges = False
     rows = [{"text": f"Comment {n}."} for n in range(1_001)]
@@ -96,14 +66,6 @@ def test_a_text_over_the_limit_refuses_its_comment_only(api):
 
     assert [r["status"] for r in results] == [413, 202]
     assert results[0]["problem"]["errors"][0]["field"] == "text"
-
-
-def test_a_line_over_the_limit_refuses_that_line_only(api):
-    body = _lines({"text": "One.", "post": {"text": "x" * 300_000}}, {"text": "Two."})
-
-    results = api.post("/v1/comments/batch", data=body, content_type=NDJSON).get_json()["results"]
-
-    assert [r["status"] for r in results] == [413, 202]
 
 
 def test_repeats_within_a_batch_are_kept_once_and_conflicts_are_refused(api):
@@ -130,42 +92,6 @@ def test_a_batch_repeated_under_its_key_is_answered_alike_and_judged_once(api, c
     assert second.get_json() == first.get_json()
     assert first.get_json()["results"][0]["id"] != first.get_json()["results"][1]["id"]
     assert sum(classifier.batches) == 2
-
-
-def test_a_batch_and_a_single_comment_may_use_the_same_key(api):
-    headers = {"Idempotency-Key": "k"}
-
-    single = api.post("/v1/comments", json={"text": "One."}, headers=headers)
-    batch = api.post("/v1/comments/batch", json={"comments": [{"text": "Two."}]}, headers=headers)
-
-    assert single.status_code == 202
-    assert batch.get_json()["accepted"] == 1
-
-
-@pytest.mark.parametrize(
-    ("data", "field"),
-    [
-        (b"[]", "body"),
-        (b"{}", "comments"),
-        (b'{"comments": {}}', "comments"),
-        (b'{"comments": [], "more": 1}', "more"),
-        (b'{"comments": [], "comments": []}', "comments"),
-    ],
-)
-def test_a_body_that_is_no_batch_is_refused_by_name(api, data, field):
-    answer = api.post("/v1/comments/batch", data=data, content_type="application/json")
-
-    assert answer.status_code == 422
-    assert [e["field"] for e in answer.get_json()["errors"]] == [field]
-
-
-@pytest.mark.parametrize(
-    ("data", "media"), [(b'{"comments": []}', "application/json"), (b"", NDJSON), (b"\n\n", NDJSON)]
-)
-def test_an_empty_batch_is_harmless(api, data, media):
-    answer = api.post("/v1/comments/batch", data=data, content_type=media)
-
-    assert answer.get_json() == {"accepted": 0, "refused": 0, "results": []}
 
 
 def test_a_batch_over_sixteen_mebibytes_is_refused_unread(api):

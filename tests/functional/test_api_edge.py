@@ -12,7 +12,6 @@ from flask import request
 from service.domain.finding import Finding, fail, well
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from service.web.edge.errors import KINDS
 from tests.functional.conftest import SECRET_KEY
 
 EVERY_PATH = [
@@ -95,21 +94,6 @@ def test_an_unknown_path_is_not_logged(api, caplog):
     assert "Zanzibar" not in str(vars(line))
 
 
-def test_a_method_that_nobody_knows_is_not_logged(api, caplog):
-    caplog.set_level(logging.INFO)
-
-    api.open("/v1/comments", method="ZANZIBAR")
-
-    line = next(r for r in caplog.records if r.name == "service.web.access")
-    assert (line.method, line.status) == ("other", 405)
-
-
-def test_the_process_says_that_it_lives(stranger):
-    answer = stranger.get("/livez")
-
-    assert (answer.status_code, answer.get_json()) == (200, {"status": "alive"})
-
-
 def _broken() -> Finding:
     raise ConnectionError("redis://:hunter2@127.0.0.1:6379 refused")
 
@@ -136,21 +120,6 @@ def test_readiness_names_the_part_that_is_away(services):
         "remedies": {"queue": "See that Valkey runs.", "model": ANY},
     }
     assert "slopsieve doctor" in answer.get_json()["remedies"]["model"]
-
-
-def test_a_failing_check_gives_no_secret_away(services, caplog):
-    app = create_app(services, WebConfig(secret_key=SECRET_KEY), {"queue": _broken})
-
-    answer = app.test_client().get("/readyz")
-
-    assert "hunter2" not in answer.get_data(as_text=True) + caplog.text
-
-
-def test_with_every_part_there_it_is_ready(stranger):
-    answer = stranger.get("/readyz")
-
-    assert answer.status_code == 200
-    assert answer.get_json() == {"ready": True, "parts": {"stores": "ok"}, "remedies": {}}
 
 
 def test_without_a_trusted_proxy_forwarded_headers_are_ignored(services):
@@ -189,9 +158,3 @@ def test_the_page_of_the_api_loads_nothing_from_elsewhere(stranger):
     assert answer.status_code == 200
     assert "script-src 'self';" in answer.headers["Content-Security-Policy"]
     assert [one for one in sources if stranger.get(one, buffered=True).status_code != 200] == []
-
-
-def test_the_page_of_the_api_tells_of_every_problem(stranger):
-    page = stranger.get("/docs").get_data(as_text=True)
-
-    assert all(f'id="problem-{kind.slug}"' in page for kind in KINDS.values())

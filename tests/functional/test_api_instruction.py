@@ -51,9 +51,3 @@ def test_of_a_person_no_trace_is_told_but_the_kind(services, api):
     assert verdict["outcome"] == "ham"
     assert verdict["instruction"]["label"] is None
     assert entry.label not in str(verdict)
-
-
-def test_without_an_entry_there_is_no_instruction(services, api):
-    _list(services, site_id=None)
-
-    assert _judged(api)["instruction"] is None

@@ -79,62 +79,6 @@ def test_what_is_not_to_be_kept_is_judged_answered_and_forgotten(api, services, 
     assert waiting["comments"] == []
 
 
-def test_what_is_not_to_be_kept_is_forgotten_without_a_verdict_too(api, services):
-    services.intake.queue.judges = False
-
-    answer = api.post("/v1/comments?wait=0.1", json={**FULL, "keep": False})
-
-    assert answer.get_json()["verdict"] is None
-    assert "Retry-After" not in answer.headers
-    kept = services.review.cases.get(CommentId(answer.get_json()["id"]))
-    assert (kept.comment.text, kept.verdict) == ("", None)
-    assert services.intake.comments.load_unjudged([kept.comment.id]) == []
-
-
-def test_a_batch_refuses_what_is_not_to_be_kept(api):
-    items = [{"text": "Thank you."}, {"text": "Dear Ola, a word in private.", "keep": False}]
-
-    results = api.post("/v1/comments/batch", json={"comments": items}).get_json()["results"]
-
-    assert [one["status"] for one in results] == [202, 422]
-    assert results[1]["problem"]["errors"][0]["field"] == "keep"
-
-
-def test_what_the_form_saw_is_told_in_the_verdict(api):
-    form = {"seconds_on_page": 0.8, "honeypot_filled": True}
-
-    body = api.post("/v1/comments", json={"text": "Thank you.", "form": form}).get_json()
-
-    names = {signal["name"] for signal in body["verdict"]["signals"]}
-    assert names >= {"too_fast", "honeypot_filled"}
-
-
-def test_a_retry_that_tells_another_time_on_the_page_is_a_repeat(api):
-    first = api.post("/v1/comments", json=FULL).get_json()
-
-    again = api.post("/v1/comments", json=FULL | {"form": {"seconds_on_page": 44}})
-
-    assert again.status_code == 202
-    assert again.get_json()["id"] == first["id"]
-
-
-@pytest.mark.parametrize(
-    ("form", "field"),
-    [
-        ({"seconds_on_page": -1}, "form.seconds_on_page"),
-        ({"seconds_on_page": "2"}, "form.seconds_on_page"),
-        ({"seconds_on_page": 1e12}, "form.seconds_on_page"),
-        ({"honeypot_filled": "no"}, "form.honeypot_filled"),
-        ({"honeypot": True}, "form.honeypot"),
-    ],
-)
-def test_what_a_form_cannot_have_seen_is_named(api, form, field):
-    answer = api.post("/v1/comments", json={"text": "Thank you.", "form": form})
-
-    assert answer.status_code == 422
-    assert [error["field"] for error in answer.get_json()["errors"]] == [field]
-
-
 def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
     answer = api.post("/v1/comments", json=FULL)
 
@@ -159,25 +103,6 @@ def test_a_long_post_is_cut_to_an_excerpt(api, services):
     assert post.excerpt == "x" * 4_000
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Спасибо, помогло.",
-        "ありがとうございます",
-        "شكرا جزيلا",
-        "👩‍👩‍👧‍👦 спа́м ẞ",
-        "\u202eevil\u202c",
-        "a" * 65_536,
-    ],
-    ids=["Cyrillic", "Japanese", "Arabic", "emoji", "bidi controls", "64 KiB"],
-)
-def test_text_of_any_script_is_kept_as_it_is(api, services, text):
-    answer = api.post("/v1/comments", json={"text": text})
-
-    assert answer.status_code == 202
-    assert services.review.cases.get(CommentId(answer.get_json()["id"])).comment.text == text
-
-
 def test_nul_and_lone_surrogates_are_replaced_one_for_one(api, services):
     raw = rb'{"text": "a\u0000b\ud800c\udfffd \ud83d\ude00", "author": {"name": "x\u0000"}}'
 
@@ -186,23 +111,6 @@ def test_nul_and_lone_surrogates_are_replaced_one_for_one(api, services):
     comment = services.review.cases.get(CommentId(answer.get_json()["id"])).comment
     assert comment.text == "a\ufffdb\ufffdc\ufffdd \U0001f600"
     assert comment.author.name == "x\ufffd"
-
-
-def test_single_comments_go_ahead_of_batches(api, services):
-    services.intake.queue.judges = False
-
-    api.post("/v1/comments", json={"text": "One."})
-    api.post("/v1/comments/batch", json={"comments": [{"text": "Two."}]})
-
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 1}
-
-
-def test_a_verdict_that_is_not_there_yet_is_null(api, services):
-    services.intake.queue.judges = False
-
-    body = api.post("/v1/comments?wait=0.05", json={"text": "One."}).get_json()
-
-    assert (body["state"], body["action"], body["verdict"]) == ("pending", "hold", None)
 
 
 def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
@@ -248,29 +156,6 @@ def test_behind_a_line_longer_than_its_wait_a_comment_is_accepted_at_once(api, s
     assert services.intake.comments.count_pending() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
 
 
-@pytest.mark.usefixtures("long_line")
-def test_what_stepped_out_of_the_line_is_judged_and_a_repeat_answers_it(api, services):
-    services.intake.queue.judges = False
-    headers = {"Idempotency-Key": "k1"}
-    first = api.post("/v1/comments?wait=5", json={"text": "One."}, headers=headers)
-
-    services.intake.queue.run()
-    again = api.post("/v1/comments?wait=5", json={"text": "One."}, headers=headers)
-
-    assert again.get_json()["id"] == first.get_json()["id"]
-    assert again.get_json()["verdict"] is not None
-    assert "Retry-After" not in again.headers
-
-
-@pytest.mark.parametrize("wait", ["-1", "5.01", "soon", "nan", "inf", "", "1&wait=2"])
-def test_a_bad_wait_is_named(api, services, wait):
-    answer = api.post(f"/v1/comments?wait={wait}", json={"text": "One."})
-
-    assert answer.status_code == 422
-    assert [e["field"] for e in answer.get_json()["errors"]] == ["wait"]
-    assert services.intake.comments.count_pending()[Lane.INTERACTIVE] == 0
-
-
 def test_a_repeat_with_the_same_idempotency_key_is_answered_alike_and_judged_once(api, classifier):
     headers = {"Idempotency-Key": "retry 1"}
 
@@ -280,21 +165,6 @@ def test_a_repeat_with_the_same_idempotency_key_is_answered_alike_and_judged_onc
     assert second.status_code == first.status_code == 202
     assert second.get_json() == first.get_json()
     assert sum(classifier.batches) == 1
-
-
-def test_a_repeat_with_the_sites_own_id_is_answered_alike(api, classifier):
-    first = api.post("/v1/comments", json=FULL)
-    second = api.post("/v1/comments", json=FULL)
-
-    assert second.get_json() == first.get_json()
-    assert sum(classifier.batches) == 1
-
-
-def test_without_any_key_the_same_text_twice_is_two_comments(api):
-    first = api.post("/v1/comments", json={"text": "+1"})
-    second = api.post("/v1/comments", json={"text": "+1"})
-
-    assert first.get_json()["id"] != second.get_json()["id"]
 
 
 @pytest.mark.parametrize("change", [{"text": "Other."}, {"author": {"name": "Someone else"}}])
@@ -307,52 +177,6 @@ def test_the_same_key_with_other_content_is_a_conflict(api, change):
     assert answer.status_code == 409
     assert answer.get_json()["type"] == "/docs#problem-conflict"
     assert first["id"] in answer.get_json()["detail"]
-
-
-def test_the_same_key_of_another_site_is_no_repeat(api, other_api):
-    headers = {"Idempotency-Key": "k1"}
-
-    mine = api.post("/v1/comments", json={"text": "One."}, headers=headers)
-    theirs = other_api.post("/v1/comments", json={"text": "Two."}, headers=headers)
-
-    assert (mine.status_code, theirs.status_code) == (202, 202)
-    assert mine.get_json()["id"] != theirs.get_json()["id"]
-
-
-@pytest.mark.parametrize("key", ["", "x" * 201, "caf\u00e9", "a\tb"])
-def test_an_unusable_idempotency_key_is_named(api, key):
-    answer = api.post("/v1/comments", json={"text": "One."}, headers={"Idempotency-Key": key})
-
-    assert answer.status_code == 422
-    assert [e["field"] for e in answer.get_json()["errors"]] == ["Idempotency-Key"]
-
-
-def test_without_the_queue_the_comment_is_kept_all_the_same(api, services):
-    services.intake.queue.available = False
-
-    answer = api.post("/v1/comments", json={"text": "One."})
-
-    assert answer.status_code == 202
-    assert services.intake.comments.count_pending()[Lane.INTERACTIVE] == 1
-
-
-def test_without_the_classifier_a_person_decides(api, classifier):
-    classifier.answer = None
-
-    verdict = api.post("/v1/comments", json={"text": "One."}).get_json()["verdict"]
-
-    assert verdict["degraded"] is True
-    assert verdict["degraded_by"] == ["model"]
-    assert verdict["outcome"] == "unsure"
-
-
-def test_promotional_spans_are_answered(api, classifier):
-    classifier.answer = ModelOutput(p_spam=0.99, promo_spans=((0, 4),))
-
-    verdict = api.post("/v1/comments", json={"text": "Buy this now."}).get_json()["verdict"]
-
-    assert verdict["promo_spans"] == [{"start": 0, "end": 4}]
-    assert verdict["outcome"] == "spam"
 
 
 class _AwayCases:

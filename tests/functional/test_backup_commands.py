@@ -22,8 +22,6 @@ from models.registry import (
     read_previous_name,
 )
 from service.cli import cli
-from service.commands import backup
-from service.commands.whole_files import open_whole
 from service.domain.comment import Lane, SiteId
 from service.moderation.admin.sites import add_site
 from service.ports.comments import NewComment
@@ -140,15 +138,6 @@ def test_a_damaged_backup_is_refused(home, tmp_path):
     assert not (tmp_path / "other" / "slopsieve.db").exists()
 
 
-def test_half_a_backup_is_refused(home, tmp_path):
-    file = tmp_path / "backup.tar"
-    run("backup", str(file), folder=home)
-    file.write_bytes(file.read_bytes()[:30_000])
-
-    with pytest.raises(StartError, match="no whole backup"):
-        run("restore", str(file), folder=tmp_path / "other")
-
-
 def damage(path: Path, *, name: str) -> None:
     """Overwrite the first page of a table or an index, as a failing disk does."""
     with closing(sqlite3.connect(path)) as connection:
@@ -180,35 +169,6 @@ def test_a_damaged_database_is_no_backup_and_the_earlier_one_stays(home, tmp_pat
     assert sorted(path.name for path in home.iterdir() if "backup-" in path.name) == []
 
 
-def test_a_damaged_model_is_no_backup(home, tmp_path):
-    name = read_current_name()
-    shutil.copytree(SHIPPED_DIR / name, home / "models" / name)
-    promote(home / "models", name, check=check_version)
-    with (home / "models" / name / "fusion.json").open("a") as file:
-        file.write(" ")
-
-    with pytest.raises(StartError, match=r"nothing was backed up.*models list"):
-        run("backup", str(tmp_path / "backup.tar"), folder=home)
-
-    assert not (tmp_path / "backup.tar").exists()
-
-
-def test_what_changes_while_it_is_backed_up_makes_no_backup(home, tmp_path, monkeypatch):
-    told = backup._manifest
-
-    def then_import_a_list(parts):
-        manifest = told(parts)
-        (home / "reputation" / "abuse.list").write_bytes(b"another list")
-        return manifest
-
-    monkeypatch.setattr(backup, "_manifest", then_import_a_list)
-
-    with pytest.raises(StartError, match="was changed meanwhile"):
-        run("backup", str(tmp_path / "backup.tar"), folder=home)
-
-    assert not (tmp_path / "backup.tar").exists()
-
-
 def test_a_full_disk_is_told_as_such_and_leaves_the_earlier_backup(home, tmp_path):
     file = tmp_path / "backup.tar"
     run("backup", str(file), folder=home)
@@ -223,31 +183,3 @@ def test_a_full_disk_is_told_as_such_and_leaves_the_earlier_backup(home, tmp_pat
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
     assert file.read_bytes() == earlier
-
-
-def test_no_database_is_no_backup(tmp_path):
-    with pytest.raises(StartError, match="no database"):
-        run("backup", str(tmp_path / "b.tar"), folder=tmp_path / "empty")
-
-    assert not (tmp_path / "b.tar").exists()
-
-
-def test_comments_go_on_coming_in_after_restoring(home, tmp_path):
-    file = tmp_path / "backup.tar"
-    run("backup", str(file), folder=home)
-    run("restore", str(file), folder=tmp_path / "other")
-
-    with open_services(data_dir=str(tmp_path / "other")) as services:
-        site = services.common.sites.all()[0]
-        new = NewComment(comment=make_comment(site_id=site.id), lane=Lane.BULK)
-        (added,) = services.intake.comments.add([new])
-        assert services.review.cases.get(added.comment_id).comment.site_id == site.id
-
-
-def test_nobody_else_may_read_a_private_file_even_while_it_is_written(tmp_path):
-    with open_whole(str(tmp_path / "slopsieve.tar"), mode=0o600) as stream:
-        stream.write(b"secret")
-        modes = [path.stat().st_mode & 0o077 for path in tmp_path.iterdir()]
-
-    assert modes == [0]
-    assert (tmp_path / "slopsieve.tar").stat().st_mode & 0o077 == 0

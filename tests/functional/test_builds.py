@@ -46,23 +46,6 @@ def test_a_post_is_found_by_what_its_build_calls_it(build, paths):
     assert read(comments, build).keys() == paths
 
 
-def test_a_post_has_its_comments_under_the_address_that_most_of_them_have():
-    posts = ["https://blog.example/p/", "http://old.example/p/", "https://www.blog.example/p"]
-
-    found = read([shown(f"c{n}", post) for n, post in enumerate(posts)], "hugo", None)
-
-    assert {path: [one["id"] for one in rows] for path, rows in found.items()} == {
-        "/p/": ["c0", "c1", "c2"]
-    }
-
-
-@pytest.mark.parametrize("post", [None, "", "https://[", "radiators"])
-def test_what_names_no_page_harms_nothing(post):
-    (path,) = read([shown("c1", post)], "hugo")
-
-    assert path == ("/radiators" if post == "radiators" else "/")
-
-
 def test_threads_stand_in_their_order_and_tell_how_deep():
     post = "https://blog.example/p/"
     comments = [
@@ -105,11 +88,3 @@ def test_no_character_ends_a_build():
     assert re.fullmatch(yaml, file)
     ((row,),) = json.loads(file).values()
     assert row["text"] == odd
-
-
-def test_a_post_at_a_longer_address_than_the_feed_takes_is_left_out():
-    assert read([shown("c1", f"{BLOG}{'x' * 500}/")], "jekyll") == {}
-
-
-def test_of_nothing_there_is_an_empty_object():
-    assert read([], "hugo") == {}

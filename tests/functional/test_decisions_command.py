@@ -14,7 +14,6 @@ from service.domain.comment import Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import InvalidInputError
 from service.moderation.admin.sites import add_site
-from service.moderation.learning.export_labelled import decisions_for_training
 from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment, make_verdict
@@ -75,17 +74,6 @@ def test_a_name_in_gz_is_gzipped_and_one_site_alone_can_be_asked_for(folder):
     assert len(read_decisions(out)) == 1
 
 
-def test_nothing_was_decided_before_a_moment_in_the_past(folder):
-    out = folder / "decisions.jsonl"
-
-    export(folder, "--out", str(out), "--until", "2020-01-01")
-    before = out.read_text()
-    export(folder, "--out", str(out), "--since", "2020-01-01T00:00:00+02:00")
-
-    assert before == ""
-    assert len(out.read_text().splitlines()) == 2
-
-
 def test_everything_wrong_is_said_at_once_and_nothing_is_written(folder):
     out = folder / "nowhere" / "decisions.jsonl"
 
@@ -94,28 +82,3 @@ def test_everything_wrong_is_said_at_once_and_nothing_is_written(folder):
 
     assert [one.field for one in refused.value.problems] == ["site", "since", "until", "out"]
     assert not out.exists()
-
-
-def test_an_interval_that_ends_before_it_begins_is_refused(folder):
-    out = folder / "decisions.jsonl"
-
-    with pytest.raises(InvalidInputError, match="is not after since"):
-        export(folder, "--out", str(out), "--since", "2026-02-01", "--until", "2026-01-01")
-
-    assert not out.exists()
-
-
-def test_a_run_that_fails_half_way_leaves_the_older_file(folder, monkeypatch):
-    out = folder / "decisions.jsonl"
-    out.write_text("older\n")
-
-    def failing(services, **asked):
-        yield next(decisions_for_training(services, **asked))
-        raise RuntimeError("the database went away")
-
-    monkeypatch.setattr("service.commands.decisions.decisions_for_training", failing)
-    with pytest.raises(RuntimeError):
-        export(folder, "--out", str(out))
-
-    assert out.read_text() == "older\n"
-    assert [path.name for path in folder.iterdir() if path.name.endswith(".part")] == []

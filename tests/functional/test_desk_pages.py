@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import re
-from datetime import timedelta
 
 import pytest
 
 from service.domain.comment import Author
 from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment
-from tests.factories import NOW, make_comment
+from tests.factories import make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import hidden_fields, keep, signed_in
+from tests.functional.moderators import keep
 
 
 @pytest.fixture
@@ -23,50 +21,8 @@ def services():
     return made
 
 
-@pytest.fixture
-def client(services):
-    return signed_in(services)
-
-
 def rows(page) -> list[str]:
     return re.findall(r'<li class="row[^>]*data-id="([^"]+)"', page.text)
-
-
-@pytest.mark.parametrize(
-    ("sort", "order"), [("doubt", "bca"), ("oldest", "acb"), ("site", "abc"), ("other", None)]
-)
-def test_the_queue_is_ordered_as_chosen_and_links_keep_the_order(services, client, sort, order):
-    kept = {"a": (30, "site-1", 0.9), "b": (10, "site-1", 0.5), "c": (20, "site-2", 0.3)}
-    for name, (age, site_id, p_spam) in kept.items():
-        received_at = NOW - timedelta(minutes=age)
-        keep(
-            services,
-            make_comment(id=f"com_{name}", site_id=site_id, received_at=received_at),
-            p_spam=p_spam,
-        )
-
-    page = client.get(f"/review?sort={sort}")
-
-    if order:
-        assert rows(page) == [f"com_{name}" for name in order]
-        assert f"sort={sort}" in html.unescape(page.text)
-        assert f'value="{sort}" selected' in page.text
-    else:
-        assert rows(page) == rows(client.get("/review"))
-
-
-def test_rows_are_made_lower_and_higher_again_by_one_button(client):
-    action = "/me/density"
-    page = client.get("/review?show=all")
-    assert "is-compact" not in page.text
-
-    lower = client.post(action, data=hidden_fields(page, action))
-
-    assert lower.location == "/review?show=all"
-    page = client.get(lower.location)
-    assert 'class="desk is-compact"' in page.text
-    client.post(action, data=hidden_fields(page, action))
-    assert "is-compact" not in client.get("/review").text
 
 
 def test_a_comment_stands_below_those_that_it_answers(services, client):

@@ -13,7 +13,6 @@ from service.cli import cli
 from service.doctor.judging_checks import check_processor, read_flags
 from service.domain.finding import State
 from service.moderation.admin.sites import add_site
-from service.stores.sql import create_engine
 from service.wiring import open_services
 from tests.servers import running_valkey
 
@@ -62,14 +61,6 @@ def test_without_workers_everything_else_is_well(home, valkey_url):
     assert len(found) > 18
 
 
-def test_a_backup_is_noticed(home, valkey_url, tmp_path):
-    CliRunner().invoke(cli, ["backup", str(tmp_path / "b.tar"), "--data-dir", str(home)])
-
-    _, found = examine(home, SLOPSIEVE_VALKEY_URL=valkey_url)
-
-    assert found["backup"] == "ok"
-
-
 def test_everything_wrong_with_the_settings_is_told_and_nothing_else_asked(home):
     code, found = examine(home, SLOPSIEVE_PORT="99999", SLOPSIEVE_BATCH_SIZE="0")
 
@@ -82,37 +73,6 @@ def test_an_empty_folder_is_told_and_left_as_it_was(tmp_path):
     assert code == 1
     assert found["data folder"] == "fail"
     assert not (tmp_path / "nothing").exists()
-
-
-def test_a_damaged_page_is_found_unless_it_is_not_to_be_looked_for(home, valkey_url):
-    path = home / "slopsieve.db"
-    engine = create_engine(f"sqlite:///{path}")
-    with engine.connect() as connection:
-        # All of the log goes into the file, to be damaged there.
-        connection.exec_driver_sql("COMMIT")
-        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-        root = connection.exec_driver_sql(
-            "SELECT rootpage FROM sqlite_master WHERE name = 'ix_comments_newest'"
-        ).scalar_one()
-    engine.dispose()
-    with path.open("r+b") as file:
-        file.seek((root - 1) * 4096)
-        file.write(b"\xff" * 64)
-
-    _, deep = examine(home, SLOPSIEVE_VALKEY_URL=valkey_url)
-    _, quick = examine(home, "--quick", SLOPSIEVE_VALKEY_URL=valkey_url)
-
-    assert "fail" in {deep.get("integrity"), deep["database"]}
-    assert "integrity" not in quick
-
-
-def test_people_are_shown_a_line_for_each_check_and_a_summary(home, valkey_url):
-    done = CliRunner().invoke(
-        cli, ["doctor", "--data-dir", str(home)], env={"SLOPSIEVE_VALKEY_URL": valkey_url}
-    )
-
-    assert done.output.splitlines()[0].startswith("ok    settings: ")
-    assert done.output.splitlines()[-1].endswith("1 failing.")
 
 
 def test_a_full_disk_keeps_no_other_check_from_its_finding(home, valkey_url, monkeypatch):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-import redis
 from click.testing import CliRunner
 
 from service.cli import cli, main
@@ -63,19 +62,6 @@ def rejected(tmp_path) -> float:
     return history.email.everywhere.rejected
 
 
-def test_a_rebuild_after_a_wipe_brings_everything_back(tmp_path, valkey_url):
-    keep_rejected(tmp_path, 3)
-    with redis.Redis.from_url(valkey_url) as client:
-        client.flushall()
-    lost = rejected(tmp_path)
-
-    said = [run(tmp_path, "reputation", "rebuild") for _ in range(2)]
-
-    assert lost == 0
-    assert said == ["Histories know of all decisions in force; 3 were read.\n"] * 2
-    assert rejected(tmp_path) == 3
-
-
 def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(tmp_path, valkey_url):
     kept = keep_rejected(tmp_path, 3)
 
@@ -114,12 +100,3 @@ def test_what_went_wrong_is_said_in_one_clear_line(
     assert ended.value.code == code
     assert said in told
     assert "Traceback" not in told
-
-
-def test_the_groups_help_names_its_commands(capsys):
-    with pytest.raises(SystemExit):
-        main(["reputation", "--help"])
-
-    told = capsys.readouterr().out
-    assert "rebuild" in told
-    assert "forget" in told

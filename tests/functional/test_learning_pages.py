@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
-from service.domain.comment import Author, Lane, SiteId
+from service.domain.comment import Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.user import Role
-from service.domain.verdict import Outcome
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.scoring.lean import recorded_lean
 from tests.factories import SITE, make_comment
-from tests.fakes import ForgetfulHistory, make_services, make_site, with_ports
-from tests.functional.moderators import hidden_fields, keep, signed_in, that_learn, token_of
+from tests.fakes import make_services, make_site
+from tests.functional.moderators import hidden_fields, signed_in, that_learn, words
 from tests.unit.learning.training_examples import HAM, SPAM
 
 OTHER = SiteId("site-2")
 PAGE = f"/sites/{SITE}"
-HOSTILE = "<script>alert(1)</script> \u202egnp.exe {{ 7*7 }}"
 
 
 @pytest.fixture
@@ -49,13 +45,6 @@ def post(services, text, **changes):
     return services.review.cases.get(comment.id)
 
 
-def without_histories(services):
-    """Return services to which near-copies say nothing beside what decisions taught."""
-    alone = with_ports(services, history=ForgetfulHistory())
-    alone.intake.queue.services = alone
-    return alone
-
-
 def decide_some(services, count=12, *, spam=SPAM, ham=HAM, **changes):
     made = []
     for n in range(count):
@@ -64,10 +53,6 @@ def decide_some(services, count=12, *, spam=SPAM, ham=HAM, **changes):
         made.append(decide_comment(case.comment.id, ruling, services, decided_by="Ola"))
         services.common.clock.advance(seconds=1)
     return made
-
-
-def words(page) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text)).split())
 
 
 def part(page, start: str) -> str:
@@ -133,31 +118,6 @@ def test_decisions_made_after_the_verdict_and_at_other_sites_are_no_reasons_for_
     assert set(shown) <= {one.comment.id for one in early}
 
 
-def test_of_a_withdrawn_comment_no_word_is_quoted(services, client):
-    decide_some(services)
-    case = post(services, SPAM.format("seventy"))
-    withdraw_comment(case.comment.id, services, by="Ola")
-
-    page = client.get(f"/review/comments/{case.comment.id}")
-
-    assert "This site's decisions" in words(page)
-    assert "<q>" not in page.text
-    assert behind(page) == []
-
-
-def test_hostile_words_and_names_stay_words(services, client):
-    author = Author(name=HOSTILE, url="https://x-y.com/<script>")
-    decide_some(services, spam=HOSTILE + " {}", author=author)
-    case = post(services, HOSTILE + " sixty", author=author)
-
-    pages = [client.get(path) for path in (PAGE, f"/review/comments/{case.comment.id}", "/review")]
-
-    for page in pages:
-        assert page.status_code == 200
-        assert "<script>alert" not in page.text
-        assert "\u202e" not in page.text
-
-
 def test_learning_is_switched_off_and_on_by_the_settings_and_logged(services, client):
     fields = hidden_fields(client.get(PAGE), f"{PAGE}/settings")
     keeps = {"mode": "hold", "languages": "", "undo_seconds": "30", "holds_unsure": "on"}
@@ -194,22 +154,3 @@ def _decided():
     from service.domain.case import CaseFilter, State
 
     return CaseFilter(state=State.DECIDED)
-
-
-@pytest.mark.parametrize(("role", "status"), [(Role.MODERATOR, 403), (Role.OWNER, 303)])
-def test_only_who_manages_a_site_lets_it_forget(services, role, status):
-    client = signed_in(services)
-    [user] = services.accounts.users.all()
-    services.accounts.users.replace(replace(user, role=role))
-    token = token_of(client.get("/password"))
-
-    answer = client.post(f"{PAGE}/forget-taught", data={"csrf_token": token})
-
-    assert answer.status_code == status
-
-
-def ask(services, n, *, unsure, at, site=SITE):
-    for number in range(n):
-        outcome = Outcome.UNSURE if number < unsure else Outcome.HAM
-        comment = make_comment(received_at=at + timedelta(seconds=number), site_id=site)
-        keep(services, comment, outcome)

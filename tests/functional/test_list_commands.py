@@ -2,29 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
-from click.testing import CliRunner
-
-from service.cli import cli
-from service.domain.errors import InvalidInputError, NotFoundError
-
-
-@pytest.fixture
-def run(tmp_path):
-    """Run a command on a data folder of its own; return its output, or its JSON lines."""
-
-    def run(*words: str):
-        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)])
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        if "--json" in words:
-            return [json.loads(line) for line in done.stdout.splitlines()]
-        return done.output
-
-    return run
-
 
 def test_entries_are_added_listed_and_removed(run):
     (site,) = run("sites", "add", "Garden", "--json")
@@ -52,12 +29,3 @@ def test_of_an_e_mail_only_the_beginning_of_its_hash_is_shown(run):
 
     assert "mara" not in listed
     assert "A friend" in listed
-
-
-def test_what_cannot_be_listed_is_refused(run):
-    with pytest.raises(InvalidInputError):
-        run("lists", "add", "block", "domain", "co.uk", "--reason", "All of them")
-    with pytest.raises(NotFoundError):
-        run("lists", "add", "block", "phrase", "pills", "--reason", "Why", "--site", "Nowhere")
-    with pytest.raises(NotFoundError):
-        run("lists", "remove", "ent_unknown")

@@ -10,19 +10,11 @@ import pytest
 
 from service.domain.user import Role
 from service.moderation.admin.accounts import set_access
-from service.moderation.admin.users import add_user, find_user
+from service.moderation.admin.users import find_user
 from service.ports.audit import AuditEntry
 from service.web.pages.accounts.log_page import PAGE_SIZE
 from tests.factories import NOW
-from tests.fakes import make_services
-from tests.functional.moderators import keep, rule, scripts_of, signed_in
-
-HOSTILE = '"><script>alert(1)</script>\u202e=HYPERLINK("http://evil.example")'
-
-
-@pytest.fixture
-def services():
-    return make_services()
+from tests.functional.moderators import signed_in
 
 
 @pytest.fixture
@@ -45,19 +37,6 @@ def log(services, n, **changes):
 
 def shown(page):
     return [int(n) for n in re.findall(r"entry (\d+)\.", page.text)]
-
-
-def test_acts_are_shown_newest_first_page_after_page(services, owner):
-    for n in range(PAGE_SIZE + 5):
-        log(services, n)
-
-    first = owner.get("/log")
-    [older] = re.findall(r'rel="next" href="([^"]+)"', first.text)
-    second = owner.get(older.replace("&amp;", "&"))
-
-    assert shown(first) == list(range(PAGE_SIZE + 4, 4, -1))
-    assert shown(second) == [4, 3, 2, 1, 0]
-    assert 'rel="next"' not in second.text
 
 
 @pytest.mark.parametrize(
@@ -92,50 +71,6 @@ def test_the_log_is_narrowed_by_who_what_whom_and_when(services, owner, query, e
     ]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"after": "-1"},
-        {"after": "9" * 400},
-        {"after": "\u0663"},
-        {"from": "yesterday", "to": "9999-12-31"},
-        {"from": "0001-01-01"},
-        {"actor": "\x00"},
-        {"actor": HOSTILE * 200},
-    ],
-)
-def test_nonsense_in_the_address_breaks_nothing(services, owner, query):
-    log(services, 1)
-
-    page = owner.get("/log", query_string=query)
-
-    assert page.status_code == 200
-    assert scripts_of(page.text) == []
-
-
-def test_hostile_names_are_dead_text(services, owner):
-    log(services, 1, actor=HOSTILE, subject=HOSTILE, detail=HOSTILE)
-
-    page, export = owner.get("/log"), owner.get("/log.jsonl")
-
-    assert scripts_of(page.text) == []
-    assert "\u202e" not in page.text
-    assert 'href="http' not in page.text
-    assert json.loads(export.text.splitlines()[0])["actor"] == HOSTILE
-
-
-def test_a_comment_is_linked_and_an_account_is_named(services, owner):
-    comment = keep(services)
-    rule(owner, comment, "approve")
-    user, _ = add_user("Mara", services.accounts, services.common, actor="test")
-
-    page = owner.get("/log")
-
-    assert f'href="/review/comments/{comment.id}"' in page.text
-    assert "Mara" in page.text
-    assert f"/review/comments/{user.id}" not in page.text
-
-
 def test_the_export_is_a_file_of_all_of_it(services, owner):
     entries = [log(services, n) for n in range(PAGE_SIZE * 2)]
 
@@ -147,15 +82,6 @@ def test_the_export_is_a_file_of_all_of_it(services, owner):
         entry.detail for entry in reversed(entries)
     ]
     assert lines[0]["at"] == "2026-03-01T13:39:00Z"
-
-
-@pytest.mark.parametrize("role", [Role.MODERATOR, Role.READER])
-def test_who_may_not_see_the_log_does_not(services, owner, role):
-    client = signed_in(services, "Ola")
-    ola = find_user("Ola", services.accounts)
-    set_access(ola.id, services.accounts, services.common, role=role, site_ids=None, actor="test")
-
-    assert [client.get(path).status_code for path in ("/log", "/log.jsonl")] == [403, 403]
 
 
 def test_an_admin_of_some_sites_sees_no_log(services, owner):
@@ -172,7 +98,3 @@ def test_an_admin_of_some_sites_sees_no_log(services, owner):
     )
 
     assert client.get("/log").status_code == 403
-
-
-def test_nothing_changes_the_log(owner):
-    assert [owner.post(path).status_code for path in ("/log", "/log.jsonl")] == [405, 405]

@@ -48,12 +48,6 @@ def test_what_came_through_a_proxy_is_not_this_machine(scrape, name):
     assert scrape(headers={name: "127.0.0.1"}).status_code == 401
 
 
-def test_behind_trusted_proxies_the_caller_counts(scrape):
-    said = {"X-Forwarded-For": "127.0.0.1"}
-
-    assert scrape(trusted_proxies=1, headers=said).status_code == 401
-
-
 def test_with_a_token_whoever_sends_it_may_read_from_anywhere(scrape):
     right = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -61,15 +55,6 @@ def test_with_a_token_whoever_sends_it_may_read_from_anywhere(scrape):
     assert scrape(metrics_token=TOKEN).status_code == 401
     wrong = {"Authorization": "Bearer slöp"}
     assert scrape(metrics_token=TOKEN, headers=wrong).status_code == 401
-
-
-def test_a_token_cannot_be_guessed_for_long(services):
-    config = WebConfig(secret_key=SECRET_KEY, metrics_token=TOKEN, failures_per_minute=3)
-    client = create_app(services, config, {}).test_client()
-
-    statuses = [client.get("/metrics").status_code for _ in range(5)]
-
-    assert statuses == [401, 401, 401, 429, 429]
 
 
 def test_requests_are_told_by_their_template_never_by_their_path(services, config):

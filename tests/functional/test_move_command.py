@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from service.cli import cli
-from service.domain.errors import ConflictError
 from service.moderation.admin.sites import add_site
 from service.start_error import StartError
 from service.wiring import open_services
@@ -37,16 +36,6 @@ def test_an_installation_moves_and_is_compared(home, tmp_path):
     assert (rows["sites"]["rows"], rows["sites"]["moved"]) == (1, "equal")
     assert {row["moved"] for row in rows.values()} == {"equal"}
     assert done.exit_code == 0
-
-
-def test_a_second_move_into_the_same_database_is_refused(home, tmp_path):
-    target = f"sqlite:///{tmp_path / 'target.db'}"
-    run("--to", target, folder=home)
-
-    with pytest.raises(ConflictError, match="--resume"):
-        run("--to", target, folder=home)
-
-    assert run("--to", target, "--resume", folder=home).exit_code == 0
 
 
 def test_an_address_that_is_none_is_refused_without_repeating_it(home):

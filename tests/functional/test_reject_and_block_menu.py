@@ -11,27 +11,18 @@ from flask import render_template
 
 from service.domain.comment import Author
 from service.domain.decision import Ruling
-from service.domain.list_entry import Effect, EntryKind, Instruction
+from service.domain.list_entry import EntryKind
 from service.domain.sender import make_sender
 from service.domain.user import Role
-from service.domain.verdict import Outcome
-from service.moderation.intake.withdraw import withdraw_comment
-from service.moderation.review.decide import decide_comment
 from service.web.pages.review.reject_and_block import (
     instruction_view,
     just_listed,
     reject_and_block_view,
 )
 from tests.factories import make_comment
-from tests.fakes import make_services
 from tests.functional.moderators import keep, make_app, signed_in
 
 HOSTILE = "</p><script>alert(1)</script>"
-
-
-@pytest.fixture
-def services():
-    return make_services()
 
 
 @pytest.fixture
@@ -94,19 +85,6 @@ def in_force(services):
     return services.reputation.list_entries.in_force(services.common.clock())
 
 
-def test_the_menus_name_what_can_be_listed_and_for_how_long(client, comment):
-    allow, block = forms(client.get(f"/parts/{comment.id}").text)
-
-    assert block["what"] == [
-        "email",
-        "address",
-        "network",
-        "domain:pills-direct.shop",
-        "domain:my-pills.com",
-    ]
-    assert allow["what"] == ["email", "address", "domain:pills-direct.shop", "domain:my-pills.com"]
-
-
 def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client, comment):
     _, block = forms(client.get(f"/parts/{comment.id}").text)
 
@@ -123,48 +101,11 @@ def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client,
     assert in_force(services) == []
 
 
-def test_the_undo_is_offered_once(client, comment):
-    _, block = forms(client.get(f"/parts/{comment.id}").text)
-    send(client, block, what=["email"])
-    client.get(f"/parts/{comment.id}")
-
-    assert "was added to the block list" not in client.get(f"/parts/{comment.id}").text
-
-
-def test_trusting_approves_and_allows(services, client, comment):
-    allow, _ = forms(client.get(f"/parts/{comment.id}").text)
-
-    send(client, allow, what=["email"])
-
-    assert services.review.cases.get(comment.id).decision.ruling is Ruling.APPROVE
-    assert [entry.effect for entry in in_force(services)] == [Effect.ALLOW]
-
-
 def test_nobody_is_sent_to_a_foreign_place(client, comment):
     _, block = forms(client.get(f"/parts/{comment.id}").text)
 
     for target in ("https://evil.example/", "//evil.example", "/sign-out", "/review\\..\\x"):
         assert send(client, block, next=target).location == "/review"
-
-
-def test_who_was_overtaken_is_told_and_nothing_is_changed(services, client, comment):
-    _, block = forms(client.get(f"/parts/{comment.id}").text)
-    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Kim")
-
-    answer = send(client, block)
-
-    assert answer.status_code == 409
-    assert "Somebody else has decided this comment in the meantime" in answer.text
-    assert services.review.cases.get(comment.id).decision.decided_by == "Kim"
-    assert in_force(services) == []
-
-
-@pytest.mark.parametrize("what", ["domain:other.com", "phrase", "<script>"])
-def test_what_the_comment_does_not_have_is_refused(services, client, comment, what):
-    _, block = forms(client.get(f"/parts/{comment.id}").text)
-
-    assert send(client, block, what=[what]).status_code == 400
-    assert services.review.cases.get(comment.id).decision is None
 
 
 def test_who_may_not_list_senders_gets_no_menu_and_no_way_round(services, client, comment):
@@ -177,26 +118,3 @@ def test_who_may_not_list_senders_gets_no_menu_and_no_way_round(services, client
     services.accounts.users.replace(replace(user, role=Role.MODERATOR, site_ids=("site-2",)))
     assert send(client, block).status_code == 404
     assert in_force(services) == []
-
-
-def test_a_withdrawn_comment_has_no_menu(services, client, comment):
-    withdraw_comment(comment.id, services, by="site")
-
-    assert forms(client.get(f"/parts/{comment.id}").text) == []
-
-
-def test_the_line_of_the_followed_entry_is_harmless_whatever_its_words(services, client):
-    instruction = Instruction(
-        entry_id="ent_1",
-        effect=Effect.BLOCK,
-        kind=EntryKind.PHRASE,
-        label=HOSTILE,
-        reason=f"{HOSTILE}\u202e",
-    )
-    judged = keep(services, outcome=Outcome.SPAM, instruction=instruction)
-
-    page = client.get(f"/parts/{judged.id}").text
-
-    assert "Decided by the block list." in page
-    assert "<script>" not in page
-    assert "⟦RLO⟧" in page

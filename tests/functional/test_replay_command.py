@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner, Result
 
 from models.inputs import ModelOutput
 from service.commands.judging_files import Judging
 from service.commands.replay import replay_command
 from service.ports.models import JudgingModel
-from service.scoring.lean import LEAST_LEAN
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW
 from tests.unit.learning.training_examples import HAM, SPAM
@@ -84,29 +82,6 @@ def test_frozen_doubts_to_the_end_while_what_learns_asks_less_and_errs_never(tmp
     assert sum(week["comments"] for week in table["weeks"][:-1]) == 60
 
 
-def test_each_source_is_a_site_of_its_own(tmp_path):
-    mine = [row(k, spam=bool(k % 2), date=f"2025-01-{1 + k:02d}", source="mine") for k in range(30)]
-    theirs = [{**row(90, spam=True, date="2025-02-01", source="theirs")}]
-    file = write(tmp_path / "blogs.jsonl", [*mine, *theirs])
-
-    run(file, "--out", tmp_path / "out")
-
-    rows = read(tmp_path / "out" / "replay.jsonl")
-    assert rows[-2]["learning"]["score"] > rows[-2]["frozen"]["score"]
-    assert rows[-1]["learning"] == rows[-1]["frozen"]
-
-
-def test_with_all_decided_the_confident_ones_are_asked_about_too(tmp_path):
-    sure = [{**row(k, spam=False, date="2025-01-01"), "text": f"surely {k}"} for k in range(20)]
-    file = write(tmp_path / "blog.jsonl", sure)
-
-    run(file, "--out", tmp_path / "unsure")
-    run(file, "--decides", "all", "--out", tmp_path / "all")
-
-    assert sum(one["asked"] for one in read(tmp_path / "unsure" / "replay.jsonl")) < 5
-    assert all(one["asked"] for one in read(tmp_path / "all" / "replay.jsonl"))
-
-
 def test_what_has_no_label_or_no_date_is_left_out_and_a_broken_line_named(tmp_path):
     rows = [row(1, spam=True, date=None), {**row(2, spam=True, date="2025-01-01"), "label": None}]
     file = write(tmp_path / "blog.jsonl", [*rows, row(3, spam=True, date="2025-01-01")])
@@ -117,25 +92,3 @@ def test_what_has_no_label_or_no_date_is_left_out_and_a_broken_line_named(tmp_pa
     assert result.exit_code == 1
     assert json.loads(result.stdout)["comments"] == 1
     assert "2 comments without a label or a date left out" in result.stderr
-
-
-@pytest.mark.parametrize("arguments", [(), ("--site", "blog", "FILE")])
-def test_files_or_a_site_must_be_named(tmp_path, arguments):
-    file = write(tmp_path / "blog.jsonl", archive(2))
-
-    result = run(*[file if one == "FILE" else one for one in arguments])
-
-    assert result.exit_code == 2
-    assert "one of the two" in result.stderr
-
-
-def test_what_hardly_leans_is_left_out(tmp_path):
-    file = write(tmp_path / "blog.jsonl", archive())
-
-    run(file, "--out", tmp_path / "out")
-
-    moved = [
-        abs(one["learning"]["score"] - one["frozen"]["score"])
-        for one in read(tmp_path / "out" / "replay.jsonl")
-    ]
-    assert all(by == 0 or by >= LEAST_LEAN * 0.999 for by in moved)

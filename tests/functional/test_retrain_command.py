@@ -15,7 +15,6 @@ from click.testing import CliRunner
 from models.registry import read_current_name
 from service.cli import cli
 from service.domain.decision import Ruling
-from service.domain.errors import ConflictError, TrainingFailedError
 from service.domain.retraining import RetrainingState, report_to
 from service.moderation.review.decide import decide_comment
 from service.settings import Settings
@@ -82,58 +81,6 @@ def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_bac
     assert promoted == "candidate"
     assert rolled_back.exit_code == 0
     assert read_current_name(versions_folder(Settings())) == read_current_name()
-
-
-def test_the_same_again_has_nothing_to_learn(run, told):
-    run()
-
-    said = run()
-
-    assert "Nothing to learn: 3 decisions" in said
-    assert len((told / "started").read_text().splitlines()) == 1
-
-
-def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(run, tmp_path):
-    said = run("--dry-run")
-
-    assert "Training examples: 3" in said
-    assert "Time: 10.0 minutes" in said
-    assert kept() == []
-    assert [path.name for path in (tmp_path / "retraining").iterdir()] == [".lock"]
-
-
-def test_a_failure_is_said_in_one_line(run, told):
-    (told / "fails").write_text("line 3: label: is missing; say spam or ham")
-
-    said = run(code=1)
-
-    assert "failed: line 3: label: is missing; say spam or ham." in said
-    assert kept()[0].state is RetrainingState.FAILED
-
-
-def test_what_was_retrained_is_listed(run):
-    before = run("--list")
-    run("--wait")
-
-    [row] = [json.loads(line) for line in run("--list", "--json").splitlines()]
-
-    assert before == "Nothing was retrained yet.\n"
-    assert (row["version"], row["recommendation"], row["done"]) == ("candidate", "promote", "100%")
-
-
-def test_there_must_be_one_to_go_on_with(run):
-    with pytest.raises(ConflictError, match="no unfinished retraining"):
-        run("--resume")
-
-
-def test_without_the_training_packages_one_message_says_what_to_do(tmp_path, told):
-    done = CliRunner().invoke(
-        cli, ["retrain"], obj=lambda _: processes(tmp_path, packages=("no_such_package",))
-    )
-
-    assert isinstance(done.exception, TrainingFailedError)
-    assert "[retrain]" in str(done.exception)
-    assert kept() == []
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -14,20 +13,7 @@ from service.domain.verdict import Outcome, Span
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import make_services
-from tests.functional.moderators import hidden_fields, keep, signed_in, token_of
-
-HOSTILE = '<script>alert(1)</script>" onclick="x" \u202e\u200b{{7*7}}'
-
-
-@pytest.fixture
-def services():
-    return make_services()
-
-
-@pytest.fixture
-def client(services):
-    return signed_in(services)
+from tests.functional.moderators import keep, token_of, words
 
 
 def _report(services, comment, label=Label.HAM, by=None, ago=timedelta(days=1)):
@@ -43,26 +29,13 @@ def _report(services, comment, label=Label.HAM, by=None, ago=timedelta(days=1)):
     )
 
 
-def _words(page):
-    return " ".join(re.sub(r"<[^>]+>", " ", page.text).split())
-
-
 def test_a_report_stands_in_the_history_of_its_comment(services, client):
     comment = keep(services, make_comment(), Outcome.SPAM)
     _report(services, comment, by="jo", ago=timedelta(hours=30))
 
     page = client.get(f"/review/comments/{comment.id}")
 
-    assert "Reported as ham by jo yesterday" in _words(page)
-
-
-def test_a_report_without_a_name_stands_there_too(services, client):
-    comment = keep(services, make_comment(), Outcome.HAM)
-    _report(services, comment, Label.SPAM)
-
-    page = client.get(f"/review/comments/{comment.id}")
-
-    assert "Reported as spam yesterday" in _words(page)
+    assert "Reported as ham by jo yesterday" in words(page)
 
 
 def test_a_disputed_verdict_says_so_in_the_list_and_beside_itself(services, client):
@@ -74,41 +47,6 @@ def test_a_disputed_verdict_says_so_in_the_list_and_beside_itself(services, clie
     assert f'data-part="row-{comment.id}"' in page.text
     assert '<span class="chip is-reported">reported as ham</span>' in page.text
     assert '<p class="reported">The site reported this as ham.</p>' in page.text
-
-
-def test_a_report_that_agrees_with_the_verdict_disputes_nothing(services, client):
-    comment = keep(services, make_comment(), Outcome.SPAM)
-    _report(services, comment, Label.SPAM)
-
-    page = client.get(f"/review/comments/{comment.id}?show=spam")
-
-    assert "Reported as spam" in page.text
-    assert "The site reported" not in page.text
-    assert "is-reported" not in page.text
-
-
-def test_a_ruling_ends_the_dispute(services, client):
-    comment = keep(services, make_comment(), Outcome.SPAM)
-    _report(services, comment)
-    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Mara")
-
-    page = client.get(f"/review/comments/{comment.id}?show=spam")
-
-    assert "Reported as ham" in page.text
-    assert "The site reported" not in page.text
-
-
-def test_whoever_reported_is_shown_as_dead_text(services, client):
-    comment = keep(services, make_comment(), Outcome.SPAM)
-    _report(services, comment, by=HOSTILE)
-    decide_comment(comment.id, Ruling.APPROVE, services, decided_by=f"report: {HOSTILE}")
-
-    page = client.get(f"/review/comments/{comment.id}")
-
-    assert "<script>alert" not in page.text
-    assert page.text.count("&lt;script&gt;alert(1)") >= 3
-    assert "{{7*7}}" in page.text
-    assert not set(page.text) & set("\u202e\u200b")
 
 
 @pytest.fixture
@@ -127,8 +65,8 @@ def test_a_withdrawn_comment_says_when_in_place_of_its_words(services, client, w
     page = client.get(f"/review/comments/{withdrawn.id}?show=all")
 
     assert page.status_code == 200
-    assert "Text deleted on 1 March 2026" in _words(page)
-    assert "Text deleted just now" in _words(page)
+    assert "Text deleted on 1 March 2026" in words(page)
+    assert "Text deleted just now" in words(page)
     assert "boilers" not in page.text
     assert "Bob" not in page.text
     assert "data-by=" not in page.text
@@ -142,28 +80,7 @@ def test_a_withdrawn_comment_has_no_buttons(services, client):
     page = client.get(f"/review/comments/{comment.id}")
 
     assert f'action="/review/comments/{comment.id}/' not in page.text
-    assert "Rejected by Mara" in _words(page)
-
-
-def test_a_comment_withdrawn_before_its_verdict_is_shown_as_never_judged(services, client):
-    comment = keep(services, make_comment(), None)
-    withdraw_comment(comment.id, services, by="site")
-
-    page = client.get(f"/review/comments/{comment.id}?show=all")
-
-    assert "not judged" in page.text
-    assert "You can still decide" not in page.text
-
-
-def test_a_withdrawn_comment_is_no_longer_disputed(services, client):
-    comment = keep(services, make_comment(), Outcome.SPAM)
-    _report(services, comment)
-    withdraw_comment(comment.id, services, by="site")
-
-    page = client.get(f"/review/comments/{comment.id}?show=all")
-
-    assert "The site reported" not in page.text
-    assert "is-reported" not in page.text
+    assert "Rejected by Mara" in words(page)
 
 
 def test_a_forged_ruling_on_a_withdrawn_comment_changes_nothing(services, client, withdrawn):
@@ -175,18 +92,5 @@ def test_a_forged_ruling_on_a_withdrawn_comment_changes_nothing(services, client
     )
 
     assert page.status_code == 409
-    assert "Nothing was changed. The text was deleted" in _words(page)
+    assert "Nothing was changed. The text was deleted" in words(page)
     assert services.review.cases.get(withdrawn.id).decisions == ()
-
-
-def test_a_comment_withdrawn_while_it_was_looked_at_is_not_taken_back(services, client):
-    comment = keep(services)
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
-    action = f"/review/comments/{comment.id}/undo"
-    form = hidden_fields(client.get(f"/review/comments/{comment.id}"), action)
-    withdraw_comment(comment.id, services, by="site")
-
-    page = client.post(action, data=form)
-
-    assert page.status_code == 409
-    assert services.review.cases.get(comment.id).decision is not None

@@ -6,25 +6,12 @@ import re
 
 import pytest
 
-from service.domain.bulk_decision import ChosenBy
 from service.domain.decision import Ruling
-from service.moderation.review.bulk_decisions import decide_together
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment
-from tests.fakes import make_services
-from tests.functional.moderators import add_moderator, keep, make_app, signed_in, token_of
+from tests.functional.moderators import keep, token_of
 
 TOLD = {"X-Parts": "told"}
-
-
-@pytest.fixture
-def services():
-    return make_services()
-
-
-@pytest.fixture
-def client(services):
-    return signed_in(services)
 
 
 @pytest.fixture
@@ -70,17 +57,6 @@ def test_a_decision_that_is_sent_again_changes_nothing_even_after_it_was_taken_b
     assert acts == ["undo", "reject"]
 
 
-def test_an_id_that_another_comments_decision_has_decides_nothing(services, client, token):
-    comment, other = keep(services), keep(services)
-    _send(client, token, other, ruling="approve", decision="dec_1")
-
-    answer = _send(client, token, comment, ruling="reject", decision="dec_1")
-
-    assert answer.status_code == 409
-    assert services.review.cases.get(comment.id).decision is None
-    assert services.review.cases.get(other.id).decision.ruling is Ruling.APPROVE
-
-
 def test_a_colleagues_ruling_stands_and_is_told_with_the_way_there(services, client, token):
     comment = keep(services)
     decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Mara")
@@ -94,16 +70,6 @@ def test_a_colleagues_ruling_stands_and_is_told_with_the_way_there(services, cli
     assert services.review.cases.get(comment.id).decision.decided_by == "Mara"
 
 
-def test_it_is_said_who_had_decided_so_already(services, client, token):
-    comment = keep(services)
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
-
-    answer = _send(client, token, comment, ruling="reject", decision="dec_1")
-
-    assert answer.status_code == 200
-    assert "Mara had already decided so." in re.sub("<[^>]+>", "", answer.text)
-
-
 @pytest.mark.parametrize("seconds", ["", "-1", "nan", "1e3", "1801", "٣"])
 def test_a_page_never_says_more_than_was_seen_of_an_opening(services, client, token, seconds):
     comment = keep(services)
@@ -113,27 +79,6 @@ def test_a_page_never_says_more_than_was_seen_of_an_opening(services, client, to
     _send(client, token, comment, ruling="reject", seconds=seconds)
 
     assert services.review.cases.get(comment.id).decision.seconds == 4.0
-
-
-@pytest.mark.parametrize("seconds", ["", "-1", "nan", "1e3", "1801", "٣"])
-def test_a_time_that_says_nothing_is_not_kept(services, client, token, seconds):
-    comment = keep(services)
-
-    answer = _send(client, token, comment, ruling="reject", seconds=seconds)
-
-    assert answer.status_code == 200
-    assert services.review.cases.get(comment.id).decision.seconds is None
-
-
-def test_a_skip_and_an_undo_are_told_too(services, client, token):
-    comment = keep(services)
-
-    skipped = _send(client, token, comment, "skip")
-    undone = _send(client, token, comment, "undo")
-
-    assert "Skipped." in skipped.text
-    assert "Undone." in undone.text
-    assert 'class="chip">skipped' in client.get("/review").text
 
 
 def test_what_comes_next_is_handed_out_without_claiming_it(services, client):
@@ -149,37 +94,6 @@ def test_what_comes_next_is_handed_out_without_claiming_it(services, client):
     assert client.get_cookie("slopsieve").value == before
 
 
-def test_a_list_that_is_asked_for_beside_a_ruling_brings_back_no_old_session(services, client):
-    keep(services)
-    client.get("/review")
-
-    answer = client.get("/review", headers={"X-Parts": "list"})
-
-    assert "Set-Cookie" not in answer.headers
-
-
-def test_an_opened_comment_says_who_ruled_on_it_meanwhile(services, client):
-    comment = keep(services)
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
-
-    answer = client.get(f"/review/ahead?id={comment.id}&meanwhile=1")
-
-    assert "Mara rejected this comment" in re.sub("<[^>]+>", "", answer.text)
-    assert "Mara rejected" not in re.sub(
-        "<[^>]+>", "", client.get(f"/review/ahead?id={comment.id}").text
-    )
-
-
-def test_nobody_sees_ahead_what_they_may_not_see(services):
-    add_moderator(services, "Ola")
-    comment = keep(services)
-    stranger = make_app(services).test_client()
-
-    answer = stranger.get(f"/review/ahead?id={comment.id}")
-
-    assert answer.status_code == 303
-
-
 def test_the_last_decision_is_known_with_its_way_back(services, client, token):
     first, second, third = (keep(services) for _ in range(3))
     for number, comment in enumerate((first, second), 1):
@@ -191,24 +105,3 @@ def test_the_last_decision_is_known_with_its_way_back(services, client, token):
 
     assert f'action="/review/comments/{first.id}/undo"' in answer.text
     assert 'name="seen" value="dec_1"' in answer.text
-
-
-def test_the_last_act_on_many_is_known_with_its_way_back(services, client):
-    comment = keep(services)
-    bulk_decision = decide_together(
-        [comment.id], Ruling.REJECT, services, decided_by="Ola", what=ChosenBy.SELECTION
-    )
-
-    answer = client.get("/review/last")
-
-    assert f'action="/review/strokes/{bulk_decision.id}/undo"' in answer.text
-
-
-def test_nothing_is_offered_to_take_back_where_nothing_stands(services, client):
-    comment = keep(services)
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Ola")
-    undo_decision(comment.id, services, undone_by="Mara")
-
-    answer = client.get("/review/last")
-
-    assert "<form" not in answer.text

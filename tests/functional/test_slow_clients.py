@@ -110,16 +110,6 @@ def test_what_does_not_come_in_within_its_time_is_ended(app, first, then):
         assert slow.is_closed()
 
 
-def test_who_is_too_slow_is_told_so(app):
-    with _standing_still(app) as server, _Slow(server.socket.getsockname(), _HEAD) as slow:
-        _turn(server)
-
-        server.end_late(time.time() + 21)
-        _turn(server)
-
-        assert slow.answer() == b"HTTP/1.0 408 Request Timeout"
-
-
 def test_a_large_body_that_comes_in_fast_enough_may_take_longer(app):
     head = _HEAD + b"Content-Length: 4000000\r\n\r\n"
     with _standing_still(app) as server, _Slow(server.socket.getsockname(), head) as quick:

@@ -30,17 +30,6 @@ def test_all_that_the_queue_loads_is_kept_for_good():
         assert (answer.status_code, answer.headers["Cache-Control"]) == (200, FOR_GOOD), address
 
 
-def test_what_a_script_loads_is_kept_for_good_too(client):
-    # A module names others relative to its own address, so they share its digest.
-    script = client.get(f"/static/{static_digest()}/review.js", buffered=True).text
-    modules = re.findall(r'^import .* from "\./([\w-]+\.js)"', script, re.MULTILINE)
-
-    answers = [client.get(f"/static/{static_digest()}/{name}", buffered=True) for name in modules]
-
-    assert len(answers) == 8
-    assert {answer.headers["Cache-Control"] for answer in answers} == {FOR_GOOD}
-
-
 @pytest.mark.parametrize("address", ["/static/review.js", f"/static/{'0' * 16}/review.js"])
 def test_an_address_without_the_present_digest_gives_the_present_file_and_is_asked_anew(
     client, address

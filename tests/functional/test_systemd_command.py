@@ -70,16 +70,6 @@ def test_the_unit_gives_every_part_the_time_it_needs_to_stop(unit):
     assert int(seconds) > max(_STOP_SECONDS.values()) + _STOP_SECONDS["valkey"]
 
 
-def test_the_head_says_what_to_do_with_it(monkeypatch):
-    monkeypatch.setattr("sys.executable", "/opt/slopsieve/bin/python3")
-
-    printed = CliRunner().invoke(cli, ["systemd"]).stdout
-
-    assert f"#   {PROGRAM} systemd > /etc/systemd/system/slopsieve.service\n" in printed
-    assert f"{PROGRAM} first-run --data-dir /var/lib/slopsieve" in printed
-    assert "{" not in printed
-
-
 @pytest.mark.parametrize("home", ["/root/.local/pipx/venvs/slopsieve", "/home/ada/venv"])
 def test_a_program_that_the_unit_could_not_read_is_refused_with_a_remedy(monkeypatch, home):
     monkeypatch.setattr("sys.executable", f"{home}/bin/python3")

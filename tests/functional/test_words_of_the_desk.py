@@ -7,24 +7,12 @@ import re
 
 import pytest
 
-from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.verdict import Outcome, Span, WeighedSignal
+from service.domain.verdict import Span, WeighedSignal
 from tests.factories import make_comment, make_signal
-from tests.fakes import make_services
-from tests.functional.moderators import keep, signed_in
+from tests.functional.moderators import keep
 
 REMARK = "Venting the far end first saved me an afternoon, thank you. "
 ADVERT = "Visit https://cheap-boilers.example/now today."
-
-
-@pytest.fixture
-def services():
-    return make_services()
-
-
-@pytest.fixture
-def client(services):
-    return signed_in(services)
 
 
 def seam(contribution=2.0):
@@ -94,53 +82,3 @@ def test_the_first_sentence_says_what_the_comment_looks_like(
     comment = keep(services, make_comment(text), p_spam=p_spam, signals=signals)
 
     assert meaning(client, comment) == says
-
-
-def test_a_remark_after_an_advertisement_is_not_told_the_other_way_round(services, client):
-    signal = make_signal(
-        name="abrupt_shift", spans=(Span(start=0, end=len(ADVERT)),), boundaries=(len(ADVERT),)
-    )
-    weighed = WeighedSignal(signal=signal, weight=2.0, contribution=2.0)
-    comment = keep(services, make_comment(f"{ADVERT} {REMARK}"), p_spam=0.97, signals=(weighed,))
-
-    assert meaning(client, comment) == "Reads like an advertisement for cheap-boilers.example."
-
-
-def test_the_host_in_the_sentence_stays_a_strangers_words(services, client):
-    comment = keep(services, make_comment("See https://b\u0430nk.example/x now"), p_spam=0.97)
-
-    page = client.get(f"/review/comments/{comment.id}").text
-
-    sentence = re.search(r'<p class="meaning">(.*?)</p>', page)[1]
-    assert 'class="host' in sentence
-    assert "<a" not in sentence
-
-
-def test_the_reasons_are_folded_and_speak_without_log_odds(services, client):
-    signals = (seam(2.4), known("sender_burst", 1.0), known("reference_link", -0.3))
-    comment = keep(services, make_comment(REMARK + ADVERT), p_spam=0.97, signals=signals)
-
-    page = client.get(f"/review/comments/{comment.id}").text
-
-    folded = re.search(r'<details class="reasons">(.*?)</details>', page, re.DOTALL)[1]
-    for side in ("strongly for spam", ">for spam<", "a little for ham"):
-        assert side in folded
-    assert "log-odds" not in page
-    assert not re.search(r"[+\u2212]\d+\.\d\d", page)
-    assert page.index('class="meaning"') < page.index('class="reasons"')
-
-
-def test_what_a_list_decided_is_not_explained_by_the_cutoffs(services, client):
-    instruction = Instruction(
-        entry_id="ent_1",
-        effect=Effect.BLOCK,
-        kind=EntryKind.PHRASE,
-        label="cheap boilers",
-        reason="A flood",
-    )
-    comment = keep(services, outcome=Outcome.SPAM, p_spam=0.3, instruction=instruction)
-
-    page = client.get(f"/review/comments/{comment.id}").text
-
-    assert "Decided by the block list." in page
-    assert not re.search("Called (ham|spam): |Left to a person: ", page)

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from flask import Flask
 
 from service.domain.comment import Lane
 from service.domain.delivery import DeliveryForm
-from service.moderation.intake.submit import submit_comments
 from service.moderation.telling.akismet_callback import is_own_address, write_callback
 from service.web.akismet import check
-from service.web.akismet.key_cache import KeyCache
-from service.web.akismet.server import identify_akismet, register_akismet
-from service.web.app import create_app
-from service.web.edge.coalescer import Coalescer
-from service.web.edge.config import WebConfig
-from service.web.edge.headers import ARRIVED, register_headers
-from service.web.edge.verdict_waiter import VerdictWaiter
+from service.web.edge.headers import ARRIVED
 from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet, kept_cases
 from tests.functional.akismet.conftest import akismet_headers as headers_of
-from tests.functional.conftest import SECRET_KEY
 
 # As it is served, before `wait_budget` makes tests independent of it.
 BUDGET_SECONDS = check.WAIT_BUDGET_SECONDS
@@ -65,21 +54,6 @@ def test_a_late_verdict_is_a_provisional_no_within_the_budget(late, waits):
     assert int(headers_of(answer)["x-akismet-recheck-after"]) > 0
 
 
-def test_a_verdict_within_the_budget_is_answered_as_soon_as_it_is_there(
-    akismet, services, wait_budget
-):
-    services.intake.queue.judges = False
-    timer = threading.Timer(0.1, services.intake.queue.run)
-
-    timer.start()
-    started = time.monotonic()
-    answer = akismet.check(SPAM)
-
-    timer.join()
-    assert answer.data == b"true"
-    assert time.monotonic() - started < wait_budget
-
-
 def test_a_late_comment_is_kept_judged_and_answered_when_asked_again(late, services):
     late.check(SPAM, comment_author="Ann")
     services.intake.queue.run()
@@ -110,14 +84,6 @@ def test_the_late_verdict_goes_to_the_callback_as_the_answer_would_have(
         "endpoint": "comment-check",
         "comments": [{"guid": headers_of(answer)["x-akismet-guid"], "result": result}],
     }
-
-
-def test_the_key_is_not_kept_with_the_callback(late, services):
-    late.check(SPAM, callback=CALLBACK)
-
-    (delivery,) = deliveries_of(services)
-    assert late.key not in repr(delivery)
-    assert SPAM not in repr(delivery)
 
 
 def test_a_verdict_in_time_is_not_told_twice(akismet, services):
@@ -185,89 +151,6 @@ def test_a_late_test_promises_nothing_and_is_not_kept(late, services):
     assert (case.verdict, case.comment.text) == (None, "")
 
 
-class Behind(VerdictWaiter):
-    """A server whose interactive lane is further behind than a client can wait."""
-
-    def __init__(self, services) -> None:
-        super().__init__(services.review.cases.find_judged, max_waiting=8)
-        self.behind = True
-        self.awaited: list[str] = []
-
-    def join(self, comment_id, *, seconds):
-        """See `VerdictWaiter.join`."""
-        return not self.behind and super().join(comment_id, seconds=seconds)
-
-    def for_verdict(self, comment_id, *, seconds):
-        """See `VerdictWaiter.for_verdict`."""
-        self.awaited.append(comment_id)
-        return super().for_verdict(comment_id, seconds=seconds)
-
-
-@pytest.fixture
-def behind(services) -> Behind:
-    return Behind(services)
-
-
-@pytest.fixture
-def flooded(services, key, behind) -> Akismet:
-    """A client of a server that is behind."""
-    services.intake.queue.judges = False
-    app = Flask("flooded")
-    register_headers(app, WebConfig(secret_key=SECRET_KEY))
-    key_cache = KeyCache(services.reputation, services.common, memory_seconds=0.0)
-    app.before_request(lambda: identify_akismet(services.reputation, key_cache))
-    submit = Coalescer(lambda comments: submit_comments(comments, services.intake, services.common))
-    register_akismet(app, services, submit, behind)
-    return Akismet(client=app.test_client(), key=key)
-
-
-def test_a_check_that_cannot_be_judged_in_time_is_answered_without_waiting(
-    flooded, behind, services
-):
-    answer = flooded.check(SPAM, callback=CALLBACK)
-
-    assert behind.awaited == []
-    assert answer.data == b"false"
-    assert set(headers_of(answer)) == {"x-akismet-guid", "x-akismet-recheck-after"}
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
-
-
-def test_what_was_not_waited_for_is_judged_once_and_told(flooded, services):
-    answer = flooded.check(SPAM, callback=CALLBACK)
-
-    judged = services.intake.queue.run()
-
-    (case,) = kept_cases(services)
-    (delivery,) = deliveries_of(services)
-    told = json.loads(write_callback(delivery, services))["comments"]
-    assert judged == [case.comment.id]
-    assert told == [{"guid": headers_of(answer)["x-akismet-guid"], "result": "true"}]
-
-
-def test_a_repeat_of_what_has_its_verdict_is_answered_from_it_in_a_flood_too(
-    flooded, behind, services
-):
-    when = {"comment_date_gmt": "2026-01-02T03:04:05Z"}
-    flooded.check(SPAM, **when)
-    services.intake.queue.run()
-
-    again = flooded.check(SPAM, **when)
-
-    assert again.data == b"true"
-    assert len(kept_cases(services)) == 1
-
-
-def test_when_the_lane_is_no_longer_behind_checks_are_waited_for_again(flooded, behind, services):
-    flooded.check(HAM)
-    services.intake.queue.judges = True
-    behind.behind = False
-
-    answer = flooded.check(SPAM)
-
-    assert answer.data == b"true"
-    assert set(headers_of(answer)) == {"x-akismet-guid"}
-
-
 def test_a_request_that_waited_too_long_for_a_thread_is_answered_at_once(late, services, app, key):
     arrived = time.perf_counter() - 2 * IMPATIENT_SECONDS
     form = {"api_key": key, "blog": BLOG, "user_ip": "192.0.2.7", "comment_content": SPAM}
@@ -279,22 +162,3 @@ def test_a_request_that_waited_too_long_for_a_thread_is_answered_at_once(late, s
     assert answer.data == b"false"
     assert "x-akismet-recheck-after" in headers_of(answer)
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
-
-
-def test_where_too_many_wait_the_others_are_answered_at_once(services, akismet, wait_budget):
-    services.intake.queue.judges = False
-    app = create_app(services, WebConfig(secret_key=SECRET_KEY, max_waiting=1), {})
-    coalescer = threading.Barrier(4)
-
-    def check(_: int) -> tuple[bytes, float]:
-        crowded = Akismet(client=app.test_client(), key=akismet.key)
-        coalescer.wait(10)
-        started = time.monotonic()
-        answer = crowded.check(SPAM)
-        return answer.data, time.monotonic() - started
-
-    with ThreadPoolExecutor(4) as crowd:
-        answers = list(crowd.map(check, range(4)))
-
-    assert {body for body, _ in answers} == {b"false"}
-    assert sum(seconds < wait_budget for _, seconds in answers) == 3

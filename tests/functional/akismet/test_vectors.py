@@ -5,15 +5,10 @@ from __future__ import annotations
 import pytest
 
 from service.domain.comment import FormEvidence
-from service.domain.form import FormBehaviour
 from service.domain.report import Label
 from tests.functional.akismet.conftest import (
-    BLOG,
-    CHECK,
     HAM,
     SPAM,
-    UNKNOWN_KEY,
-    WORDPRESS,
     kept_cases,
 )
 from tests.functional.akismet.conftest import akismet_headers as headers_of
@@ -25,47 +20,6 @@ def reports_of(services) -> list[Label]:
     """Return what was reported of the only comment there is."""
     (case,) = kept_cases(services)
     return [report.label for report in case.reports]
-
-
-def test_a_registered_key_is_valid(akismet):
-    answer = akismet.call("verify-key", api_key=None, key=akismet.key, blog=BLOG)
-
-    assert answer.data == b"valid"
-    assert headers_of(answer) == {}
-
-
-def test_an_unknown_key_is_invalid_and_told_why(akismet):
-    answer = akismet.call("verify-key", api_key=None, key=UNKNOWN_KEY, blog=BLOG)
-
-    assert answer.data == b"invalid"
-    assert "key" in headers_of(answer)["x-akismet-debug-help"]
-
-
-def test_the_key_may_come_as_api_key(akismet):
-    answer = akismet.call("verify-key", blog=BLOG)
-
-    assert answer.data == b"valid"
-
-
-def test_a_new_valid_key_wins_over_the_stored_one(akismet):
-    answer = akismet.call("verify-key", key=akismet.key, api_key=UNKNOWN_KEY, blog=BLOG)
-
-    assert answer.data == b"valid"
-
-
-def test_a_new_wrong_key_is_invalid_though_the_stored_one_is_valid(akismet):
-    answer = akismet.call("verify-key", key=UNKNOWN_KEY, blog=BLOG)
-
-    assert answer.data == b"invalid"
-
-
-def test_a_report_of_the_clean_text_finds_the_slashed_check(akismet, services):
-    akismet.check(r"Don\'t forget to bleed the \"radiator\".", headers=WORDPRESS)
-
-    answer = akismet.call("submit-ham", comment_content='Don\'t forget to bleed the "radiator".')
-
-    assert answer.data == THANKS
-    assert reports_of(services) == [Label.HAM]
 
 
 @pytest.mark.parametrize("call", ["verify-key", "comment-check"])
@@ -105,11 +59,6 @@ def test_an_administrator_is_never_spam(akismet, services, role):
     assert kept_cases(services) == []
 
 
-@pytest.mark.parametrize("role", ["editor", "not-administrator", ""])
-def test_other_roles_are_judged(akismet, role):
-    assert akismet.check(SPAM, user_role=role).data == b"true"
-
-
 def test_a_check_without_user_ip_is_no_verdict_and_told_why(akismet):
     answer = akismet.check(SPAM, user_ip=None)
 
@@ -137,47 +86,6 @@ def test_a_hidden_field_is_kept_as_filled_or_not_and_as_nothing_else(
     assert "pills.example" not in repr(case)
 
 
-def test_the_plugins_counts_are_kept(akismet, services):
-    text = "What helped was to close all valves, open the lowest one and wait for an hour. " * 2
-    counts = {"POST_ak_bib": "1795169986066", "POST_ak_bfs": "1795169986466"}
-
-    akismet.check(text, **counts, POST_ak_bkpc="158", POST_ak_bmcc="1", POST_ak_bkp="9,2;9,1;")
-
-    (case,) = kept_cases(services)
-    assert case.comment.form.behaviour == FormBehaviour(seconds=0.4, keys=158, pointer=1)
-
-
-def test_a_form_without_a_hidden_field_tells_nothing(akismet, services):
-    akismet.check(HAM)
-
-    (case,) = kept_cases(services)
-    assert case.comment.form == FormEvidence()
-
-
-def test_the_key_may_be_the_first_label_of_the_host(akismet):
-    answer = akismet.client.post(
-        "/1.1/comment-check",
-        data={**CHECK, "comment_content": SPAM},
-        base_url=f"http://{akismet.key}.rest.akismet.com",
-    )
-
-    assert answer.data == b"true"
-
-
-def test_bare_names_are_empty_values(akismet):
-    body = (
-        f"api_key={akismet.key}&blog=https%3A%2F%2Fblog.example%2F&user_ip=192.0.2.7"
-        "&comment_author_email&comment_content=hello"
-    )
-
-    answer = akismet.client.post(
-        "/1.1/comment-check", data=body, content_type="application/x-www-form-urlencoded"
-    )
-
-    assert answer.data in (b"true", b"false")
-    assert headers_of(answer)["x-akismet-guid"]
-
-
 def test_a_json_report_needs_no_blog_and_no_key_in_the_body(akismet, services):
     akismet.check(HAM)
 
@@ -189,13 +97,6 @@ def test_a_json_report_needs_no_blog_and_no_key_in_the_body(akismet, services):
 
     assert answer.data == THANKS
     assert reports_of(services) == [Label.SPAM]
-
-
-def test_a_report_of_an_unknown_comment_is_welcome(akismet, services):
-    answer = akismet.call("submit-ham", comment_content="Nobody has seen this.")
-
-    assert answer.data == THANKS
-    assert kept_cases(services) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwrig
 
 from service.ports.services import Services
 from tests.fakes import make_services
-from tests.functional.moderators import PASSWORD, add_moderator, make_app, that_learn
+from tests.functional.moderators import add_moderator, make_app, sign_in, that_learn
 from tests.functional.serving import serving
 
 # What is awaited comes later on a busy machine than the five seconds that Playwright grants.
@@ -54,15 +54,15 @@ class Watched:
             self.complaints.append(f"request: {request.url}")
 
 
-# For one file of tests, not for the session: while it runs, Playwright keeps an event loop running
-# in this thread, and a test with a loop of its own (an async client) may be next in this process.
-@pytest.fixture(scope="module")
+# While it runs, Playwright keeps an event loop running in this thread: a test that needs a loop of
+# its own starts it in another one.
+@pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
         yield started
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """Return the system's Chromium; its profile is fresh and gone afterwards."""
     executable = shutil.which("chromium")
@@ -87,23 +87,20 @@ def address(services: Services) -> Iterator[str]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, address: str) -> Iterator[object]:
-    """Return what opens a signed-in page in a window of its own."""
+def open_page(browser: Browser, services: Services, address: str) -> Iterator[object]:
+    """Return what opens the queue in a window of its own, signed in."""
     contexts = []
+    client = make_app(services).test_client()
+    sign_in(client)
+    session = {"name": "slopsieve", "value": client.get_cookie("slopsieve").value, "url": address}
 
-    def open_signed_in(**options: object) -> Watched:
+    def open_signed_in(path: str = "/review", **options: object) -> Watched:
         options = {"viewport": {"width": 1280, "height": 800}} | options
         context = browser.new_context(base_url=address, **options)
         contexts.append(context)
+        context.add_cookies([session])
         watched = Watched(context.new_page())
-        page = watched.page
-        page.goto("/sign-in")
-        expect(page.locator("#name")).to_be_focused()
-        page.keyboard.type("Ola")
-        page.keyboard.press("Tab")
-        page.keyboard.type(PASSWORD)
-        page.keyboard.press("Enter")
-        page.wait_for_url("**/review")
+        watched.page.goto(path)
         return watched
 
     yield open_signed_in

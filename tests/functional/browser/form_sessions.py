@@ -253,43 +253,6 @@ def dictates(box: Box, rng: random.Random, text: str) -> None:
     context.close()
 
 
-def fills_by_manager(box: Box, rng: random.Random, text: str) -> None:
-    """Has a password manager fill in name and e-mail, and writes, or has it fill in everything."""
-    context, page = box.open()
-    filled = {"name": "Mara", "email": "mara@mail.example"}
-    if rng.random() < 0.4:
-        filled["text"] = text
-    page.get_by_label("Comment").click()
-    page.evaluate(
-        """filled => { for (const [name, value] of Object.entries(filled)) {
-            const field = document.querySelector(`[name=${name}]`);
-            field.value = value;
-            field.dispatchEvent(new Event("input", { bubbles: true }));
-            field.dispatchEvent(new Event("change", { bubbles: true }));
-        } }""",
-        filled,
-    )
-    if "text" not in filled:
-        page.keyboard.type(text)
-    _solved(page)
-    box.wait(rng.uniform(2.0, 4.0) if "text" in filled else len(text) / rng.uniform(2.0, 9.0))
-    _send(page, rng)
-    context.close()
-
-
-def touches(box: Box, rng: random.Random, text: str) -> None:
-    """Writes on a telephone whose keyboard puts words in whole."""
-    context, page = box.open(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 800})
-    page.get_by_label("Comment").tap()
-    for word in text.split(" "):
-        page.keyboard.insert_text(word + " ")
-    _solved(page)
-    box.wait(len(text) / rng.uniform(2.0, 8.0))
-    with page.expect_navigation():
-        page.get_by_role("button", name="Send").tap()
-    context.close()
-
-
 def has_no_script(box: Box, rng: random.Random, text: str) -> None:
     """Has scripts switched off."""
     context, page = box.open(java_script_enabled=False)
@@ -301,15 +264,7 @@ def has_no_script(box: Box, rng: random.Random, text: str) -> None:
 
 
 Session = Callable[[Box, random.Random, str], None]
-ACCESSIBLE: tuple[Session, ...] = (
-    types,
-    uses_keys_alone,
-    pastes,
-    dictates,
-    fills_by_manager,
-    touches,
-    has_no_script,
-)
+ACCESSIBLE: tuple[Session, ...] = (types, uses_keys_alone, pastes, dictates, has_no_script)
 
 
 def _post(box: Box, **fields: str) -> None:
@@ -320,16 +275,6 @@ def _post(box: Box, **fields: str) -> None:
     except urllib.error.HTTPError as refusal:
         msg = f"the form was refused with {refusal.code}"
         raise AssertionError(msg) from None
-
-
-def posts_plainly(box: Box, _rng: random.Random, text: str) -> None:
-    """Sends the form's fields without a browser."""
-    _post(box, text=text, name="Bob")
-
-
-def posts_into_every_field(box: Box, _rng: random.Random, text: str) -> None:
-    """Sends all fields of the form filled in, the hidden one too."""
-    _post(box, text=text, name="Bob", homepage="https://shop.example")
 
 
 def _harvested(box: Box, **options: object) -> str:
@@ -354,13 +299,6 @@ def posts_one_token_again(box: Box, _rng: random.Random, text: str) -> None:
     _post(box, text=text, name="Bob", slopsieve_form=field)
 
 
-def posts_a_token_each(box: Box, _rng: random.Random, text: str) -> None:
-    """Gets and solves a token for each comment, makes up counts, and waits as long as a person."""
-    field = _harvested(box)
-    box.wait(45.0)
-    _post(box, text=text, name="Bob", slopsieve_form=field)
-
-
 def solves_headless(box: Box, _rng: random.Random, text: str) -> None:
     """Lets a browser solve the challenge, puts the text in by script and sends."""
     context, page = box.open(says_driven=True)
@@ -375,57 +313,16 @@ def solves_headless(box: Box, _rng: random.Random, text: str) -> None:
     context.close()
 
 
-def solves_headless_and_hides(box: Box, _rng: random.Random, text: str) -> None:
-    """Does the same in a browser that does not say it is driven."""
-    context, page = box.open()
-    page.evaluate("document.querySelector('[name=text]').focus()")
-    _solved(page)
-    with page.expect_navigation():
-        page.evaluate(
-            "text => { const form = document.querySelector('form'); form.text.value = text;"
-            " form.requestSubmit(); }",
-            text,
-        )
-    context.close()
-
-
-def _presses(box: Box, text: str, *, says_driven: bool, seconds: float) -> None:
-    context, page = box.open(says_driven=says_driven)
+def presses_keys_at_once(box: Box, _rng: random.Random, text: str) -> None:
+    """Presses synthetic keys as fast as it can in a driven browser."""
+    context, page = box.open(says_driven=True)
     page.get_by_label("Comment").click()
     page.keyboard.type(text)
     _solved(page)
-    box.wait(seconds)
+    box.wait(1.0)
     with page.expect_navigation():
         page.get_by_role("button", name="Send").click()
     context.close()
-
-
-def presses_keys_at_once(box: Box, _rng: random.Random, text: str) -> None:
-    """Presses synthetic keys as fast as it can in a driven browser."""
-    _presses(box, text, says_driven=True, seconds=1.0)
-
-
-def presses_keys_at_once_and_hides(box: Box, _rng: random.Random, text: str) -> None:
-    """Presses synthetic keys as fast as it can in a browser that does not say it is driven."""
-    _presses(box, text, says_driven=False, seconds=1.0)
-
-
-def presses_keys_slowly_and_hides(box: Box, _rng: random.Random, text: str) -> None:
-    """Presses synthetic keys at a person's pace in a browser that does not say it is driven."""
-    _presses(box, text, says_driven=False, seconds=len(text) / 5.0)
-
-
-ATTACKS: tuple[Session, ...] = (
-    posts_plainly,
-    posts_into_every_field,
-    posts_one_token_again,
-    posts_a_token_each,
-    solves_headless,
-    solves_headless_and_hides,
-    presses_keys_at_once,
-    presses_keys_at_once_and_hides,
-    presses_keys_slowly_and_hides,
-)
 
 
 def run(session: Session, box: Box, *, number: int) -> Earned:

@@ -114,19 +114,6 @@ def test_a_comment_is_posted_held_approved_and_shown(make_box, classifier, servi
     context.close()
 
 
-def test_what_is_published_at_once_is_shown_without_loading_the_page_again(make_box, classifier):
-    classifier.answer = ModelOutput(p_spam=0.01)
-    box = make_box()
-    context, page = box.open()
-
-    write(page, "Thank you for the drawing.")
-
-    expect(page.get_by_role("status")).to_have_text(SHOWN, timeout=15_000)
-    expect(page.locator(".slopsieve-comments li")).to_contain_text("Thank you for the drawing.")
-    assert box.newest().signals.keys() <= {"driven_browser"}
-    context.close()
-
-
 def test_who_has_no_script_posts_is_thanked_and_reads(make_box, classifier, services):
     classifier.answer = ModelOutput(p_spam=0.5)
     box = make_box()

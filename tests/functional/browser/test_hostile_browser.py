@@ -4,176 +4,57 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
 
-import pytest
-
-from service.campaigns.traits import Traits
-from service.domain.bulk_decision import ChosenBy
-from service.domain.comment import Author, Lane, Post, Sender
-from service.domain.decision import Decision, Ruling
-from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.domain.verdict import Outcome
-from service.moderation.review.bulk_decisions import decide_together
-from service.ports.audit import AuditEntry
-from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
-from tests.fakes import make_site
+from service.domain.comment import Author, Post
+from tests.factories import make_comment
+from tests.functional.filled import fill, keep_hostile, keep_hostile_names, page_addresses
 from tests.functional.hostile import HOSTILE, hostile_comment
-from tests.functional.moderators import keep
-from tests.functional.test_campaign_pages import join
+from tests.functional.moderators import keep, make_app
 
-_WIDTHS = (1280, 390)
-# What fits into one comment together with others; the longer ones stand alone.
+WIDTHS = (1280, 390)
+# Beyond it a text is hostile by its length and stands alone.
 _SHORT_CHARS = 400
-_SHORT_ONES_A_COMMENT = 6
 _FURTHER = re.compile(r"^(Next page|Older)$")
 
 
 def _groups():
     """Return all that is hostile in lots that make one comment each."""
     short = [text for text in HOSTILE.values() if len(text) <= _SHORT_CHARS]
-    size = _SHORT_ONES_A_COMMENT
-    lots = [short[start : start + size] for start in range(0, len(short), size)]
+    lots = [short[start : start + 12] for start in range(0, len(short) - 2, 12)]
     return lots + [[text] * 3 for text in HOSTILE.values() if len(text) > _SHORT_CHARS]
 
 
-def _keep_campaign(services, lot, number):
-    """Keep a sender's campaign of hostile comments; return its id and that of one that says all."""
-    text = "\n\n".join(dict.fromkeys(lot))[:65_536]
-    told = replace(
-        hostile_comment(text),
-        author=Author(name=lot[0][:300], url=lot[1][:2_048], account_id=lot[-1][:100]),
-        post=Post(title=lot[2][:500], url=lot[-1][:2_048], excerpt=lot[0][:4_000]),
-    )
-    keys = Sender(email_key=f"{number:064x}", email_domain=lot[0][:200])
-    ids = []
-    for one in [told, *map(hostile_comment, lot)]:
-        at = NOW - timedelta(hours=number)
-        comment = replace(one, sender=keys, received_at=at)
-        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-        traits = Traits(
-            comment_id=comment.id,
-            embedding=None,
-            space="test-1",
-            targets=frozenset([f"site:{lot[0][:120]}"]),
-            copies=(),
-        )
-        services.judging.verdicts.add(
-            [make_verdict(comment.id)], audit=frozenset(), traits=[traits]
-        )
-        ids.append(comment.id)
-    return join(services, ids), told.id
-
-
-def _keep_names(services):
-    """Let sites, moderators, model versions, list entries and acts have hostile names."""
-    for number, text in enumerate(HOSTILE.values()):
-        name = f"{text[:190]} {number}"
-        # No form and no store takes a site's name that is no text.
-        site_name = name.encode("utf-8", "replace").decode()
-        services.common.sites.add(make_site(id=f"odd-{number}", name=site_name))
-        comment = keep(
-            services,
-            make_comment(site_id=f"odd-{number}"),
-            Outcome.SPAM,
-            audit=True,
-            model_version=name,
-        )
-        services.review.decisions.add(
-            Decision(
-                id=f"odd_{number}",
-                comment_id=comment.id,
-                ruling=Ruling.APPROVE,
-                decided_by=f"site: {name}",
-                decided_at=NOW,
-            )
-        )
-        services.common.audit_log.append(
-            AuditEntry(at=NOW, actor=name, act="approve", subject=name, detail=name)
-        )
-        # By itself: what adding one looks through takes long on comments like these.
-        entry = ListEntry(
-            id=f"entry-{number}",
-            site_id=SITE,
-            effect=Effect.BLOCK,
-            kind=EntryKind.PHRASE,
-            label=name,
-            keys=(f"phrase {number}",),
-            reason=name,
-            added_by=name,
-            added_at=NOW,
-        )
-        services.reputation.list_entries.add([entry])
-
-
-def _too_wide(page, widths=_WIDTHS):
+def _too_wide(page):
     """Return the widths at which the page, all of it unfolded, scrolls sideways."""
     page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
     found = []
-    for width in widths:
+    for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         if page.evaluate("document.documentElement.scrollWidth") > width:
             found.append(width)
     return found
 
 
-def test_there_are_at_least_sixty_hostile_comments():
-    assert len(HOSTILE) >= 60
-
-
-def test_no_hostile_comment_runs_or_breaks_the_layout(services, open_page):
-    lots = _groups()
-    kept = [_keep_campaign(services, lot, number) for number, lot in enumerate(lots)]
-    watched = open_page()
-    page = watched.page
-    found = []
-
-    for _, comment_id in kept:
-        page.goto(f"/review/comments/{comment_id}?show=ham")
-        assert page.locator(".sender .last li, .similar li").count() >= 4
-        found += [(comment_id, width) for width in _too_wide(page)]
-        # What decides must stay in reach, whatever stands above it.
-        assert page.get_by_role("button", name="Reject").first.is_visible(), comment_id
-
-    assert {text for lot in lots for text in lot} == set(HOSTILE.values())
-    assert found == []
-    assert watched.complaints == []
-
-
 def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_page):
-    kept = [_keep_campaign(services, lot, number) for number, lot in enumerate(_groups()[:3])]
-    campaign_id, _ = _keep_campaign(services, list(HOSTILE.values()), len(kept))
+    known = fill(services)
+    kept = [keep_hostile(services, lot) for lot in _groups()]
+    keep_hostile_names(services, list(HOSTILE.values())[::5])
     services.review.search.index_due(limit=1_000)
-    for number, (_, comment_id) in enumerate(kept):
-        by = list(HOSTILE.values())[number]
-        decide_together(
-            [comment_id], Ruling.REJECT, services, decided_by=by, what=ChosenBy.SELECTION
-        )
-    _keep_names(services)
+    comments = [f"/review/comments/{one}?show=ham" for one, _ in kept]
+    campaigns = [f"/review/campaigns/{one}" for _, one in kept[:3]]
+    searches = ["/review/search?q=outcome:unsure", "/review/search?q=%3Cscript%3E+author:%22%3Csvg"]
     watched = open_page()
     page = watched.page
     found = []
 
-    for address in (
-        "/review",
-        "/review/search?q=outcome:unsure",
-        "/review/search?q=%3Cscript%3E+outcome:unsure+author:%22%3Csvg%22",
-        "/review/campaigns",
-        f"/review/campaigns/{campaign_id}",
-        "/review/strokes",
-        "/lists",
-        "/log",
-        "/figures",
-        "/models",
-        "/sites",
-        "/personal-data",
-        "/accounts",
-        "/callbacks",
-    ):
+    for first in [*page_addresses(make_app(services), known), *searches, *campaigns, *comments]:
+        address = first
         while address:
             page.goto(address)
             found += [(address, width) for width in _too_wide(page)]
+            if first in comments:
+                # What decides must stay in reach, whatever stands above it.
+                assert page.get_by_role("button", name="Reject").first.is_visible(), address
             further = page.get_by_role("link", name=_FURTHER)
             address = further.get_attribute("href") if further.count() else None
 
@@ -181,8 +62,7 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
     assert watched.complaints == []
 
 
-@pytest.mark.parametrize("width", _WIDTHS)
-def test_a_list_of_hostile_comments_keeps_its_shape(services, open_page, width):
+def test_a_list_of_hostile_comments_keeps_its_shape(services, open_page):
     for text in HOSTILE.values():
         told = replace(
             hostile_comment(text), author=Author(name=text[:300]), post=Post(title=text[:500])
@@ -190,16 +70,15 @@ def test_a_list_of_hostile_comments_keeps_its_shape(services, open_page, width):
         keep(services, told)
     unseen = "\u200b\u200c\u200d\u2060\u202e" * 60
     keep(services, make_comment(unseen, author=Author(name=unseen), post=Post(title=unseen)))
-    keep(services, make_comment("a\u202eb" * 50, author=Author(name="a\u202eb" * 50)))
-    watched = open_page(viewport={"width": width, "height": 800})
+    watched = open_page()
     page = watched.page
 
-    page.goto("/review")
-
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    tallest = page.evaluate(
-        "Math.max(...[...document.querySelectorAll('.row')].map(r => r.offsetHeight))"
-    )
     # Two or four lines of words between a name and a title.
-    assert 0 < tallest < (130 if width > 860 else 175)
+    for width, tallest in zip(WIDTHS, (130, 175), strict=True):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        height = page.evaluate(
+            "Math.max(...[...document.querySelectorAll('.row')].map(r => r.offsetHeight))"
+        )
+        assert 0 < height < tallest
     assert watched.complaints == []

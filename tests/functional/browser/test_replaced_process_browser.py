@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -51,9 +50,8 @@ def api(folder, port: int):
         process.wait()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_ten_keys_are_ten_decisions_in_order_though_the_process_is_replaced_midway(
-    browser, tmp_path, number
+    browser, tmp_path
 ):
     wired = wire(load_settings(data_dir=tmp_path, valkey_url="redis://127.0.0.1:1/0"))
     migrate(wired.engine)
@@ -80,7 +78,7 @@ def test_ten_keys_are_ten_decisions_in_order_though_the_process_is_replaced_midw
         # What the page holds it can decide without a server.
         wait_for(page, lambda: held.issuperset(order[5:10]))
         press(page, KEYS[5])
-        first.send_signal(number)
+        first.kill()
         press(page, KEYS[6:8])
         first.wait()
     with api(tmp_path, port):

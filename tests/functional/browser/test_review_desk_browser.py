@@ -12,7 +12,6 @@ from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment
 from service.web.pages.review.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment
-from tests.functional.browser.axe import broken_rules
 from tests.functional.browser.sent import poll, wait_until_sent
 from tests.functional.moderators import add_moderator, keep, make_app, sign_in
 
@@ -202,22 +201,3 @@ def test_the_list_goes_on_and_is_found_again_where_it_was_left(services, open_pa
     expect(far).to_be_in_viewport()
     assert not re.search("cursor=", page.url)
     assert watched.complaints == []
-
-
-def test_the_desk_breaks_no_rule_of_accessibility(services, queue, open_page):
-    keep(
-        services,
-        make_comment("Gr\u0435at! [see](https://p\u0430ypal.com/x) pay\u200bpal"),
-        p_spam=0.1,
-        degraded_by=("history",),
-    )
-    decide_comment(queue[3].id, Ruling.REJECT, services, decided_by="Mara", note="again")
-    page = open_page().page
-    found = []
-
-    for path in ("/review", "/review?show=decided", f"/review/comments/{queue[3].id}"):
-        page.goto(path)
-        expect(page.locator("html[data-ready]")).to_be_attached()
-        found += broken_rules(page)
-
-    assert found == []

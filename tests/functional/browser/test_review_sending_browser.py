@@ -10,8 +10,7 @@ from playwright.sync_api import expect
 from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, make_comment
-from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, FAULT, HANGS, Faults
-from tests.functional.browser.axe import broken_rules
+from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, HANGS, Faults
 from tests.functional.browser.sent import poll
 from tests.functional.moderators import PASSWORD, add_moderator, keep, make_app
 from tests.functional.serving import serving
@@ -130,23 +129,6 @@ def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_
     assert refused == {queue[n].id for n in theirs}
 
 
-def test_what_a_colleague_decided_meanwhile_is_not_the_next_comment(
-    services, queue, open_page, faults
-):
-    page = _ready(open_page())
-    faults.others = lambda path: AWAY if path == "/review/ahead" else None
-    _without_counts(page)
-    page.reload()
-    expect(_words(page)).to_have_text("Comment number 0")
-    decide_comment(queue[1].id, Ruling.APPROVE, services, decided_by="Mara")
-    faults.others = lambda _path: None
-
-    page.keyboard.press("r")
-
-    expect(_words(page)).to_have_text("Comment number 2", timeout=20_000)
-    expect(page.locator(f'.row[data-id="{queue[1].id}"]')).to_contain_text("Approved")
-
-
 def test_offline_they_wait_are_counted_and_leave_in_order(services, queue, open_page):
     page = _ready(open_page())
     _type(page, KEYS[:3])
@@ -244,32 +226,6 @@ def test_an_answer_that_never_comes_is_said_and_then_the_truth(services, queue, 
     assert _log(services) == _expected(queue, ["reject"])
 
 
-def test_a_fault_that_stays_holds_up_nothing_else_and_is_told(services, queue, open_page, faults):
-    page = _ready(open_page())
-    faults.plan = lambda _number, path: FAULT if queue[0].id in path else None
-
-    _type(page, "ra")
-
-    expect(page.locator(".refused")).to_contain_text("The server refused this.", timeout=10_000)
-    expect(_sending(page)).to_have_text("")
-    assert _log(services) == [("Ola", "approve", queue[1].id)]
-
-
-def test_a_next_comment_that_does_not_come_says_so_and_keys_wait_for_it(
-    services, queue, open_page, faults
-):
-    faults.others = lambda path: AWAY if path == "/review/ahead" else None
-    page = _ready(open_page())
-
-    _type(page, "ar")
-    expect(page.locator("#opened")).to_contain_text("did not send the next comment")
-    faults.others = lambda _path: None
-
-    expect(_words(page)).to_have_text("Comment number 2", timeout=10_000)
-    expect(_sending(page)).to_have_text("")
-    assert _log(services) == _expected(queue, ["approve", "reject"])
-
-
 def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
     services, queue, open_page
 ):
@@ -334,41 +290,6 @@ def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
 
     expect(_words(page)).to_have_text("Comment number 1", timeout=20_000)
     assert _log(services) == _expected(queue, ["approve"])
-
-
-def test_keys_that_wait_are_not_used_on_a_comment_that_is_chosen_instead(
-    services, queue, open_page, faults
-):
-    faults.others = lambda path: AWAY if path == "/review/ahead" else None
-    page = _ready(open_page())
-
-    _type(page, "ar")
-    page.locator(f'.row[data-id="{queue[5].id}"] a').click()
-    faults.others = lambda _path: None
-
-    expect(_words(page)).to_have_text("Comment number 5", timeout=20_000)
-    expect(_sending(page)).to_have_text("")
-    assert _log(services) == _expected(queue, ["approve"])
-
-
-@pytest.mark.parametrize("width", [1280, 390])
-def test_what_is_not_sent_or_refused_breaks_no_rule_of_accessibility(
-    services, queue, open_page, width
-):
-    page = open_page(viewport={"width": width, "height": 844}).page
-    _without_counts(page)
-    page.goto(f"/review/comments/{queue[0].id}")
-    expect(page.locator("html[data-ready]")).to_be_attached()
-    page.wait_for_timeout(1_500)
-    decide_comment(queue[1].id, Ruling.APPROVE, services, decided_by="Mara")
-    _type(page, "rr", 200)
-    expect(page.locator(".refused .conflict")).to_be_visible()
-    page.context.set_offline(True)
-    page.keyboard.press("a")
-    expect(_sending(page)).to_contain_text("offline")
-
-    assert broken_rules(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 _OUTBOX = """async (script) => {

@@ -52,18 +52,3 @@ def test_a_whole_search_is_rejected_taken_back_and_exported(services, found, ope
     assert "\"'=cheap loans" in lines[1]
     assert all(services.review.cases.get(one.id).decision is None for one in found[0])
     assert watched.complaints == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_fields_are_chosen_without_scripts(found, open_page, scheme):
-    viewport = {"width": 390, "height": 844}
-    watched = open_page(viewport=viewport, java_script_enabled=False, color_scheme=scheme)
-    page = watched.page
-
-    page.goto("/review/search")
-    page.get_by_text("Search by fields").click()
-    page.get_by_label("Outcome").select_option("unsure")
-    page.get_by_role("button", name="Add to the search").click()
-    expect(page.get_by_label("Words and fields")).to_have_value("outcome:unsure")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert watched.complaints == []

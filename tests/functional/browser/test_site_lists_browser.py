@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import expect
 
 from service.domain.list_entry import Effect, EntryKind
@@ -13,11 +12,7 @@ from tests.functional.moderators import keep
 HOSTILE = '"><script>alert(1)</script><svg onload=alert(2)>\u202e' + "w" * 120
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_an_entry_is_tried_added_removed_and_brought_back_without_scripts(
-    services, open_page, width, scheme
-):
+def test_an_entry_is_tried_added_removed_and_brought_back_without_scripts(services, open_page):
     keep(services, make_comment("Cheap pills for all."))
     add_entry(
         NewEntry(
@@ -30,8 +25,8 @@ def test_an_entry_is_tried_added_removed_and_brought_back_without_scripts(
         services,
         by="Kim",
     )
-    viewport = {"width": width, "height": 800}
-    watched = open_page(viewport=viewport, java_script_enabled=False, color_scheme=scheme)
+    viewport = {"width": 390, "height": 800}
+    watched = open_page(viewport=viewport, java_script_enabled=False)
     page = watched.page
 
     page.goto("/lists")
@@ -55,5 +50,5 @@ def test_an_entry_is_tried_added_removed_and_brought_back_without_scripts(
         HOSTILE,
         "cheap pills",
     ]
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert watched.complaints == []

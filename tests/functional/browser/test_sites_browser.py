@@ -57,19 +57,3 @@ def test_the_preview_follows_the_cutoffs_as_they_are_typed_and_slid(judged, open
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     # The refused preview is told in words; the browser notes its status as well.
     assert [one for one in watched.complaints if "400" not in one] == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_phone_without_scripts_a_button_shows_the_preview(services, judged, open_page, scheme):
-    viewport = {"width": 390, "height": 800}
-    watched = open_page(viewport=viewport, java_script_enabled=False, color_scheme=scheme)
-    page = watched.page
-    page.goto(f"/sites/{SITE}")
-
-    page.get_by_label("Spam from, in percent").fill("50")
-    page.get_by_role("button", name="Preview").click()
-
-    expect(page.locator("[data-say=held]")).to_contain_text("would have held 4 comments")
-    expect(page.locator("#spam_cutoff")).to_have_value("50")
-    assert services.common.sites.get(SITE).settings.spam_cutoff is None
-    assert watched.complaints == []

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from service.commands.callbacks import callbacks_group
 from service.domain.comment import CommentId, Lane
-from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.errors import InvalidInputError
 from service.moderation.admin.sites import add_site
 from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.judge import judge_batch
@@ -67,30 +67,6 @@ def test_setting_prints_the_secret_once(folder):
     assert listed == {key: value for key, value in row.items() if key != "secret"}
 
 
-def test_a_hostile_address_is_refused(folder):
-    done = call(folder, "set", "Radiator blog", "https://169.254.169.254/")
-
-    assert isinstance(done.exception, InvalidInputError)
-    assert "not public" in str(done.exception)
-
-
-def test_rotating_prints_a_new_secret(folder):
-    [first] = rows(folder, "set", "Radiator blog", URL)
-    [second] = rows(folder, "rotate", "Radiator blog")
-
-    assert second["secret"] != first["secret"]
-    assert second["secrets"] == 2
-
-
-def test_removing_leaves_nothing_to_remove(folder):
-    rows(folder, "set", "Radiator blog", URL)
-
-    done = call(folder, "remove", "Radiator blog")
-
-    assert done.output == "Radiator blog is told nothing more.\n"
-    assert isinstance(call(folder, "remove", "Radiator blog").exception, NotFoundError)
-
-
 def test_what_was_given_up_is_listed_with_why(given_up):
     dead = rows(given_up, "list", "--dead")
 
@@ -112,23 +88,6 @@ def test_one_message_or_all_can_be_replayed(given_up):
     assert none == [{"replayed": 0}]
     assert rows(given_up, "list", "--dead") == []
     assert {row["state"] for row in rows(given_up, "list")} == {"waiting"}
-
-
-@pytest.mark.parametrize("arguments", [[], ["msg_1", "--all"], ["msg_1", "--site", "x"]])
-def test_replaying_wants_to_know_what(arguments, folder):
-    done = call(folder, "replay", *arguments)
-
-    assert done.exit_code == 2
-    assert "--all" in done.output
-
-
-def test_the_tables_for_people_say_the_same(given_up):
-    listed = call(given_up, "list", "--dead").output
-    empty = call(given_up, "list", "--dead", "--site", "Radiator blog", "--limit", "1").output
-
-    assert "dead" in listed
-    assert "dead" in empty
-    assert call(given_up, "log", "msg_unknown").exception is not None
 
 
 TOKEN = "scoped-token-0123456789"
@@ -181,15 +140,6 @@ def test_a_token_that_was_refused_is_tried_again_or_replaced(folder):
     assert rows(folder, "sites") == [resumed]
 
 
-def test_decisions_alone_are_applied_where_that_is_asked(folder):
-    [row] = [
-        json.loads(line) for line in apply(folder, "--event", "comment.decided").output.splitlines()
-    ]
-
-    assert row["events"] == "comment.decided"
-    assert apply(folder, "--event", "comment.needs_review").exit_code == 2
-
-
 def test_a_hostile_platform_address_and_a_broken_token_are_refused(folder):
     within = apply(folder, "--url", "https://169.254.169.254/graphql")
     broken = apply(folder, token="two words")
@@ -219,19 +169,6 @@ def test_a_build_hook_is_set_with_or_without_a_token_that_is_never_shown(folder)
     with open_services(data_dir=folder) as services:
         [site] = services.common.sites.all()
         assert services.telling.endpoints.get(site.id).secrets == (TOKEN,)
-
-
-def test_discourse_needs_its_address(folder):
-    without = apply(folder, platform="discourse")
-    [row] = [
-        json.loads(line)
-        for line in apply(
-            folder, "--url", "https://forum.example/", platform="discourse"
-        ).output.splitlines()
-    ]
-
-    assert without.exit_code != 0
-    assert (row["form"], row["url"]) == ("discourse", "https://forum.example")
 
 
 def test_what_a_site_is_told_by_is_not_taken_over_for_another_purpose(folder, tmp_path):

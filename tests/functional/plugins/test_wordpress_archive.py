@@ -96,15 +96,6 @@ def test_the_plugin_is_under_the_gpl_and_the_package_says_so():
     assert f"**/{(WORDPRESS / 'LICENSE').relative_to(ROOT)}" in project["license-files"]
 
 
-def test_the_wheel_carries_every_file_of_the_plugin():
-    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    carried = {
-        path for glob in tool["package-data"]["service"] for path in (ROOT / "service").glob(glob)
-    }
-
-    assert {path for path in WORDPRESS.rglob("*") if path.is_file()} <= carried
-
-
 @each_file
 def test_no_file_does_anything_when_it_is_called_by_itself(path):
     code = path.read_text("utf-8")

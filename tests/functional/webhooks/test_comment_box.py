@@ -12,7 +12,7 @@ from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
 from service.web.webhooks.form_script import script_integrity
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import SITE, make_comment, make_verdict
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
 
 WEBHOOKS = Path(__file__).parents[3] / "service" / "web" / "webhooks"
@@ -49,12 +49,6 @@ def test_the_script_gets_its_words_in_the_page_s_language(hook, stranger):
     assert (again.status_code, again.data) == (304, b"")
 
 
-def test_a_closed_box_has_no_words(hook, stranger, services):
-    services.telling.inbound.revoke(hook, at=NOW)
-
-    assert stranger.get(f"/public/{hook}/words").status_code == 404
-
-
 def test_the_script_shows_a_refusal_as_it_comes_in_the_visitor_s_language(hook, stranger):
     german = SCRIPT | {"Accept-Language": "de"}
 
@@ -67,14 +61,6 @@ def test_the_script_shows_a_refusal_as_it_comes_in_the_visitor_s_language(hook, 
     assert [error["field"] for error in empty.get_json()["errors"]] == ["text"]
     assert often.status_code == 429
     assert "Warten Sie eine Minute" in often.get_json()["detail"]
-
-
-def test_a_refused_platform_is_told_in_the_words_of_the_api(stranger, services):
-    other = add_hook(services, Platform.GITHUB)
-
-    answer = stranger.post(f"/hooks/{other}", json={}, headers={"Accept-Language": "de"})
-
-    assert answer.get_json()["title"] == "A valid site key is needed"
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
-from urllib.parse import urlencode
 
 import pytest
 
@@ -33,12 +31,6 @@ def test_a_post_is_kept_as_it_was_typed(discourse, services):
     assert (comment.author.name, comment.author.account_id) == ("Mara", "77")
     assert comment.author.trust_level == 1
     assert comment.sender.account_key is not None
-
-
-def test_without_the_typed_words_the_html_is_read(discourse, services):
-    discourse(post(raw=None, cooked='<p>See <a href="https://sofas.example">this</a></p>'))
-
-    assert only_case(services).comment.text == 'See <a href="https://sofas.example">this</a>'
 
 
 @pytest.mark.parametrize(
@@ -104,15 +96,6 @@ def test_a_post_that_its_author_removed_is_withdrawn(discourse, services):
     assert only_case(services).withdrawn_at is not None
 
 
-def test_an_event_that_comes_again_changes_nothing(discourse, services):
-    discourse(DISCOURSE_POST, event_id="501")
-
-    again = discourse(post(raw="Other words"), event_id="501")
-
-    assert again.get_json() == {"status": "duplicate"}
-    assert only_case(services).comment.text == "The **drain valve** was stuck here too."
-
-
 def test_a_signed_body_cannot_be_turned_into_a_removal(discourse, services):
     discourse(DISCOURSE_POST)
 
@@ -120,18 +103,6 @@ def test_a_signed_body_cannot_be_turned_into_a_removal(discourse, services):
 
     assert answer.get_json() == {"status": "duplicate"}
     assert only_case(services).withdrawn_at is None
-
-
-@pytest.mark.parametrize("name", ["payload", "post"])
-def test_a_form_is_read_as_well(send, services, name):
-    content = DISCOURSE_POST if name == "payload" else DISCOURSE_POST["post"]
-    body = urlencode({name: json.dumps(content)}).encode()
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-
-    answer = send(Platform.DISCOURSE, body, form | {"X-Discourse-Event": "post_created"})
-
-    assert answer.status_code == 202
-    assert only_case(services).comment.site_comment_id == "discourse:9021"
 
 
 @pytest.mark.parametrize("forum", ["", "javascript:alert(1)", "https://x.example/" + "u" * 3_000])

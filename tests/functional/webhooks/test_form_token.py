@@ -217,14 +217,6 @@ def test_a_field_that_is_none_of_the_scripts_counts_as_missing(ask, post, servic
     assert newest(services).behaviour is None
 
 
-def test_counts_come_also_where_the_token_could_not_be_fetched(post, services):
-    post({"behaviour": {"keys": 0, "pastes": 0, "other_inputs": 0, "driven": True}})
-
-    form = newest(services)
-    assert (form.token, form.behaviour.driven) == (None, True)
-    assert names(services)["driven_browser"] == 1.0
-
-
 class _Away(SpentTokens):
     def spend(self, token_id, *, use, site_id):
         raise StoreUnavailableError("away")
@@ -243,18 +235,6 @@ def test_without_its_memory_comments_are_taken_and_nothing_is_said(services, hoo
         assert client.post(f"/hooks/{hook}", data=data, headers=OWN).status_code == 202
 
     assert {case.comment.form.token for case in all_cases(services)} == {None}
-
-
-def test_a_sites_own_program_hands_the_field_on(api, ask, services):
-    document = {
-        "text": FORM["text"],
-        "post": {"url": PAGE},
-        "form": {"token": encode(solved(ask()))},
-    }
-
-    assert api.post("/v1/comments", json=document).status_code == 202
-
-    assert newest(services).token is FormToken.VALID
 
 
 def test_tokens_are_for_the_sites_own_pages_and_differ(hook, ask, stranger):
@@ -277,13 +257,6 @@ def test_there_is_nothing_for_a_hook_that_is_no_open_box(path, stranger, service
         assert stranger.get(f"/public/{hook_id}/{path}").status_code == 404
 
 
-def test_who_asks_too_often_is_told_to_wait(hook, stranger):
-    answers = [stranger.get(f"/public/{hook}/form-token", headers=OWN) for _ in range(61)]
-
-    assert [one.status_code for one in answers] == [200] * 60 + [429]
-    assert int(answers[-1].headers["Retry-After"]) > 0
-
-
 def test_the_script_is_small_for_any_page_and_as_its_hash_says(hook, stranger):
     answer = stranger.get(f"/public/{hook}/form.js")
 
@@ -297,11 +270,3 @@ def test_the_script_is_small_for_any_page_and_as_its_hash_says(hook, stranger):
         f"/public/{hook}/form.js", headers={"If-None-Match": answer.headers["ETag"]}
     )
     assert again.status_code == 304
-
-
-def test_the_script_keeps_nothing_and_takes_no_fingerprint(hook, stranger):
-    script = stranger.get(f"/public/{hook}/form.js").text
-
-    for word in ("cookie", "Storage", "canvas", "fonts", "userAgent", "plugins", "indexedDB"):
-        assert f".{word}" not in script
-        assert f" {word}(" not in script

@@ -14,14 +14,12 @@ from service.domain.inbound import Platform
 from service.web.webhooks.signatures import (
     require_hex_signature,
     require_standard_signature,
-    standard_key,
 )
 from tests.factories import NOW
 from tests.functional.webhooks import recorded
 from tests.functional.webhooks.conftest import (
     HEADERS,
     SECRET,
-    WHSEC,
     add_hook,
     all_cases,
     hex_signature,
@@ -107,17 +105,6 @@ def test_a_tampered_request_is_refused(send, services, platform):
     body = json.dumps(payload).encode()
 
     answer = send(platform, body + b" ", headers, signed_body=body)
-
-    assert answer.status_code == 401
-    assert all_cases(services) == []
-
-
-@signed_platforms
-def test_an_unsigned_request_is_refused(services, stranger, platform):
-    payload, headers = EVENTS[platform]
-    hook = add_hook(services, platform)
-
-    answer = stranger.post(f"/hooks/{hook}", json=payload, headers=headers)
 
     assert answer.status_code == 401
     assert all_cases(services) == []
@@ -212,13 +199,6 @@ def test_a_standard_webhook_of_another_time_is_refused(send, services, seconds):
     assert all_cases(services) == []
 
 
-@pytest.mark.parametrize("seconds", [-300, 0, 300])
-def test_clocks_may_differ_by_five_minutes(send, seconds):
-    answer = send(Platform.STANDARD, recorded.STANDARD, at=int(NOW.timestamp()) + seconds)
-
-    assert answer.status_code == 202
-
-
 @pytest.mark.parametrize("timestamp", ["", "now", "-1", "1e9", "9" * 400, "\u0661"])
 def test_a_timestamp_that_is_none_is_refused(services, stranger, timestamp):
     hook = add_hook(services, Platform.STANDARD)
@@ -274,17 +254,6 @@ def test_guessing_is_slowed_down_while_the_platform_is_not(send, services, stran
     assert {answer.status_code for answer in guesses[:30]} == {401}
     assert {answer.status_code for answer in guesses[31:]} == {429}
     assert real.status_code == 202
-
-
-@pytest.mark.parametrize("secret", ["", "whsec", "whsec_*", "whpk_AAAA", "plain"])
-def test_a_standard_secret_of_another_form_is_named(secret):
-    with pytest.raises(ValueError, match="whsec_"):
-        standard_key(secret)
-
-
-def test_a_standard_secret_stands_for_its_decoded_bytes():
-    assert standard_key(WHSEC) == bytes(range(32))
-    assert standard_key(WHSEC.rstrip("=")) == bytes(range(32))
 
 
 def test_a_body_over_the_limit_is_refused_before_anything_is_read(send, services):

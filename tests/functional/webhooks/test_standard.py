@@ -66,24 +66,12 @@ def test_a_message_that_comes_again_changes_nothing(standard, services):
     assert only_case(services).withdrawn_at is None
 
 
-@pytest.mark.parametrize("kind", ["comment.liked", "", None, 5])
-def test_other_types_are_taken_and_let_be(standard, services, kind):
-    answer = standard(message(kind))
-
-    assert (answer.status_code, answer.get_json()) == (200, {"status": "ignored"})
-    assert all_cases(services) == []
-
-
 def test_everything_wrong_with_a_comment_is_named_at_once(standard):
     answer = standard({"type": "comment.created", "data": {"txt": "x", "address": "here"}})
 
     fields = {error["field"] for error in answer.get_json()["errors"]}
     assert answer.status_code == 422
     assert fields == {"text", "site_comment_id", "txt", "address"}
-
-
-def test_a_text_over_the_limit_is_refused_as_its_sender_can_shorten_it(standard):
-    assert standard(message(text="x" * 65_537)).status_code == 413
 
 
 def test_an_id_that_reads_like_a_later_version_is_refused(standard):

@@ -1,0 +1,322 @@
+"""Services that hold something of every kind, and the address of every page about it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from datetime import timedelta
+
+from flask import Flask
+
+from service.campaigns.traits import Traits
+from service.domain.bulk_decision import ChosenBy
+from service.domain.claim import Claim
+from service.domain.comment import Author, CommentId, Lane, Post, Sender
+from service.domain.decision import Ruling
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    EventKind,
+)
+from service.domain.list_entry import Effect, EntryKind, ListEntry
+from service.domain.report import Label, Report
+from service.domain.retraining import Answer, Check, Retraining, RetrainingState
+from service.domain.verdict import Outcome, Span
+from service.moderation.review.bulk_decisions import decide_together
+from service.moderation.review.decide import decide_comment
+from service.ports.audit import AuditEntry
+from service.ports.campaigns import Placement
+from service.ports.comments import NewComment
+from service.ports.services import Services
+from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.fakes import make_site
+from tests.functional.hostile import hostile_comment
+from tests.functional.moderators import add_moderator, keep
+from tests.runs import REPORT
+
+# Pages that answer with data, a part of a page, or the way to another.
+NO_WHOLE_PAGE = frozenset(
+    {
+        "pages.ahead",
+        "pages.counts",
+        "pages.cutoff_preview",
+        "pages.export_log",
+        "pages.home",
+        "pages.last",
+        "pages.models_progress",
+        "pages.rows",
+        "pages.search_export",
+        "pages.sign_in",
+        "pages.sign_in_code",
+        "pages.stats_json",
+    }
+)
+
+
+def retrained(name="rtr_1", **changes):
+    """Return a retraining that ended."""
+    values = {
+        "asked_by": "Mara",
+        "asked_at": NOW,
+        "state": RetrainingState.ENDED,
+        "started_at": NOW,
+        "ended_at": NOW + timedelta(minutes=2),
+        "decisions": 42,
+        "report": REPORT,
+    }
+    return Retraining(id=name, **(values | changes))
+
+
+def keep_campaign(services, size, **changes):
+    """Keep a campaign of so many comments, one a minute; return its id and theirs, oldest first."""
+    ids = keep_single(services, size, **changes)
+    return join(services, ids), ids
+
+
+def keep_single(services, size, *, target="site:shop.example", text=None, **changes):
+    """Keep so many comments that could be placed, one a minute; return their ids, oldest first."""
+    outcome = changes.pop("outcome", Outcome.UNSURE)
+    start = changes.pop("received_at", NOW - timedelta(days=1))
+    spans = changes.pop("promo_spans", ())
+    # The first so many look sincere.
+    low = changes.pop("low", 0)
+    comments = [
+        make_comment(
+            text or f"Comment number {number} of {size}",
+            received_at=start + timedelta(minutes=number),
+            **changes,
+        )
+        for number in range(size)
+    ]
+    for number, comment in enumerate(comments):
+        told = {"p_spam": 0.05} if number < low else {}
+        judge(services, comment, target, outcome, promo_spans=spans, signals=(), **told)
+    return [comment.id for comment in comments]
+
+
+def judge(services, comment, target, outcome=Outcome.UNSURE, **verdict):
+    """Keep a comment with its verdict and what it leads to."""
+    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    traits = Traits(
+        comment_id=comment.id,
+        embedding=None,
+        space="test-1",
+        targets=frozenset([target]),
+        copies=(),
+    )
+    made = make_verdict(comment.id, outcome, **verdict)
+    services.judging.verdicts.add([made], audit=frozenset(), traits=[traits])
+
+
+def join(services, ids):
+    """Put comments into one campaign; return its id."""
+    [founder, *others] = ids
+    new = services.common.new_id("camp")
+    places = [Placement(comment_id=founder, like=None, new_campaign_id=new)]
+    places += [Placement(comment_id=one, like=founder, new_campaign_id=new) for one in others]
+    joined = services.clusters.campaigns.place(places, at=NOW)
+    return set(joined.values()).pop()
+
+
+def put_delivery(
+    services, state=DeliveryState.DEAD, *, tries=1, status=500, comment=None, **changes
+):
+    """Keep a message to a site that was tried so often."""
+    values = {
+        "id": services.common.new_id("msg"),
+        "seq": 0,
+        "site_id": SITE,
+        "comment_id": keep(services, comment).id,
+        "event": EventKind.VERDICT,
+        "form": DeliveryForm.STANDARD_WEBHOOK,
+        "url": "https://blog.example/hook?token=hush",
+        "payload": '{"type":"comment.judged"}',
+        "created_at": NOW - timedelta(days=1),
+    }
+    delivery = Delivery(**(values | changes))
+    services.telling.deliveries.add([delivery])
+    for number in range(1, tries + 1):
+        services.telling.deliveries.record(
+            DeliveryAttempt(
+                delivery_id=delivery.id,
+                at=NOW - timedelta(hours=1),
+                milliseconds=number,
+                status=status,
+                problem="the site answered with an error",
+            ),
+            state=state if number == tries else DeliveryState.WAITING,
+            next_try_at=NOW + timedelta(minutes=31) if state is DeliveryState.WAITING else None,
+        )
+    return delivery
+
+
+def fill(services: Services) -> dict[str, str]:
+    """Keep something of each kind; return what stands for the variable parts of addresses."""
+    add_moderator(services, "Mara")
+    mara = services.accounts.users.find("Mara")
+    assert mara is not None
+    now = services.common.clock()
+    keep(services, make_comment("Thank you, that worked."), Outcome.HAM)
+    keep(services, make_comment("Cheap loans https://loans.example"), Outcome.SPAM, audit=True)
+    campaign_id, members = keep_campaign(services, 6, author=Author(name="Bo"))
+    decide_comment(members[0], Ruling.REJECT, services, decided_by="Mara", note="As before")
+    together = decide_together(
+        members[1:3], Ruling.REJECT, services, decided_by="Ola", what=ChosenBy.SELECTION
+    )
+    services.review.claims.take(
+        Claim(
+            comment_id=members[4],
+            user_id=mara.id,
+            user_name=mara.name,
+            since=now,
+            until=now + timedelta(minutes=5),
+        )
+    )
+    text = "Lovely post! \u200b See https://b\u0430nk.example/x for cheap boilers."
+    keys = Sender(email_key="0" * 64, name_key="1" * 64, email_domain="mail.example")
+    for number in range(2):
+        comment = keep(
+            services,
+            make_comment(
+                f"{text} {number}",
+                author=Author(name="Bo", url="https://bo.example"),
+                sender=keys,
+            ),
+            promo_spans=(Span(start=20, end=45),),
+            degraded_by=("history",),
+        )
+    asked = make_comment("How long does it take?", site_comment_id="asked")
+    answer = make_comment("About a day, see https://taps.example.", reply_to="asked")
+    for one in (asked, answer):
+        keep(services, one)
+    services.review.search.index_due(limit=100)
+    delivery = put_delivery(services, comment=make_comment("Told to nobody."))
+    entry = keep_entry(services, "cheap boilers")
+    services.learning.retrainings.put(
+        retrained("rtr_1", report=replace(REPORT, newly_lost=(comment.id, "another")))
+    )
+    services.learning.retrainings.put(
+        retrained(
+            "rtr_2",
+            state=RetrainingState.RUNNING,
+            report=None,
+            seen_at=now,
+            step="fine-tune",
+            share_done=0.4,
+        )
+    )
+    return {
+        "comment_id": comment.id,
+        "campaign_id": campaign_id,
+        "bulk_decision_id": together.id,
+        "site_id": SITE,
+        "version_name": "test-1",
+        "retraining_id": "rtr_1",
+        "user_id": mara.id,
+        "delivery_id": delivery.id,
+        "entry_id": entry.id,
+        "key_id": "key_none",
+        "session_id": "ses_none",
+        "of_the_campaign": members[3],
+        "claimed": members[4],
+        "decided": members[0],
+        "answers": answer.id,
+    }
+
+
+def keep_entry(services, words, name="entry-1"):
+    """Keep a block entry of a phrase; adding one looks through all comments."""
+    entry = ListEntry(
+        id=name,
+        site_id=SITE,
+        effect=Effect.BLOCK,
+        kind=EntryKind.PHRASE,
+        label=words,
+        keys=(f"phrase {name}",),
+        reason=words,
+        added_by=words,
+        added_at=NOW,
+    )
+    services.reputation.list_entries.add([entry])
+    return entry
+
+
+def keep_hostile(services, texts) -> tuple[CommentId, str]:
+    """Let a sender's campaign say all of these in every field; return a comment's id and its."""
+    texts = list(texts)
+    said = "\n\n".join(dict.fromkeys(texts))[:65_536]
+    told = replace(
+        hostile_comment(said),
+        author=Author(name=texts[0][:300], url=texts[1][:2_048], account_id=texts[-1][:100]),
+        post=Post(title=texts[2][:500], url=texts[-1][:2_048], excerpt=texts[0][:4_000]),
+    )
+    key = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
+    keys = Sender(email_key=key, email_domain=texts[0][:200])
+    comments = [replace(one, sender=keys) for one in (told, *map(hostile_comment, texts))]
+    for one in comments:
+        spans = (Span(start=0, end=3), Span(start=2, end=len(one.text) + 5))
+        judge(services, one, f"site:{texts[0][:120]}", promo_spans=spans)
+    return comments[0].id, join(services, [one.id for one in comments])
+
+
+def keep_hostile_names(services, texts) -> None:
+    """Let sites, moderators, versions, reports, messages, list entries and acts be called so."""
+    for number, text in enumerate(texts):
+        name = f"{text[:190]} {number}"
+        # No form takes a site's name that cannot be printed.
+        site_name = "".join(letter for letter in name if letter.isprintable())
+        services.common.sites.add(make_site(id=f"odd-{number}", name=site_name))
+        comment = keep(
+            services,
+            make_comment(site_id=f"odd-{number}"),
+            Outcome.SPAM,
+            audit=True,
+            model_version=name,
+        )
+        services.intake.reports.add(
+            Report(
+                id=f"rep_{number}",
+                site_id=f"odd-{number}",
+                label=Label.HAM,
+                reported_at=NOW,
+                comment_id=comment.id,
+                reported_by=name,
+            )
+        )
+        decide_together(
+            [comment.id], Ruling.APPROVE, services, decided_by=name, what=ChosenBy.SELECTION
+        )
+        services.common.audit_log.append(
+            AuditEntry(at=NOW, actor=name, act="approve", subject=name, detail=name)
+        )
+        keep_entry(services, name, f"entry-odd-{number}")
+        put_delivery(services, url=f"https://{text[:60]}.example/{text[:60]}")
+    missed = Check(part=texts[0], name=texts[1], passed=False, says=texts[2])
+    report = replace(REPORT, checks=(missed,), gains=(texts[0],), newly_lost=(texts[1],))
+    services.learning.retrainings.put(
+        retrained(
+            "rtr_9", report=report, problem=texts[0], asked_by=texts[1], answer=Answer.REFUSED
+        )
+    )
+
+
+def page_addresses(app: Flask, known: dict[str, str]) -> list[str]:
+    """Return the address of every whole page for moderators; fails where one is not known."""
+    return sorted(
+        rule.build(known, append_unknown=False)[1]
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("pages.")
+        and "GET" in (rule.methods or set())
+        and rule.endpoint not in NO_WHOLE_PAGE
+    )
+
+
+def routes(app: Flask, method: str) -> list[tuple[str, str, frozenset[str]]]:
+    """Return endpoint, rule and variable parts of each moderators' route of this method."""
+    return sorted(
+        (rule.endpoint, rule.rule, frozenset(rule.arguments))
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("pages.") and method in (rule.methods or set())
+    )

@@ -1,0 +1,283 @@
+"""What every page for moderators promises, asked of all routes: a new page is asked by itself."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from service.domain.user import Role
+from tests.factories import SITE
+from tests.fakes import FixedShelf, make_services, make_site
+from tests.functional.filled import (
+    fill,
+    keep_hostile,
+    keep_hostile_names,
+    page_addresses,
+    routes,
+)
+from tests.functional.hostile import HOSTILE
+from tests.functional.moderators import (
+    add_moderator,
+    make_app,
+    scripts_of,
+    sign_in,
+    signed_in,
+    token_of,
+)
+
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "require-trusted-types-for 'script'; trusted-types slopsieve"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+# The least role that may call what lies below an address; all others are looked at by everybody
+# and changed by moderators.
+LEAST = {
+    "/accounts": Role.OWNER,
+    "/personal-data": Role.OWNER,
+    "/models": Role.OWNER,
+    "/sites": Role.ADMIN,
+    "/log": Role.ADMIN,
+    "/callbacks/platforms": Role.ADMIN,
+    "/lists": Role.MODERATOR,
+}
+# What everybody may do about themselves.
+OWN = ("/me", "/password", "/sign-in", "/sign-out")
+RANKS = [Role.READER, Role.MODERATOR, Role.ADMIN, Role.OWNER]
+NONSENSE = ["%00", "x" * 3_000, "..%2f", "{{7*7}}<script>", "%E2%80%AE"]
+PARAMETERS = (
+    "actor", "after", "as", "act", "at", "before", "cursor", "days", "from", "ham_cutoff", "id",
+    "kind", "next", "outcome", "page", "q", "seen", "show", "since", "site", "sort", "to",
+)  # fmt: skip
+# What the pages are made of; anything else came from somebody else.
+ELEMENTS = {
+    "html", "head", "meta", "title", "link", "script", "body", "main", "header", "nav", "section",
+    "article", "footer", "div", "p", "span", "b", "i", "strong", "sup", "mark", "bdi", "a", "ol",
+    "ul", "li", "dl", "dt", "dd", "h1", "h2", "h3", "table", "caption", "thead", "tbody", "tfoot",
+    "tr", "td", "th", "form", "fieldset", "legend", "input", "button", "select", "option", "label",
+    "kbd", "time", "details", "summary", "dialog", "svg", "rect", "line", "path", "g", "text", "q",
+    "textarea", "template", "code", "pre", "progress", "figure", "figcaption", "defs", "pattern",
+    "circle",
+}  # fmt: skip
+OWN_SCRIPT_OR_STYLE = re.compile(r"<style|\sstyle=|<script(?! src)|\son\w+=")
+OWN_SCRIPT = re.compile(r'[a-z-]+\.js$|<script src="/static/')
+OWN_PATHS = re.compile(r"(/(?!/)|#|\?)")
+
+
+class Seen(HTMLParser):
+    """Notes what a browser would make of a page and its makers never wrote."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.foreign = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ELEMENTS:
+            self.foreign.append(tag)
+        for name, value in attrs:
+            links = name in {"href", "src", "action", "formaction", "poster", "srcset", "ping"}
+            if name.startswith("on") or name == "style" or (links and not OWN_PATHS.match(value)):
+                self.foreign.append(f"{tag} {name}={value}")
+
+
+@pytest.fixture
+def services():
+    return make_services(versions=FixedShelf("test-1", "candidate"))
+
+
+@pytest.fixture
+def app(services):
+    return make_app(services)
+
+
+@pytest.fixture
+def owner(services, app):
+    return signed_in(services, "Ola", app=app)
+
+
+def restrict(services, **changes):
+    user = services.accounts.users.find("Ola")
+    services.accounts.users.replace(replace(user, **changes))
+
+
+def least(method, rule):
+    """Return the least role that this route asks for."""
+    for begins, role in LEAST.items():
+        if rule == begins or rule.startswith((f"{begins}/", f"{begins}.")):
+            return role
+    return Role.READER if method == "GET" or rule.startswith(OWN) else Role.MODERATOR
+
+
+def path_of(rule, known):
+    return re.sub(r"<(\w+)>", lambda found: known[found[1]], rule)
+
+
+def dead(page):
+    """Return what of a page is no text and none of its own."""
+    text = page.text
+    scripts = [one for one in scripts_of(text) if not OWN_SCRIPT.match(one)]
+    return Seen(text).foreign + scripts + [one for one in "\u202e\u200b\u2066\x00" if one in text]
+
+
+def test_every_page_is_whole_strict_and_in_the_language_of_its_reader(services, app, owner):
+    known = fill(services)
+    owner.environ_base["HTTP_ACCEPT_LANGUAGE"] = "de-CH,de;q=0.9,en;q=0.5"
+    wrong = []
+
+    for path in [*page_addresses(app, known), "/nowhere"]:
+        page = owner.get(path, follow_redirects=True, headers={"Accept": "text/html"})
+        found = {
+            "status": page.status_code == (404 if path == "/nowhere" else 200),
+            "language": '<html lang="de">' in page.text,
+            "headers": HEADERS.items() <= dict(page.headers).items(),
+            "script or style": not re.search(
+                r"<style|\sstyle=|<script(?! src)|\son\w+=", page.text
+            ),
+        }
+        wrong += [(path, what) for what, well in found.items() if not well]
+
+    assert wrong == []
+
+
+def test_no_form_works_without_its_token(services, app, owner):
+    known = fill(services)
+    before = services.common.audit_log.recent(limit=500)
+    works = []
+
+    for _, rule, _ in routes(app, "POST"):
+        for token in ({}, {"csrf_token": "wrong"}):
+            answer = owner.post(path_of(rule, known), data={"ruling": "reject", **token})
+            if answer.status_code != 403 or "This form has expired" not in answer.text:
+                works.append((rule, token, answer.status_code))
+
+    assert works == []
+    assert services.common.audit_log.recent(limit=500) == before
+
+
+@pytest.mark.parametrize("role", RANKS)
+def test_each_role_may_call_what_it_may_and_nothing_else(services, app, owner, role):
+    known = fill(services)
+    restrict(services, role=role)
+    token = token_of(owner.get("/me"))
+    wrong = []
+
+    for method in ("GET", "POST"):
+        for _, rule, _ in routes(app, method):
+            if rule in {"/sign-out", "/sign-in", "/sign-in/code", "/password"}:
+                continue
+            send = owner.get if method == "GET" else owner.post
+            answer = send(path_of(rule, known), data={"csrf_token": token})
+            may = RANKS.index(role) >= RANKS.index(least(method, rule))
+            if (answer.status_code != 403) is not may:
+                wrong.append((method, rule, answer.status_code))
+
+    assert wrong == []
+
+
+def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app, owner):
+    known = fill(services)
+    services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
+    restrict(services, role=Role.ADMIN, site_ids=("site-2",))
+    token = token_of(owner.get("/me"))
+    ids = [known["comment_id"], known["of_the_campaign"]]
+    form = {"csrf_token": token, "id": ids, "ruling": "reject", "q": "boilers", "counted": "2"}
+    cases = services.review.cases.find(ids)
+    delivery = services.telling.deliveries.get(known["delivery_id"])
+    entries = services.reputation.list_entries.in_force(services.common.clock())
+    shown = []
+
+    for _, rule, _ in routes(app, "GET"):
+        for query in ({}, {"site": SITE, "id": ",".join(ids), "q": "boilers"}):
+            page = owner.get(path_of(rule, known), query_string=query)
+            words = ("Radiator blog", "boilers</", "cheap boilers.", "loans.example", ids[0])
+            told = page.text.replace(f'value="{ids[0]}', "").replace(f"={ids[0]}", "")
+            shown += [(rule, query, one) for one in words if one in told]
+    for _, rule, _ in routes(app, "POST"):
+        if not rule.startswith(("/me", "/password", "/sign")):
+            owner.post(path_of(rule, known), data=form)
+
+    assert shown == []
+    assert services.review.cases.find(ids) == cases
+    assert services.telling.deliveries.get(known["delivery_id"]) == delivery
+    assert services.reputation.list_entries.in_force(services.common.clock()) == entries
+
+
+def test_nonsense_in_an_address_is_answered_by_a_page(services, app, owner):
+    known = fill(services)
+    token = {"csrf_token": token_of(owner.get("/me"))}
+    wrong = []
+
+    for method, answers in (("GET", {404}), ("POST", {404, 400})):
+        send = owner.get if method == "GET" else owner.post
+        for _, rule, variable in routes(app, method):
+            for value in NONSENSE if variable else ():
+                path = path_of(rule, known | dict.fromkeys(variable, value))
+                page = send(path, data=token, headers={"Accept": "text/html"})
+                if page.status_code not in answers or "<html" not in page.text:
+                    wrong.append((method, rule, value[:9], page.status_code))
+    for _, rule, _ in routes(app, "GET"):
+        for value in ("\x00", "-1", "\u0663" * 400, '"><script>alert(1)'):
+            page = owner.get(path_of(rule, known), query_string=dict.fromkeys(PARAMETERS, value))
+            if page.status_code >= 500 or "<script>alert" in page.text:
+                wrong.append((rule, value[:9], page.status_code))
+
+    assert wrong == []
+
+
+def test_whatever_strangers_write_is_dead_text_on_every_page(services, app, owner):
+    texts = list(HOSTILE.values())
+    known = fill(services)
+    kept = [
+        keep_hostile(services, texts[start : start + 12]) for start in range(0, len(texts) - 2, 12)
+    ]
+    keep_hostile_names(services, texts[::5])
+    services.learning.versions.cards["test-1"] = "\n".join(f"| {text} |" for text in texts[:60])
+    services.review.search.index_due(limit=1_000)
+    comments = [f"/review/comments/{one}?show=ham" for one, _ in kept]
+    campaigns = [f"/review/campaigns/{one}" for _, one in kept]
+    lists = [f"/review?show={one}" for one in ("decided", "spam")]
+    searches = ["/review/search?q=outcome:unsure", "/review/search?q=%3Cscript%3E+author:%22%3Csvg"]
+    found = []
+
+    for path in [*page_addresses(app, known), *lists, *searches, *comments, *campaigns]:
+        page = owner.get(path)
+        found += [(path, one) for one in dead(page)]
+        assert page.status_code in {200, 303}, path
+        assert len(page.data) < 3_000_000, path
+
+    assert found == []
+    assert len(HOSTILE) >= 60
+
+
+def test_a_comment_with_all_that_is_hostile_in_it_is_decided_as_any_other(services, app, owner):
+    comment_id, _ = keep_hostile(services, list(HOSTILE.values()))
+    page = owner.get(f"/review/comments/{comment_id}")
+
+    form = {"csrf_token": token_of(page), "seen": "", "ruling": "reject", "note": "<b>\u202e"}
+    answer = owner.post(f"/review/comments/{comment_id}/decision", data=form)
+
+    assert answer.status_code == 303
+    assert services.review.cases.get(comment_id).decision.note == "<b>\u202e"
+    assert dead(owner.get(f"/review/comments/{comment_id}?show=decided")) == []
+
+
+def test_strangers_are_led_to_sign_in_and_back(services, app):
+    add_moderator(services)
+    stranger = app.test_client()
+
+    refused = stranger.get("/callbacks?x=1")
+    answer = sign_in(stranger, next="/callbacks")
+
+    assert refused.location == "/sign-in?next=/callbacks?x%3D1"
+    assert answer.location == "/callbacks"
