@@ -9,9 +9,10 @@ import pytest
 
 from service.domain.comment import Author, CommentId
 from service.domain.decision import Ruling
+from service.domain.errors import StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.verdict import Outcome
-from service.moderation.privacy.erase import export_person, find_person
+from service.moderation.privacy.erase import erase_person, export_person, find_person
 from service.moderation.privacy.prune import prune_comments
 from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, make_comment
@@ -132,3 +133,44 @@ def test_an_export_holds_every_comment_once_across_portions(services):
 
     assert [record["comment"]["id"] for record in records[:-1]] == sorted(ids)
     assert records[-1] == {"kind": "end", "comments": 450, "cut": False}
+
+
+def test_an_interrupted_erasure_is_gone_on_with(services):
+    ids = of_mara(services, 450)
+    person = find_person(services.reputation, email=MARA)
+
+    def stop(done: int) -> None:
+        if done >= 200:
+            raise StoreUnavailableError("away")
+
+    with pytest.raises(StoreUnavailableError):
+        erase_person(person, services, by="operator", show=stop)
+    before = sum(withdrawn(services, *ids))
+    erased = erase_person(person, services, by="operator")
+
+    assert (before, erased) == (200, 250)
+    assert all(withdrawn(services, *ids))
+    details = [entry.detail for entry in services.common.audit_log.recent()]
+    assert details == ["50 comments erased", "200 comments erased", "200 comments erased"]
+
+
+def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):
+    erase_person(find_person(services.reputation, email=MARA), services, by="operator")
+
+    [entry] = services.common.audit_log.recent()
+    assert (entry.act, entry.subject, entry.detail) == (
+        "erase person",
+        "person",
+        "0 comments erased",
+    )
+
+
+def test_an_erased_person_is_unknown_to_histories(services):
+    [comment_id] = of_mara(services, 1)
+    comment = services.review.cases.get(comment_id).comment
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="mod")
+
+    erase_person(find_person(services.reputation, email=MARA), services, by="operator")
+
+    (history,) = services.reputation.history.gather([comment], now=services.common.clock())
+    assert history.email.everywhere.rejected == 0

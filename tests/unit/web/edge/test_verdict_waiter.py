@@ -206,3 +206,14 @@ def until(holds) -> None:
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.002)
+
+
+def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
+    clock = Clock()
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
+    waiting.join(CommentId("c1"), seconds=0.6)
+    clock.now = 0.7
+
+    waiting.leave(CommentId("c1"))
+
+    assert waiting.join(CommentId("c2"), seconds=0.6)
