@@ -1,4 +1,4 @@
-"""What the use cases need from the outside, each as a Protocol whose docstrings are its contract.
+"""What use cases need from outside that has two adapters, as Protocols; what stores take and give.
 
 Every adapter raises `StoreUnavailableError` when its backend cannot be reached in time, and
 nothing else for outside reasons.

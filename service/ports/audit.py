@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from service.domain.bulk_decision import BulkDecision
 from service.domain.decision import Decision
@@ -54,20 +53,3 @@ BulkDecisionAct = Callable[[BulkDecision], AuditEntry]
 
 
 """Returns the log's entry of a bulk decision that begins or is taken back."""
-
-
-class AuditLog(Protocol):
-    """Remembers every act of a person."""
-
-    def append(self, entry: AuditEntry) -> None:
-        """Append one act."""
-
-    def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
-        """Return one page of the acts that match, newest first.
-
-        `after` is another page's `next_after`, None for the first page. What is appended
-        meanwhile moves nothing.
-        """
-
-    def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
-        """Return the newest acts first, of one subject if given."""

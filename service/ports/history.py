@@ -6,21 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from service.domain.comment import Comment, Listing, ListKind, Sender, SiteId
+from service.domain.comment import Comment, Listing, ListKind, Sender
 from service.domain.decision import Ruling
 from service.domain.history import Conduct, History
-from service.domain.sender_record import SenderRecord
-
-
-class SenderRecords(Protocol):
-    """Gives what is known of a comment's sender from the sender's other comments."""
-
-    def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
-        """Return what the sender's other comments of these sites came to; of all for None.
-
-        However many they are, at most `MAX_COUNTED` of each trait are looked at, the newest
-        first.
-        """
 
 
 class HistoryStore(Protocol):

@@ -9,22 +9,9 @@ from typing import Protocol
 
 from service.domain.comment import Comment, CommentId
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
-from service.domain.figures import FigureCounts, Scope
 from service.domain.stage import Stage
 from service.domain.verdict import Verdict
 from service.ports.comments import Added, NewComment
-
-
-class FigureStore(Protocol):
-    """Counts what figures are made of."""
-
-    def count(self, scope: Scope) -> FigureCounts:
-        """Return the counts of the scope as of one moment, with `waiting` as it is now.
-
-        A comment belongs to the day on which it was received. Verdicts that followed a moderator's
-        list entry, and decisions of a campaign's policy, say nothing of mistakes and are left out
-        of `audited`.
-        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

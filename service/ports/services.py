@@ -8,46 +8,42 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from service.domain.sender import SenderSecrets
-from service.ports.audit import AuditLog
-from service.ports.campaigns import CampaignStore
 from service.ports.clock import Clock
-from service.ports.comments import (
-    BacklogStore,
-    CommentStore,
-    ReportStore,
-    ScoringQueue,
-    VerdictStore,
-)
-from service.ports.decisions import BulkDecisionStore, DecisionStore
-from service.ports.delivery import (
-    AppliedStore,
-    DeliveryQueue,
-    DeliveryStore,
-    EndpointStore,
-    InboundStore,
-    SiteNotifier,
-)
+from service.ports.comments import ScoringQueue
+from service.ports.delivery import DeliveryQueue, SiteNotifier
 from service.ports.digest import DigestClaims, Mailer, Room
 from service.ports.forms import FormChallenges, SpentTokens
-from service.ports.history import HistoryStore, RebuildPlace, ReputationLists, SenderRecords
+from service.ports.history import HistoryStore, RebuildPlace, ReputationLists
 from service.ports.models import JudgingModel, VersionShelf
-from service.ports.observing import UNOBSERVED, FigureStore, Observer
-from service.ports.people import (
-    PasswordHasher,
-    PersonalDataStore,
-    SecondFactorStore,
-    SessionStore,
-    UserStore,
-)
-from service.ports.review import (
-    CaseStore,
-    ClaimStore,
-)
-from service.ports.search import CaseSearch
-from service.ports.sites import ListEntryStore, SiteStore
-from service.ports.training import RetrainingStore, TrainerQueue
+from service.ports.observing import UNOBSERVED, Observer
+from service.ports.people import PasswordHasher
+from service.ports.training import TrainerQueue
 from service.scoring.promise import Promise
 from service.signals.entry_book import EntryBook
+from service.stores.sql.applied import AppliedStore
+from service.stores.sql.audit_log import AuditLog
+from service.stores.sql.backlog import BacklogStore
+from service.stores.sql.bulk_decisions import BulkDecisionStore
+from service.stores.sql.campaigns import CampaignStore
+from service.stores.sql.cases import CaseStore
+from service.stores.sql.claims import ClaimStore
+from service.stores.sql.comments import CommentStore
+from service.stores.sql.decisions import DecisionStore
+from service.stores.sql.deliveries import DeliveryStore
+from service.stores.sql.endpoints import EndpointStore
+from service.stores.sql.figures import FigureStore
+from service.stores.sql.inbound import InboundStore
+from service.stores.sql.list_entries import ListEntryStore
+from service.stores.sql.personal_data import PersonalDataStore
+from service.stores.sql.reports import ReportStore
+from service.stores.sql.retrainings import RetrainingStore
+from service.stores.sql.search import CaseSearch
+from service.stores.sql.second_factors import SecondFactorStore
+from service.stores.sql.sender_records import SenderRecords
+from service.stores.sql.sessions import SessionStore
+from service.stores.sql.sites import SiteStore
+from service.stores.sql.users import UserStore
+from service.stores.sql.verdicts import VerdictStore
 
 if TYPE_CHECKING:
     from service.learning.taught import Taught

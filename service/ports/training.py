@@ -9,64 +9,10 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from service.domain.retraining import (
-    Answer,
-    Retraining,
     RetrainingOptions,
     RetrainingReport,
     TrainingProgress,
 )
-from service.ports.audit import AuditEntry
-from service.ports.campaigns import Lease
-
-
-class RetrainingStore(Protocol):
-    """Keeps which retrainings there were, and who alone may run one now."""
-
-    def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
-        """Let `holder` alone retrain till `until`, unless it is somebody else's turn now.
-
-        Of several calls at once at most one is not REFUSED.
-        """
-
-    def end_lease(self, holder: str) -> None:
-        """Let others retrain at once; nothing happens if it is not this holder's turn."""
-
-    def put(self, retraining: Retraining, *, act: AuditEntry | None = None) -> None:
-        """Keep a retraining as it is now, a new one too, and the log's entry.
-
-        What was answered to it stays.
-        """
-
-    def ask(self, asked: Retraining, *, act: AuditEntry) -> None:
-        """Keep a new retraining that somebody asks for, with its entry in the log.
-
-        Raise `ConflictError` if one is asked for or runs already; of several calls at once one is
-        kept.
-        """
-
-    def get(self, retraining_id: str) -> Retraining:
-        """Return one. Raise `NotFoundError`."""
-
-    def recent(self, *, limit: int) -> list[Retraining]:
-        """Return the newest by when they were asked for, the newest first."""
-
-    def answer(
-        self,
-        retraining_id: str,
-        answer: Answer,
-        *,
-        by: str,
-        at: datetime,
-        act: AuditEntry | None = None,
-    ) -> Retraining:
-        """Note what was made of a candidate, with its entry in the log; return the retraining.
-
-        Of several calls at once one is kept. Raise `ConflictError` if it was answered before,
-        `NotFoundError` if it is unknown.
-        """
-
-    def reopen(self, retraining_id: str) -> None:
-        """Forget what was made of a candidate, as it could not be done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

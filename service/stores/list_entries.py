@@ -1,4 +1,4 @@
-"""What every store of list entries must agree on, and the book that processes keep of them."""
+"""The book of list entries that a process keeps ready for judging."""
 
 from __future__ import annotations
 
@@ -6,35 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from service.domain.case import Order
-from service.domain.comment import CommentId
-from service.domain.list_entry import ListEntry
 from service.ports.clock import Clock
-from service.ports.sites import ListEntryStore
 from service.signals.entry_book import EntryBook
-from service.stores.cursor import Place, decode_cursor, encode_cursor
+from service.stores.sql.list_entries import ListEntryStore
 
 # A new entry counts in every process after this long at most.
 RECHECK_SECONDS = 0.5
-
-
-def folded_text(entry: ListEntry) -> str:
-    """Return what a moderator searches in."""
-    return "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
-
-
-def encode_place(entry: ListEntry) -> str:
-    """Return the cursor that continues after an entry, newest first."""
-    place = Place(rank=0, at=entry.added_at, comment_id=CommentId(entry.id))
-    return encode_cursor(place, Order.NEWEST)
-
-
-def decode_place(cursor: str) -> Place:
-    """Return the place after which a page begins; `comment_id` is the entry's id.
-
-    Raises `InvalidInputError` for a cursor made by nobody here.
-    """
-    return decode_cursor(cursor, Order.NEWEST)
 
 
 class BookKeeper:

@@ -16,10 +16,10 @@ from service.learning.judging import example_of
 from service.learning.numbers import EXAMPLE_BLOCK, MOST_EXAMPLES
 from service.learning.taught import Taught, learn_all
 from service.learning.training_example import TrainingExample
-from service.ports.decisions import DecisionStore
-from service.ports.people import UserStore
-from service.ports.review import CaseStore
-from service.ports.sites import SiteStore
+from service.stores.sql.cases import CaseStore
+from service.stores.sql.decisions import DecisionStore
+from service.stores.sql.sites import SiteStore
+from service.stores.sql.users import UserStore
 
 # A decision counts in every process after this long at most.
 RECHECK_SECONDS = 0.5

@@ -11,7 +11,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.moderation.review.decide import decide_comment
-from service.stores.sql.cases import SqlCaseStore
+from service.stores.sql.cases import CaseStore
 from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment, make_signal
 from tests.fakes import make_services, make_site
@@ -188,7 +188,7 @@ def test_a_ruling_made_in_ignorance_of_a_colleagues_is_not_carried_out(services,
     assert services.review.cases.get(comment.id).decision.decided_by == "Mara"
 
 
-class _AwayCaseStore(SqlCaseStore):
+class _AwayCaseStore(CaseStore):
     """A store that is away whenever something is asked of it."""
 
     def page(self, *_args, **_named):

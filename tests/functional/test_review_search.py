@@ -15,7 +15,7 @@ from service.domain.comment import Author, CommentId, Lane, Post, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
-from service.stores.sql.search import SqlCaseSearch
+from service.stores.sql.search import CaseSearch
 from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
@@ -116,7 +116,7 @@ def test_nothing_is_decided_if_more_is_found_than_was_counted(services, client):
     assert rulings(services, seen, late) == [None, None]
 
 
-class EverythingFound(SqlCaseSearch):
+class EverythingFound(CaseSearch):
     """Finds as many comments as anybody asks for; see `CaseSearch`."""
 
     def ids(self, query, *, site_ids, limit):

@@ -9,9 +9,9 @@ from functools import partial
 
 import sqlalchemy as sa
 
-from service.stores.sql.applied import SqlAppliedStore
-from service.stores.sql.audit_log import SqlAuditLog
-from service.stores.sql.backlog import SqlBacklogStore
+from service.stores.sql.applied import AppliedStore
+from service.stores.sql.audit_log import AuditLog
+from service.stores.sql.backlog import BacklogStore
 from service.stores.sql.base.engine import (
     Connections,
     create_engine,
@@ -19,27 +19,27 @@ from service.stores.sql.base.engine import (
     ping,
 )
 from service.stores.sql.base.write_probe import prove_write
-from service.stores.sql.bulk_decisions import SqlBulkDecisionStore
-from service.stores.sql.campaigns import SqlCampaignStore
-from service.stores.sql.cases import SqlCaseStore
-from service.stores.sql.claims import SqlClaimStore
-from service.stores.sql.comments import SqlCommentStore
-from service.stores.sql.decisions import SqlDecisionStore
-from service.stores.sql.deliveries import SqlDeliveryStore
-from service.stores.sql.endpoints import SqlEndpointStore
-from service.stores.sql.figures import SqlFigureStore
-from service.stores.sql.inbound import SqlInboundStore
-from service.stores.sql.list_entries import SqlListEntryStore
-from service.stores.sql.personal_data import SqlPersonalDataStore
-from service.stores.sql.reports import SqlReportStore
-from service.stores.sql.retrainings import SqlRetrainingStore
-from service.stores.sql.search import SqlCaseSearch
-from service.stores.sql.second_factors import SqlSecondFactorStore
-from service.stores.sql.sender_records import SqlSenderRecords
-from service.stores.sql.sessions import SqlSessionStore
-from service.stores.sql.sites import SqlSiteStore
-from service.stores.sql.users import SqlUserStore
-from service.stores.sql.verdicts import SqlVerdictStore
+from service.stores.sql.bulk_decisions import BulkDecisionStore
+from service.stores.sql.campaigns import CampaignStore
+from service.stores.sql.cases import CaseStore
+from service.stores.sql.claims import ClaimStore
+from service.stores.sql.comments import CommentStore
+from service.stores.sql.decisions import DecisionStore
+from service.stores.sql.deliveries import DeliveryStore
+from service.stores.sql.endpoints import EndpointStore
+from service.stores.sql.figures import FigureStore
+from service.stores.sql.inbound import InboundStore
+from service.stores.sql.list_entries import ListEntryStore
+from service.stores.sql.personal_data import PersonalDataStore
+from service.stores.sql.reports import ReportStore
+from service.stores.sql.retrainings import RetrainingStore
+from service.stores.sql.search import CaseSearch
+from service.stores.sql.second_factors import SecondFactorStore
+from service.stores.sql.sender_records import SenderRecords
+from service.stores.sql.sessions import SessionStore
+from service.stores.sql.sites import SiteStore
+from service.stores.sql.users import UserStore
+from service.stores.sql.verdicts import VerdictStore
 
 __all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
 
@@ -48,59 +48,59 @@ __all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write", "
 class SqlStores:
     """The SQL adapters that share one engine."""
 
-    backlog: SqlBacklogStore
-    comments: SqlCommentStore
-    verdicts: SqlVerdictStore
-    decisions: SqlDecisionStore
-    bulk_decisions: SqlBulkDecisionStore
-    cases: SqlCaseStore
-    search: SqlCaseSearch
-    sender_records: SqlSenderRecords
-    figures: SqlFigureStore
-    campaigns: SqlCampaignStore
-    claims: SqlClaimStore
-    sites: SqlSiteStore
-    users: SqlUserStore
-    sessions: SqlSessionStore
-    second_factors: SqlSecondFactorStore
-    personal_data: SqlPersonalDataStore
-    audit_log: SqlAuditLog
-    reports: SqlReportStore
-    endpoints: SqlEndpointStore
-    applied: SqlAppliedStore
-    deliveries: SqlDeliveryStore
-    inbound: SqlInboundStore
-    list_entries: SqlListEntryStore
+    backlog: BacklogStore
+    comments: CommentStore
+    verdicts: VerdictStore
+    decisions: DecisionStore
+    bulk_decisions: BulkDecisionStore
+    cases: CaseStore
+    search: CaseSearch
+    sender_records: SenderRecords
+    figures: FigureStore
+    campaigns: CampaignStore
+    claims: ClaimStore
+    sites: SiteStore
+    users: UserStore
+    sessions: SessionStore
+    second_factors: SecondFactorStore
+    personal_data: PersonalDataStore
+    audit_log: AuditLog
+    reports: ReportStore
+    endpoints: EndpointStore
+    applied: AppliedStore
+    deliveries: DeliveryStore
+    inbound: InboundStore
+    list_entries: ListEntryStore
     one_moment: Callable[[], AbstractContextManager[None]]
-    retrainings: SqlRetrainingStore
+    retrainings: RetrainingStore
 
 
 def sql_stores(engine: sa.Engine) -> SqlStores:
     """Return the SQL adapters over this engine, whose schema must be migrated."""
     return SqlStores(
-        backlog=SqlBacklogStore(engine),
-        comments=SqlCommentStore(engine),
-        verdicts=SqlVerdictStore(engine),
-        decisions=SqlDecisionStore(engine),
-        bulk_decisions=SqlBulkDecisionStore(engine),
-        cases=SqlCaseStore(engine),
-        search=SqlCaseSearch(engine),
-        sender_records=SqlSenderRecords(engine),
-        figures=SqlFigureStore(engine),
-        campaigns=SqlCampaignStore(engine),
-        claims=SqlClaimStore(engine),
-        sites=SqlSiteStore(engine),
-        users=SqlUserStore(engine),
-        sessions=SqlSessionStore(engine),
-        second_factors=SqlSecondFactorStore(engine),
-        personal_data=SqlPersonalDataStore(engine),
-        audit_log=SqlAuditLog(engine),
-        reports=SqlReportStore(engine),
-        endpoints=SqlEndpointStore(engine),
-        applied=SqlAppliedStore(engine),
-        deliveries=SqlDeliveryStore(engine),
-        inbound=SqlInboundStore(engine),
-        list_entries=SqlListEntryStore(engine),
+        backlog=BacklogStore(engine),
+        comments=CommentStore(engine),
+        verdicts=VerdictStore(engine),
+        decisions=DecisionStore(engine),
+        bulk_decisions=BulkDecisionStore(engine),
+        cases=CaseStore(engine),
+        search=CaseSearch(engine),
+        sender_records=SenderRecords(engine),
+        figures=FigureStore(engine),
+        campaigns=CampaignStore(engine),
+        claims=ClaimStore(engine),
+        sites=SiteStore(engine),
+        users=UserStore(engine),
+        sessions=SessionStore(engine),
+        second_factors=SecondFactorStore(engine),
+        personal_data=PersonalDataStore(engine),
+        audit_log=AuditLog(engine),
+        reports=ReportStore(engine),
+        endpoints=EndpointStore(engine),
+        applied=AppliedStore(engine),
+        deliveries=DeliveryStore(engine),
+        inbound=InboundStore(engine),
+        list_entries=ListEntryStore(engine),
         one_moment=partial(one_moment, engine),
-        retrainings=SqlRetrainingStore(engine),
+        retrainings=RetrainingStore(engine),
     )

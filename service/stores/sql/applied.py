@@ -15,14 +15,14 @@ from service.stores.sql.schema.tables import sites
 _c = table.c
 
 
-class SqlAppliedStore:
-    """Remembers it in a SQL database; see `AppliedStore`."""
+class AppliedStore:
+    """Remembers what Slopsieve hid at platforms, as long as it did not show it again there."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def put(self, applied: Applied) -> None:
-        """See `AppliedStore.put`."""
+        """Keep what is known of a hidden comment in place of what was. Raise `NotFoundError`."""
         known = {"certain": applied.certain}
         key = {"site_id": applied.site_id, "site_comment_id": applied.site_comment_id}
 
@@ -39,7 +39,7 @@ class SqlAppliedStore:
         write(self._engine, put)
 
     def get(self, site_id: SiteId, site_comment_id: str) -> Applied | None:
-        """See `AppliedStore.get`."""
+        """Return what is known of a comment, None if it was not hidden."""
         query = sa.select(table).where(_c.site_id == site_id, _c.site_comment_id == site_comment_id)
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
@@ -52,7 +52,7 @@ class SqlAppliedStore:
         )
 
     def remove(self, site_id: SiteId, site_comment_id: str) -> None:
-        """See `AppliedStore.remove`."""
+        """Forget a comment that is shown again; harmless for any other."""
         statement = sa.delete(table).where(
             _c.site_id == site_id, _c.site_comment_id == site_comment_id
         )

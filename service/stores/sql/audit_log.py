@@ -12,18 +12,22 @@ from service.stores.sql.base.rows import entry_from, entry_values
 from service.stores.sql.schema.tables import audit_log
 
 
-class SqlAuditLog:
-    """Keeps the audit log in a SQL database, which refuses to change it; see `AuditLog`."""
+class AuditLog:
+    """Remembers every act of a person."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def append(self, entry: AuditEntry) -> None:
-        """See `AuditLog.append`."""
+        """Append one act."""
         write(self._engine, lambda connection: insert_entries(connection, [entry]))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
-        """See `AuditLog.page`."""
+        """Return one page of the acts that match, newest first.
+
+        `after` is another page's `next_after`, None for the first page. What is appended
+        meanwhile moves nothing.
+        """
         conditions = _conditions(criteria)
         if after is not None:
             conditions.append(audit_log.c.seq < after)
@@ -41,7 +45,7 @@ class SqlAuditLog:
         )
 
     def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
-        """See `AuditLog.recent`."""
+        """Return the newest acts first, of one subject if given."""
         query = sa.select(audit_log).order_by(audit_log.c.seq.desc()).limit(limit)
         if subject is not None:
             query = query.where(audit_log.c.subject == subject)

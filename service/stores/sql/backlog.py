@@ -25,14 +25,14 @@ _NUMBER = sa.func.count().label("number")
 _PARTS = {UNSURE_RANK: ReviewPart.UNSURE, CHECK_RANK: ReviewPart.TO_CHECK}
 
 
-class SqlBacklogStore:
-    """Counts in a SQL database; see `BacklogStore`."""
+class BacklogStore:
+    """Counts what waits, for whoever operates the service."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def count(self) -> Backlog:
-        """See `BacklogStore.count`."""
+        """Return what waits now, all as of one moment; served by indexes alone."""
         with reading(self._engine) as connection:
             unjudged = _by(connection, comments.c.lane, comments.c.received_at, waits_for_verdict)
             review = _by(
@@ -48,7 +48,10 @@ class SqlBacklogStore:
             )
 
     def oldest_unjudged(self) -> datetime | None:
-        """See `BacklogStore.oldest_unjudged`."""
+        """Return when the comment came in that waits longest for its verdict, None if none does.
+
+        It costs the same however many wait.
+        """
         query = (
             sa.select(comments.c.received_at)
             .where(waits_for_verdict)

@@ -28,8 +28,8 @@ _in_force = (
 _QUERY = sa.select(strokes, _in_force.label("n_in_force"))
 
 
-class SqlBulkDecisionStore:
-    """Keeps bulk decisions in a SQL database; see `BulkDecisionStore`."""
+class BulkDecisionStore:
+    """Keeps bulk decisions; `DecisionStore.add_many` keeps their counts."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -37,7 +37,11 @@ class SqlBulkDecisionStore:
     def begin(
         self, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
     ) -> BulkDecision:
-        """See `BulkDecisionStore.begin`."""
+        """Keep a bulk decision before its first decision; return the kept one if its id is known.
+
+        The log's entry that `act` returns is kept in the same transaction, if the bulk decision is
+        new.
+        """
         values = {
             "id": bulk_decision.id,
             "what": bulk_decision.what.value,
@@ -59,14 +63,18 @@ class SqlBulkDecisionStore:
         return write(self._engine, insert)
 
     def get(self, bulk_decision_id: str) -> BulkDecision:
-        """See `BulkDecisionStore.get`."""
+        """Return a bulk decision. Raise `NotFoundError` for an unknown one."""
         with reading(self._engine) as connection:
             return _get(connection, bulk_decision_id)
 
     def take_back(
         self, bulk_decision_id: str, *, by: str, at: datetime, act: BulkDecisionAct | None = None
     ) -> BulkDecision:
-        """See `BulkDecisionStore.take_back`."""
+        """Mark a bulk decision as undone, so that it decides nothing more; return it so marked.
+
+        The log's entry that `act` returns is kept in the same transaction. One that is undone
+        already stays as it is. Raise `NotFoundError` for an unknown one.
+        """
         statement = (
             sa.update(strokes)
             .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))
@@ -86,7 +94,10 @@ class SqlBulkDecisionStore:
     def recent(
         self, *, site_ids: tuple[SiteId, ...] | None, limit: int, before: str | None = None
     ) -> list[BulkDecision]:
-        """See `BulkDecisionStore.recent`."""
+        """Return the newest first, from the one after `before` on.
+
+        With `site_ids` only those that touched no other site. An unknown `before` finds nothing.
+        """
         query = _QUERY.order_by(strokes.c.seq.desc()).limit(limit)
         if before is not None:
             seq = sa.select(strokes.c.seq).where(strokes.c.id == before).scalar_subquery()

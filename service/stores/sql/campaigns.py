@@ -45,33 +45,42 @@ from service.stores.sql.schema.tables import comments, decisions, is_by_person, 
 _traits = comment_traits.c
 
 
-class SqlCampaignStore:
-    """Keeps campaigns in a SQL database; see `CampaignStore`."""
+class CampaignStore:
+    """Keeps by what comments are recognised, and which of them belong to one campaign.
+
+    Where `site_ids` is given, nothing is told of other sites; None means all sites.
+    """
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
-        """See `CampaignStore.take_lease`."""
+        """Let `holder` alone group comments till `until`, unless it is somebody else's turn now.
+
+        Of several calls at once at most one is not REFUSED.
+        """
         return write(
             self._engine,
             lambda connection: take_lease(connection, grouping_lease, holder, now=now, until=until),
         )
 
     def fresh(self, *, limit: int) -> list[Traits]:
-        """See `CampaignStore.fresh`."""
+        """Return traits of comments that were never placed, the longest judged first."""
         query = _with_p_spam().where(is_fresh).order_by(_traits.seq).limit(limit)
         with reading(self._engine) as connection:
             return [_traits_from(row) for row in connection.execute(query)]
 
     def place_before(self, most: int) -> int:
-        """See `CampaignStore.place_before`."""
+        """Return a place after which at most `most` traits follow."""
         with reading(self._engine) as connection:
             newest = connection.scalar(sa.select(sa.func.max(_traits.seq))) or 0
         return max(0, newest - most)
 
     def grouped(self, *, after: int, limit: int) -> TraitsPage:
-        """See `CampaignStore.grouped`."""
+        """Return traits of placed comments in the order they were judged in.
+
+        Comments that a moderator took out of their campaign are left out.
+        """
         query = (
             _with_p_spam()
             .where(
@@ -90,7 +99,13 @@ class SqlCampaignStore:
         )
 
     def place(self, placements: Sequence[Placement], *, at: datetime) -> Mapping[CommentId, str]:
-        """See `CampaignStore.place`."""
+        """Place comments in order, in one transaction; return who joined a campaign, and which.
+
+        A comment joins the campaign of the one that it is like, or founds one with it. It stays
+        single if that one is gone or was taken out of its campaign. A comment that was placed
+        before, or has no traits any more, is left as it is and not returned: so of several
+        calls at once one places it.
+        """
 
         def place(connection: sa.Connection) -> dict[CommentId, str]:
             joined = {}
@@ -109,7 +124,11 @@ class SqlCampaignStore:
         *,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> list[CommentId]:
-        """See `CampaignStore.leave`."""
+        """Take those members out of their campaign, for good; return who was taken out now.
+
+        No later comment joins the campaign because of them. If there were any, `act` returns the
+        log's entry of so many, kept in the same transaction.
+        """
         wanted = sorted(set(ids))
 
         def leave(connection: sa.Connection) -> list[CommentId]:
@@ -134,7 +153,7 @@ class SqlCampaignStore:
         site_ids: Sequence[SiteId] | None,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> list[CommentId]:
-        """See `CampaignStore.rejoin`."""
+        """Undo what `leave` did to these sites' comments, logged as it is there; return whose."""
         left = sa.select(_traits.comment_id).where(
             _traits.left_campaign_id == campaign_id, has_left
         )
@@ -163,7 +182,12 @@ class SqlCampaignStore:
         cursor: str | None,
         limit: int,
     ) -> CampaignPage:
-        """See `CampaignStore.page`."""
+        """Return campaigns of at least `FEWEST_SHOWN` members, most waiting ones first.
+
+        Of equally many the one that grew last comes first. With `waiting_only` others than those
+        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
+        did not make.
+        """
         with reading(self._engine) as connection:
             return list_campaigns(
                 connection,
@@ -174,7 +198,7 @@ class SqlCampaignStore:
             )
 
     def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
-        """See `CampaignStore.get`."""
+        """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
         with reading(self._engine) as connection:
             return find_campaign(connection, campaign_id, site_ids)
 
@@ -187,7 +211,7 @@ class SqlCampaignStore:
         cursor: str | None,
         limit: int,
     ) -> MemberPage:
-        """See `CampaignStore.members`."""
+        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
         with reading(self._engine) as connection:
             return list_members(
                 connection,
@@ -206,7 +230,7 @@ class SqlCampaignStore:
         received_until: datetime,
         limit: int,
     ) -> list[CommentId]:
-        """See `CampaignStore.waiting_ids`."""
+        """Return the members that wait for a moderator and were received by then, newest first."""
         with reading(self._engine) as connection:
             return find_waiting_ids(
                 connection,
@@ -217,7 +241,7 @@ class SqlCampaignStore:
             )
 
     def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
-        """See `CampaignStore.among`."""
+        """Return which of these comments are members."""
         found: set[CommentId] = set()
         with reading(self._engine) as connection:
             for some in chunks(ids):
@@ -230,12 +254,12 @@ class SqlCampaignStore:
     def most_waiting(
         self, *, site_ids: Sequence[SiteId] | None, limit: int
     ) -> list[WaitingCampaign]:
-        """See `CampaignStore.most_waiting`."""
+        """Return the first campaigns of `page` with `FEWEST_SHOWN` waiting members, cheaply."""
         with reading(self._engine) as connection:
             return list_waiting(connection, site_ids, limit=limit)
 
     def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
-        """See `CampaignStore.peoples_rulings`."""
+        """Return how people ruled on members, at all sites; a policy's decisions do not count."""
         query = (
             sa.select(decisions.c.ruling, sa.func.count())
             .join(comments, comments.c.id == decisions.c.comment_id)

@@ -50,14 +50,14 @@ from service.stores.sql.schema.tables import (
 from service.stores.tally import tally_of
 
 
-class SqlCaseStore:
-    """Reads cases from a SQL database; see `CaseStore`."""
+class CaseStore:
+    """Reads comments together with their verdicts and decisions."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
-        """See `CaseStore.get`."""
+        """Return one case. Raise `NotFoundError` if it is not kept, or belongs to another site."""
         with reading(self._engine) as connection:
             cases = load_cases(connection, [comment_id])
         if not cases or site_id not in (None, cases[0].comment.site_id):
@@ -66,12 +66,12 @@ class SqlCaseStore:
         return cases[0]
 
     def find(self, ids: Sequence[CommentId]) -> list[Case]:
-        """See `CaseStore.find`."""
+        """Return the cases of those ids that are kept, in the order of `ids`, each once."""
         with reading(self._engine) as connection:
             return load_cases(connection, list(dict.fromkeys(ids)))
 
     def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
-        """See `CaseStore.find_judged`."""
+        """Return the cases of those ids that have their verdict, in no order; cheap to repeat."""
         with reading(self._engine) as connection:
             judged: list[CommentId] = []
             for some in chunks(sorted(set(ids))):
@@ -82,7 +82,7 @@ class SqlCaseStore:
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
     ) -> CasePage:
-        """See `CaseStore.page`."""
+        """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
         conditions = _conditions(criteria)
         if cursor is not None:
             conditions.append(_after(decode_cursor(cursor, order), order))
@@ -104,7 +104,11 @@ class SqlCaseStore:
     def published(
         self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
     ) -> list[PublishedComment]:
-        """See `CaseStore.published`."""
+        """Return what a site shows under any of these addresses, as `as_published` says.
+
+        The oldest come first, of one moment by id. Addresses longer than `MAX_POST_CHARS` find
+        nothing.
+        """
         in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
         at = sa.func.coalesce(comments.c.written_at, comments.c.received_at).label("at")
         names = ("id", "text", "author_name", "author_url", "post_url", "reply_to")
@@ -127,7 +131,7 @@ class SqlCaseStore:
             return [PublishedComment(**row) for row in connection.execute(query).mappings()]
 
     def count(self, criteria: CaseFilter) -> int:
-        """See `CaseStore.count`."""
+        """Return how many cases match."""
         query = sa.select(sa.func.count()).select_from(comments).where(*_conditions(criteria))
         with reading(self._engine) as connection:
             return connection.execute(query).scalar_one()
@@ -140,7 +144,10 @@ class SqlCaseStore:
         judged_after: datetime,
         limit: int,
     ) -> list[CommentId]:
-        """See `CaseStore.newcomers`."""
+        """Return comments that wait for review and came in since then, the newest first.
+
+        `site_ids` None means all sites.
+        """
         query = (
             sa.select(comments.c.id)
             .join(verdicts, verdicts.c.comment_id == comments.c.id)
@@ -160,7 +167,7 @@ class SqlCaseStore:
     def tally(
         self, site_id: SiteId, *, received_from: datetime, received_before: datetime
     ) -> Tally:
-        """See `CaseStore.tally`."""
+        """Return the counts of a site's comments received in this period of time."""
         criteria = CaseFilter(
             site_id=site_id, received_from=received_from, received_before=received_before
         )
@@ -178,7 +185,10 @@ class SqlCaseStore:
     def cutoff_preview(
         self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs
     ) -> CutoffPreview:
-        """See `CaseStore.cutoff_preview`."""
+        """Return what these cutoffs would make of a site's comments received since then.
+
+        Each has its verdict; its `p_spam` is compared anew, as `scoring.policy` does.
+        """
         # Wrapped, or SQLite takes the index by outcome and reads every comment for the rest.
         was = sa.func.coalesce(comments.c.outcome, "").label("was")
         columns = (was, _would_be(cutoffs).label("becomes"))

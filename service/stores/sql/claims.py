@@ -18,25 +18,30 @@ from service.stores.sql.schema.tables import users
 _claim_values, _claim_from = writer(Claim), reader(Claim)
 
 
-class SqlClaimStore:
-    """Keeps claims in a SQL database; see `ClaimStore`."""
+class ClaimStore:
+    """Keeps which moderator looks at which comment: at most one a comment, one a moderator."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def take(self, claim: Claim) -> Claim:
-        """See `ClaimStore.take`."""
+        """Claim a comment as of `claim.since` and return the claim that is in force now.
+
+        Somebody else's is left alone and returned as long as it holds. One's own is renewed: it
+        keeps its `since`, unless it ran out before. Whatever else this moderator had claimed is
+        claimed no more. Of two who claim at once one gets it.
+        """
         return write(self._engine, lambda connection: _take(connection, claim))
 
     def end(self, comment_id: CommentId, *, user_id: str | None = None) -> None:
-        """See `ClaimStore.end`."""
+        """End the claim on a comment, anybody's or this moderator's; harmless if there is none."""
         ended = sa.delete(claims).where(claims.c.comment_id == comment_id)
         if user_id is not None:
             ended = ended.where(claims.c.user_id == user_id)
         write(self._engine, lambda connection: connection.execute(ended))
 
     def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Claim]:
-        """See `ClaimStore.find`."""
+        """Return the claims on these comments that hold now."""
         found: dict[CommentId, Claim] = {}
         with reading(self._engine) as connection:
             for some in chunks(ids):
@@ -47,7 +52,10 @@ class SqlClaimStore:
         return found
 
     def find_last(self, comment_id: CommentId, *, user_id: str) -> Claim | None:
-        """See `ClaimStore.find_last`."""
+        """Return a moderator's claim on a comment, also one that ran out; None without one.
+
+        It is known until somebody claims the comment, or the moderator another one.
+        """
         query = sa.select(claims).where(
             claims.c.comment_id == comment_id, claims.c.user_id == user_id
         )

@@ -68,14 +68,23 @@ _BLANK = {
 }
 
 
-class SqlCommentStore:
-    """Keeps comments in a SQL database; see `CommentStore`."""
+class CommentStore:
+    """Keeps comments. What `add` has returned for is durable."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def add(self, comments: Sequence[NewComment]) -> list[Added]:
-        """See `CommentStore.add`."""
+        """Keep the comments in one transaction and answer for each, in order.
+
+        A comment repeats an earlier one of the same site if it has the same idempotency key or
+        the same `site_comment_id`; it is a REPEAT if `fingerprint()` agrees and a CONFLICT if
+        not. Repeats within one call count too. Without either key every comment is NEW.
+        Safe under concurrent calls: of two equal keys exactly one becomes NEW. Adding the same
+        id again is a repeat too, so a call whose answer was lost can be made again. What was
+        written before a deletion that is noted is DELETED, also if the two come at once. Raise
+        `NotFoundError`, and keep none of them, if one is of an unknown site.
+        """
         if not comments:
             return []
         claimed = [(new, claims_of(new)) for new in comments]
@@ -105,7 +114,11 @@ class SqlCommentStore:
     def note_deletion(
         self, site_id: SiteId, site_comment_id: str, *, deleted_at: datetime, at: datetime
     ) -> None:
-        """See `CommentStore.note_deletion`."""
+        """Remember that a comment was deleted that has not come yet.
+
+        Look for it once more afterwards: it may have come meanwhile. Of a site's deletions the
+        newest 10,000 are remembered, as digests.
+        """
         digest = site_comment_digest(site_id, site_comment_id)
 
         def note(connection: sa.Connection) -> None:
@@ -131,7 +144,7 @@ class SqlCommentStore:
         write(self._engine, note)
 
     def forget_deletion(self, site_id: SiteId, site_comment_id: str) -> None:
-        """See `CommentStore.forget_deletion`."""
+        """Take a deletion back: the site shows the comment again."""
         digest = site_comment_digest(site_id, site_comment_id)
         statement = sa.delete(early_deletions).where(
             early_deletions.c.site_comment_digest == digest
@@ -139,12 +152,15 @@ class SqlCommentStore:
         write(self._engine, lambda connection: connection.execute(statement))
 
     def prune_deletions(self, *, noted_before: datetime) -> int:
-        """See `CommentStore.prune_deletions`."""
+        """Forget deletions that were noted earlier; return how many."""
         statement = sa.delete(early_deletions).where(early_deletions.c.noted_at < noted_before)
         return write(self._engine, lambda connection: connection.execute(statement).rowcount)
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
-        """See `CommentStore.load_unjudged`."""
+        """Return those of `ids` that are kept and have no verdict.
+
+        Unknown, repeated and already judged ids are left out. The order follows `ids`.
+        """
         wanted = list(dict.fromkeys(ids))
         found: dict[CommentId, Attempt] = {}
         with reading(self._engine) as connection:
@@ -163,17 +179,20 @@ class SqlCommentStore:
         return [found[comment_id] for comment_id in wanted if comment_id in found]
 
     def count_attempt(self, ids: Sequence[CommentId]) -> None:
-        """See `CommentStore.count_attempt`."""
+        """Add one to `attempts` of each id, durably, before its judging starts.
+
+        A comment that takes the whole worker down is recognised by this count.
+        """
         self._update(ids, {"attempts": comments.c.attempts + 1})
 
     def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
-        """See `CommentStore.lower_attempts`."""
+        """Let `attempts` of each id be no more than given: what was counted since was no death."""
         for number in set(to.values()):
             ids = [comment_id for comment_id, most in to.items() if most == number]
             self._update(ids, {"attempts": _least(comments.c.attempts, number)})
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
-        """See `CommentStore.mark_queued`."""
+        """Remember that these ids were handed to the queue at `at`, each in its own lane."""
         self._update(ids, {"queued_at": at})
 
     def _update(self, ids: Sequence[CommentId], changes: Mapping[str, object]) -> None:
@@ -192,7 +211,13 @@ class SqlCommentStore:
     def find_stranded(
         self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
     ) -> list[PendingComment]:
-        """See `CommentStore.find_stranded`."""
+        """Return a lane's comments without a verdict, oldest first, that it seems to have lost.
+
+        That is: never queued and received before `received_before`, or queued before
+        `queued_before`, or queued well before a comment of the same lane that already has its
+        verdict (a lane is first in, first out), that is earlier than the newest judged one's
+        `queued_at` less one minute. What goes on in other lanes changes nothing.
+        """
         with reading(self._engine) as connection:
             newest = _newest_judged(connection, lane)
             lost_before = max(queued_before, newest - OVERTAKEN_BY) if newest else queued_before
@@ -220,7 +245,7 @@ class SqlCommentStore:
             ]
 
     def count_pending(self) -> Mapping[Lane, int]:
-        """See `CommentStore.count_pending`."""
+        """Return how many kept comments have no verdict, by lane."""
         query = (
             sa.select(comments.c.lane, sa.func.count())
             .where(waits_for_verdict)
@@ -233,7 +258,10 @@ class SqlCommentStore:
     def find_by_content(
         self, site_id: SiteId, content_key: str, *, since: datetime
     ) -> list[CommentId]:
-        """See `CommentStore.find_by_content`."""
+        """Return a site's comments with this `content_key`, received since then, newest first.
+
+        At most the newest hundred; withdrawn ones are left out.
+        """
         query = (
             sa.select(comments.c.id)
             .where(
@@ -252,7 +280,10 @@ class SqlCommentStore:
     def find_by_site_ids(
         self, site_id: SiteId, site_comment_ids: Sequence[str]
     ) -> Mapping[str, CommentId]:
-        """See `CommentStore.find_by_site_ids`."""
+        """Return which of the site's own ids are kept, and as which comments; withdrawn ones too.
+
+        At most a thousand may be asked for.
+        """
         names = {site_comment_digest(site_id, name): name for name in site_comment_ids}
         found: dict[str, CommentId] = {}
         with reading(self._engine) as connection:
@@ -264,7 +295,10 @@ class SqlCommentStore:
         return found
 
     def count_listings(self) -> Mapping[str, ListHits]:
-        """See `CommentStore.count_listings`."""
+        """Return for every reputation list that holds a kept comment how many, and the rulings.
+
+        Of decisions those in force count. Reads every comment that is listed at all.
+        """
         with reading(self._engine) as connection:
             return _count_listings(connection)
 
@@ -276,7 +310,16 @@ class SqlCommentStore:
         act: AuditEntry | None = None,
         deliveries: Sequence[Delivery] = (),
     ) -> None:
-        """See `CommentStore.withdraw`."""
+        """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
+
+        Gone are the text, the author, the sender's keys, the user agent, the post's excerpt, its
+        traits and what moderators noted of it, and it leaves its campaign.
+        Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
+        repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
+        swept, counted as pending or listed for review. Withdrawing twice is harmless. `act` is the
+        log's entry, kept with `deliveries` in the same transaction the first time. Raise
+        `NotFoundError` for an unknown comment.
+        """
         query = sa.select(comments.c.withdrawn_at).where(comments.c.id == comment_id)
 
         def withdraw(connection: sa.Connection) -> None:
@@ -292,7 +335,11 @@ class SqlCommentStore:
         write(self._engine, withdraw)
 
     def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
-        """See `CommentStore.find_sent_by`."""
+        """Return comments with the address, e-mail or name key of this sender, in no order.
+
+        Its keys before the rotation count as well; what is None finds nothing. Looks at every
+        comment there is: nobody waits for it.
+        """
         has_key = [
             comments.c[f"sender_{name}"].in_(keys) for name, keys in personal_keys(sender).items()
         ]
@@ -305,13 +352,23 @@ class SqlCommentStore:
     def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
     ) -> CommentId | None:
-        """See `CommentStore.reposition`."""
+        """Work out anew where a site's waiting comments stand in the review queue.
+
+        At most `limit` of them in one transaction, in the order of their ids from the one after
+        `after` on. Return the last one's id, None if there were none. What changes meanwhile is
+        placed by the site's settings as they are then, so this may be done twice.
+        """
         return write(
             self._engine, lambda connection: place_waiting(connection, site_id, after, limit)
         )
 
     def erase_senders(self, ids: Sequence[CommentId], *, act: AuditEntry | None = None) -> None:
-        """See `CommentStore.erase_senders`."""
+        """Take all that is known of their senders off these comments; `Sender()` is left.
+
+        The comment's own words and names stay, and so does its `fingerprint`, by which repeats
+        are known. Its traits, by which it could be told to be like others, go as well. All of it
+        is one transaction, in which `act` is kept too.
+        """
         # Sorted, so that two batches with ids in common lock them in the same order.
         wanted = sorted(set(ids))
 

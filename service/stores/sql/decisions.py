@@ -40,8 +40,8 @@ from service.stores.sql.schema.tables import (
 _id = decisions.c.id
 
 
-class SqlDecisionStore:
-    """Keeps decisions in a SQL database; see `DecisionStore`."""
+class DecisionStore:
+    """Keeps decisions; nothing is ever deleted, only marked as undone."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -54,7 +54,18 @@ class SqlDecisionStore:
         acts: Acts | None = None,
         instead_of: Collection[str] | None = None,
     ) -> Decision | None:
-        """See `DecisionStore.add`."""
+        """Append a decision; return the one it replaces, marked as undone by it, if any.
+
+        Both happen in one transaction, so that at most one decision of a comment is in force
+        however many moderators rule at once. `deliveries` are kept in the same transaction, so
+        that neither is there without the other. What was to tell the replaced decision and nobody
+        has tried to send yet is withdrawn; if a verdict's message was, because it told that
+        decision too, those of `deliveries` that tell the verdict are kept in its place, and left
+        out else. So are the log's entries that `acts` returns of the decisions that changed, the
+        replaced one first. With `instead_of` it replaces one of these ids alone.
+        Raise `NotFoundError` if the comment is not kept, `ConflictError` if the decision's id is
+        taken or another decision than those is in force; nothing is kept then.
+        """
 
         def append(connection: sa.Connection) -> Decision | None:
             positions = _lock_comments(connection, [decision.comment_id])
@@ -77,7 +88,18 @@ class SqlDecisionStore:
         acts: Acts | None = None,
         open_only: bool = False,
     ) -> list[Decision]:
-        """See `DecisionStore.add_many`."""
+        """Append decisions on at most 500 comments; return what changed.
+
+        That is: those appended, and those they replace, marked as undone by them. All must be by
+        one person, of one moment and of one bulk decision or none, at most one of a comment, else
+        `ValueError` is raised. Left out are those on comments that are not kept, withdrawn, or
+        ruled alike already, with `open_only` on any that are ruled at all, those on a comment that
+        their bulk decision has decided before, even if that was undone, and all of them if their
+        bulk decision is unknown or was taken back. The bulk decision's counts and sites are kept in
+        step. Of `deliveries` those on comments decided now are kept as `add` keeps them, and what
+        `acts` returns, all in one transaction. Raise `ConflictError`, and keep nothing, if an id is
+        taken.
+        """
         refuse_mixed(decisions)
 
         def append(connection: sa.Connection) -> list[Decision]:
@@ -116,7 +138,15 @@ class SqlDecisionStore:
         acts: Acts | None = None,
         decision_id: str | None = None,
     ) -> Decision:
-        """See `DecisionStore.undo`."""
+        """Mark the decision in force as undone and return it so marked.
+
+        With `decision_id` that one alone: raise `ConflictError` if another is in force.
+        `deliveries` are kept in the same transaction, but if the site was told neither of this
+        decision nor of one that it replaced: then what was to tell it is withdrawn, and the site is
+        told nothing of it at all. Those that tell the verdict are kept where `add` keeps them, and
+        so is what `acts` returns. Raise `NotFoundError` if the comment has no decision in force;
+        nothing is kept then.
+        """
 
         def undo(connection: sa.Connection) -> Decision:
             positions = _lock_comments(connection, [comment_id])
@@ -141,7 +171,11 @@ class SqlDecisionStore:
         deliveries: Sequence[Delivery] = (),
         acts: Acts | None = None,
     ) -> list[Decision]:
-        """See `DecisionStore.undo_many`."""
+        """Undo those of at most 500 decisions that are in force; return them so marked.
+
+        For each what holds for `undo` holds; `deliveries` of comments of which nothing is undone
+        are left out. `acts` is asked once for all of them, and not if there are none.
+        """
         wanted = [one.id for one in decisions]
 
         def undo(connection: sa.Connection) -> list[Decision]:
@@ -159,14 +193,18 @@ class SqlDecisionStore:
     def find_of_bulk_decision(
         self, bulk_decision_id: str, *, after: int, limit: int
     ) -> DecidedPage:
-        """See `DecisionStore.find_of_bulk_decision`."""
+        """Return a bulk decision's decisions in force as `find_in_force` does."""
         of_bulk_decision = sa.and_(
             decisions.c.stroke_id == bulk_decision_id, is_of_bulk_decision_in_force
         )
         return self._page(of_bulk_decision, after=after, limit=limit)
 
     def find_unremembered(self, *, limit: int) -> list[DecidedComment]:
-        """See `DecisionStore.find_unremembered`."""
+        """Return decisions whose making or undoing histories may not know of, the oldest first.
+
+        `add` and `undo` put a decision here in their own transactions, `mark_remembered` takes it
+        out again.
+        """
         query = (
             sa.select(decisions)
             .where(is_unremembered)
@@ -177,15 +215,25 @@ class SqlDecisionStore:
             return _with_comments(connection, connection.execute(query).all())
 
     def mark_remembered(self, decisions: Sequence[Decision]) -> None:
-        """See `DecisionStore.mark_remembered`."""
+        """Say that histories know of these decisions as they stand in the arguments.
+
+        One that was undone since is left where it is: histories know of its making alone.
+        """
         write(self._engine, lambda connection: _mark_remembered(connection, decisions))
 
     def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
-        """See `DecisionStore.find_in_force`."""
+        """Return decisions in force in the order they were made in, from the first if `after` is 0.
+
+        A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
+        """
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
     def find_training_decisions(self, *, limit: int) -> list[tuple[int, CommentId]]:
-        """See `DecisionStore.find_training_decisions`."""
+        """Return the number and the comment of the newest decisions that can teach, in order.
+
+        Those are people's, in force, on comments that were judged with all their evidence and that
+        were not withdrawn.
+        """
         query = (
             sa.select(decisions.c.seq, decisions.c.comment_id)
             .join(comments, comments.c.id == decisions.c.comment_id)
@@ -204,7 +252,11 @@ class SqlDecisionStore:
         return newest_first[::-1]
 
     def last_change(self) -> tuple[int, int]:
-        """See `DecisionStore.last_change`."""
+        """Return two numbers of which one rises with whatever changes what decisions teach.
+
+        The first is the newest decision's, the second the newest act's in the audit log, as every
+        undoing, withdrawal, erasure and change of a site's settings is an act.
+        """
         decision = sa.select(sa.func.max(decisions.c.seq)).scalar_subquery()
         act = sa.select(sa.func.max(audit_log.c.seq)).scalar_subquery()
         with reading(self._engine) as connection:

@@ -51,19 +51,18 @@ is_unsent = sa.and_(
 )
 
 
-class SqlDeliveryStore:
-    """Keeps deliveries in a SQL database; see `DeliveryStore`.
-
-    Of a comment's waiting deliveries only the first in line has a `due_at`, so that what waits
-    behind another costs nothing while due ones are looked for. Whoever changes a line locks its
-    comment first.
-    """
+class DeliveryStore:
+    """Keeps what sites are to be told, until they have been told."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
-        """See `DeliveryStore.add`."""
+        """Keep deliveries; a known id changes nothing. Raise `NotFoundError` for no comment.
+
+        `seq` is given by the store: of one comment's deliveries what was kept later has the
+        higher one.
+        """
         if deliveries:
             write(self._engine, lambda connection: insert_deliveries(connection, deliveries))
 
@@ -75,7 +74,15 @@ class SqlDeliveryStore:
         limit: int,
         except_sites: Collection[SiteId] = (),
     ) -> list[Delivery]:
-        """See `DeliveryStore.take_due`."""
+        """Return waiting deliveries whose time has come, and lease them till `until`.
+
+        Those of `except_sites` stay where they are: such a site is being told enough already. So
+        do those for a platform that refused its token or that rests.
+
+        Those that are due the longest come first. At most one a comment: a later one waits until
+        the earlier was delivered or given up. No other call returns a leased one, or another of its
+        comment, before `until` or `record`.
+        """
         due = (
             sa.select(deliveries)
             .where(is_first_in_line, deliveries.c.due_at <= now)
@@ -107,7 +114,12 @@ class SqlDeliveryStore:
         state: DeliveryState,
         next_try_at: datetime | None = None,
     ) -> Delivery:
-        """See `DeliveryStore.record`."""
+        """Log an attempt, set what follows from it and return the delivery.
+
+        WAITING goes on at `next_try_at`, at once without one. What was delivered stays so,
+        whatever a slower worker tells, and what was given up waits no more until it is replayed.
+        Raise `NotFoundError` for an unknown delivery.
+        """
 
         def record(connection: sa.Connection) -> Delivery:
             before = _lock_line_of(connection, attempt.delivery_id)
@@ -123,7 +135,7 @@ class SqlDeliveryStore:
         return write(self._engine, record)
 
     def release(self, delivery_id: str, *, until: datetime) -> None:
-        """See `DeliveryStore.release`."""
+        """Give a leased delivery back untried, to be due at `until`; harmless for any other."""
 
         def release(connection: sa.Connection) -> None:
             leased = _lock_line_of(connection, delivery_id, only_leased=True)
@@ -140,7 +152,10 @@ class SqlDeliveryStore:
         at: datetime,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> int:
-        """See `DeliveryStore.replay`."""
+        """Let given-up deliveries be tried again from the start; return how many there were.
+
+        If there were any, `act` returns the log's entry of so many.
+        """
         wanted = sorted(set(delivery_ids))
 
         def replay(connection: sa.Connection) -> int:
@@ -151,7 +166,7 @@ class SqlDeliveryStore:
         return write(self._engine, replay)
 
     def get(self, delivery_id: str) -> Delivery:
-        """See `DeliveryStore.get`."""
+        """Return a delivery. Raise `NotFoundError` for an unknown one."""
         query = sa.select(deliveries).where(deliveries.c.id == delivery_id)
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
@@ -163,7 +178,7 @@ class SqlDeliveryStore:
     def recent(
         self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
     ) -> list[Delivery]:
-        """See `DeliveryStore.recent`."""
+        """Return the newest deliveries first."""
         query = sa.select(deliveries).order_by(deliveries.c.seq.desc()).limit(limit)
         if state is not None:
             query = query.where(deliveries.c.state == state.value)
@@ -176,7 +191,7 @@ class SqlDeliveryStore:
             return [delivery_from(row) for row in connection.execute(query)]
 
     def troubles(self, *, site_ids: Collection[SiteId] | None, at_most: int) -> Troubles:
-        """See `DeliveryStore.troubles`."""
+        """Return what needs a person, of these sites, of all for None; messages to `at_most`."""
         # Says the same twice; the index is only used by a query that says so.
         dead = sa.select(_d.seq).where(_d.state == DeliveryState.DEAD.value, is_undelivered)
         refused = sa.select(sa.func.count()).where(site_endpoints.c.refused_at.is_not(None))
@@ -190,7 +205,7 @@ class SqlDeliveryStore:
         return Troubles(given_up=given_up, refused=stopped)
 
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
-        """See `DeliveryStore.attempts`."""
+        """Return a delivery's attempts, oldest first."""
         query = (
             sa.select(delivery_attempts)
             .where(delivery_attempts.c.delivery_id == delivery_id)
@@ -200,7 +215,10 @@ class SqlDeliveryStore:
             return [attempt_from(row) for row in connection.execute(query)]
 
     def prune(self, *, delivered_before: datetime, limit: int) -> int:
-        """See `DeliveryStore.prune`."""
+        """Delete those delivered longest ago, with their attempts; return how many, at most limit.
+
+        What waits or was given up is never deleted, however old.
+        """
         old = (
             sa.select(deliveries.c.id)
             .where(is_delivered, deliveries.c.ended_at < delivered_before)

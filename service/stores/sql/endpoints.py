@@ -19,14 +19,17 @@ from service.stores.sql.base.statements import upsert
 from service.stores.sql.schema.tables import site_endpoints, sites
 
 
-class SqlEndpointStore:
-    """Keeps endpoints in a SQL database; see `EndpointStore`."""
+class EndpointStore:
+    """Keeps where sites want to be told."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
-        """See `EndpointStore.put`."""
+        """Keep a site's endpoint in place of an earlier one, and the log's entry.
+
+        Raise `NotFoundError`.
+        """
         self.change(endpoint.site_id, lambda _: endpoint, act=act)
 
     def change(
@@ -36,7 +39,11 @@ class SqlEndpointStore:
         *,
         act: AuditEntry | None = None,
     ) -> Endpoint:
-        """See `EndpointStore.change`."""
+        """Keep what `how` makes of a site's endpoint of this moment and the log's entry; return it.
+
+        No other change happens in between. `how` may be called more than once; what it raises is
+        raised, and nothing is changed then. Raise `NotFoundError`.
+        """
         site = sa.select(sites.c.id).where(sites.c.id == site_id).with_for_update(key_share=True)
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
 
@@ -57,14 +64,14 @@ class SqlEndpointStore:
         return write(self._engine, change)
 
     def get(self, site_id: SiteId) -> Endpoint | None:
-        """See `EndpointStore.get`."""
+        """Return a site's endpoint, None if it wants none."""
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
         return endpoint_from(row) if row is not None else None
 
     def remove(self, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
-        """See `EndpointStore.remove`."""
+        """Forget a site's endpoint, and keep the log's entry; harmless if there is none."""
         statement = sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id)
 
         def remove(connection: sa.Connection) -> None:
@@ -81,7 +88,11 @@ class SqlEndpointStore:
         rests_until: datetime | None = None,
         called_at: datetime | None = None,
     ) -> None:
-        """See `EndpointStore.pause`."""
+        """Keep since when its token is refused, how long it rests and when it was called.
+
+        None, and what is earlier than it is already, changes nothing; nor does anything if the site
+        has another token by now. Only `put` and `change` end a pause.
+        """
         given = {"refused_at": refused_at, "rests_until": rests_until, "called_at": called_at}
 
         def pause(connection: sa.Connection) -> None:
@@ -99,7 +110,10 @@ class SqlEndpointStore:
         write(self._engine, pause)
 
     def begin_call(self, endpoint: Endpoint, *, at: datetime, until: datetime) -> bool:
-        """See `EndpointStore.begin_call`."""
+        """Let it rest till `until` and return True, to one of several callers at once.
+
+        False, and nothing changed, if it is paused at `at` or the site has another by now.
+        """
 
         def begin(connection: sa.Connection) -> bool:
             row = _lock(connection, endpoint)

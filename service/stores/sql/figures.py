@@ -47,14 +47,19 @@ _followed_entry = sa.exists().where(
 )
 
 
-class SqlFigureStore:
-    """Counts in a SQL database; see `FigureStore`."""
+class FigureStore:
+    """Counts what figures are made of."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def count(self, scope: Scope) -> FigureCounts:
-        """See `FigureStore.count`."""
+        """Return the counts of the scope as of one moment, with `waiting` as it is now.
+
+        A comment belongs to the day on which it was received. Verdicts that followed a moderator's
+        list entry, and decisions of a campaign's policy, say nothing of mistakes and are left out
+        of `audited`.
+        """
         recently = scope.until - RECENT
         with reading(self._engine) as connection:
             return FigureCounts(

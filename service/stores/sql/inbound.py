@@ -19,14 +19,17 @@ from service.stores.sql.base.statements import insert_if_free, upsert
 from service.stores.sql.schema.tables import inbound_hooks, inbound_seen, sites
 
 
-class SqlInboundStore:
-    """Keeps inbound hooks in a SQL database; see `InboundStore`."""
+class InboundStore:
+    """Keeps inbound hooks and remembers which of their deliveries were seen."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def add(self, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
-        """See `InboundStore.add`."""
+        """Keep a hook and the log's entry.
+
+        Raise `NotFoundError` for an unknown site, `ConflictError` for its id.
+        """
 
         def insert(connection: sa.Connection) -> None:
             known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == hook.site_id))
@@ -41,14 +44,14 @@ class SqlInboundStore:
         write(self._engine, insert)
 
     def get(self, hook_id: str) -> InboundHook | None:
-        """See `InboundStore.get`."""
+        """Return a hook, revoked or not."""
         query = sa.select(inbound_hooks).where(inbound_hooks.c.id == hook_id)
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
         return hook_from(row) if row is not None else None
 
     def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
-        """See `InboundStore.all`."""
+        """Return hooks, oldest first."""
         query = sa.select(inbound_hooks).order_by(inbound_hooks.c.created_at, inbound_hooks.c.id)
         if site_id is not None:
             query = query.where(inbound_hooks.c.site_id == site_id)
@@ -56,7 +59,7 @@ class SqlInboundStore:
             return [hook_from(row) for row in connection.execute(query)]
 
     def revoke(self, hook_id: str, *, at: datetime, act: AuditEntry | None = None) -> InboundHook:
-        """See `InboundStore.revoke`."""
+        """End a hook at once, and keep the log's entry. Raise `NotFoundError`."""
         first_end = sa.func.coalesce(
             inbound_hooks.c.revoked_at, sa.literal(at, inbound_hooks.c.revoked_at.type)
         )
@@ -77,7 +80,10 @@ class SqlInboundStore:
         return write(self._engine, revoke)
 
     def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
-        """See `InboundStore.remember`."""
+        """Remember a delivery; return False if it was seen since `forget`. Forgets older ones.
+
+        Of several calls at once one returns True. Raise `NotFoundError` for an unknown hook.
+        """
         digest = _digest(delivery_id)
 
         def remember(connection: sa.Connection) -> bool:
@@ -104,7 +110,7 @@ class SqlInboundStore:
         return write(self._engine, remember)
 
     def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
-        """See `InboundStore.has_seen`."""
+        """Return True if a delivery was remembered at `since` or later."""
         query = sa.select(inbound_seen.c.seen_at).where(
             inbound_seen.c.hook_id == hook_id,
             inbound_seen.c.delivery_digest == _digest(delivery_id),

@@ -8,6 +8,8 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from service.domain.case import Order
+from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import (
     Effect,
@@ -17,8 +19,7 @@ from service.domain.list_entry import (
     ListEntry,
 )
 from service.ports.audit import AuditEntry
-from service.stores.cursor import Place
-from service.stores.list_entries import decode_place, encode_place, folded_text
+from service.stores.cursor import Place, decode_cursor, encode_cursor
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import Values
@@ -34,8 +35,8 @@ _ONLY_ROW = 1
 _PERSONAL = (EntryKind.EMAIL.value, EntryKind.ADDRESS.value)
 
 
-class SqlListEntryStore:
-    """Keeps list entries in a SQL database; see `ListEntryStore`."""
+class ListEntryStore:
+    """Keeps what moderators allow and block."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -46,7 +47,11 @@ class SqlListEntryStore:
         *,
         act: Callable[[ListEntry], AuditEntry] | None = None,
     ) -> None:
-        """See `ListEntryStore.add`."""
+        """Keep entries, all or none. Raise `NotFoundError` for an unknown site.
+
+        What `act` returns of each goes into the log in the same transaction; so it does of those
+        that `remove` and `restore` return. Raise `ConflictError` for an id that is taken.
+        """
 
         def add(connection: sa.Connection) -> None:
             _add(connection, entries)
@@ -62,14 +67,17 @@ class SqlListEntryStore:
         at: datetime,
         act: Callable[[ListEntry], AuditEntry] | None = None,
     ) -> list[ListEntry]:
-        """See `ListEntryStore.remove`."""
+        """Mark entries as removed and return those that were not before; unknown ones are left out.
+
+        They stay, so that verdicts that followed them can be understood.
+        """
         values = {"removed_at": at, "removed_by": by}
         return self._mark(entry_ids, _c.removed_at.is_(None), values, act)
 
     def restore(
         self, entry_ids: Sequence[str], *, act: Callable[[ListEntry], AuditEntry] | None = None
     ) -> list[ListEntry]:
-        """See `ListEntryStore.restore`."""
+        """Take removals back and return the entries that were removed."""
         values = {"removed_at": None, "removed_by": None}
         return self._mark(entry_ids, _c.removed_at.is_not(None), values, act)
 
@@ -93,11 +101,14 @@ class SqlListEntryStore:
         return write(self._engine, mark)
 
     def forget(self, keys: Sequence[str]) -> int:
-        """See `ListEntryStore.forget`."""
+        """Delete, for good, the entries that know one e-mail or address by one of these keys.
+
+        Return how many there were. Networks, domains and phrases stay: they are others' too.
+        """
         return write(self._engine, lambda connection: _forget(connection, frozenset(keys)))
 
     def known_by(self, keys: Sequence[str]) -> list[ListEntry]:
-        """See `ListEntryStore.known_by`."""
+        """Return what `forget` would delete, removed or not, by id."""
         found: list[ListEntry] = []
         with reading(self._engine) as connection:
             for some in chunks(_known_by(connection, frozenset(keys))):
@@ -106,7 +117,7 @@ class SqlListEntryStore:
         return found
 
     def get(self, entry_id: str) -> ListEntry:
-        """See `ListEntryStore.get`."""
+        """Return an entry, removed or not. Raise `NotFoundError` for an unknown one."""
         with reading(self._engine) as connection:
             row = connection.execute(sa.select(list_entries).where(_c.id == entry_id)).one_or_none()
         if row is None:
@@ -115,10 +126,10 @@ class SqlListEntryStore:
         return _entry_from(row)
 
     def page(self, criteria: EntryFilter, *, cursor: str | None, limit: int) -> EntryPage:
-        """See `ListEntryStore.page`."""
+        """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
         wanted = _conditions(criteria)
         if cursor is not None:
-            wanted.append(_after(decode_place(cursor)))
+            wanted.append(_after(_decode_place(cursor)))
         query = (
             sa.select(list_entries)
             .where(*wanted)
@@ -129,28 +140,31 @@ class SqlListEntryStore:
             found = [_entry_from(row) for row in connection.execute(query)]
         page = tuple(found[:limit])
         more = len(found) > limit
-        return EntryPage(entries=page, next_cursor=encode_place(page[-1]) if more else None)
+        return EntryPage(entries=page, next_cursor=_encode_place(page[-1]) if more else None)
 
     def count(self, criteria: EntryFilter) -> int:
-        """See `ListEntryStore.count`."""
+        """Return how many entries match."""
         query = sa.select(sa.func.count()).select_from(list_entries).where(*_conditions(criteria))
         with reading(self._engine) as connection:
             return connection.execute(query).scalar_one()
 
     def in_force(self, at: datetime) -> list[ListEntry]:
-        """See `ListEntryStore.in_force`."""
+        """Return all entries that are not removed and have not expired at `at`, in no order."""
         with reading(self._engine) as connection:
             rows = connection.execute(sa.select(list_entries).where(_is_in_force(at))).all()
         return [entry for row in rows if (entry := _readable(row))]
 
     def version(self) -> int:
-        """See `ListEntryStore.version`."""
+        """Return a number that grows with every change but hits; cheap to ask for."""
         with reading(self._engine) as connection:
             version: int | None = connection.scalar(sa.select(list_version.c.version))
         return version or 0
 
     def count_hits(self, hits: Mapping[str, int], *, at: datetime) -> None:
-        """See `ListEntryStore.count_hits`."""
+        """Add to the hits of entries, by id, and set when the last one was; unknown ids are left.
+
+        No reason to read the entries again: the version stays.
+        """
         # In one order everywhere, so that two batches with entries in common do not deadlock.
         rows = [{"entry_id": key, "more": hits[key], "at": at} for key in sorted(hits)]
         if not rows:
@@ -249,7 +263,7 @@ def _entry_values(entry: ListEntry) -> Values:
         "comment_id": entry.comment_id,
         "hits": entry.hits,
         "last_hit_at": entry.last_hit_at,
-        "folded": folded_text(entry),
+        "folded": _folded_text(entry),
     }
 
 
@@ -284,3 +298,22 @@ def _entry_from(row: Row) -> ListEntry:
         hits=values["hits"],
         last_hit_at=values["last_hit_at"],
     )
+
+
+def _folded_text(entry: ListEntry) -> str:
+    """Return what a moderator searches in."""
+    return "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
+
+
+def _encode_place(entry: ListEntry) -> str:
+    """Return the cursor that continues after an entry, newest first."""
+    place = Place(rank=0, at=entry.added_at, comment_id=CommentId(entry.id))
+    return encode_cursor(place, Order.NEWEST)
+
+
+def _decode_place(cursor: str) -> Place:
+    """Return the place after which a page begins; `comment_id` is the entry's id.
+
+    Raises `InvalidInputError` for a cursor made by nobody here.
+    """
+    return decode_cursor(cursor, Order.NEWEST)

@@ -29,14 +29,19 @@ from service.stores.sql.schema.tables import (
 )
 
 
-class SqlPersonalDataStore:
-    """Finds and forgets comments in a SQL database; see `PersonalDataStore`."""
+class PersonalDataStore:
+    """Finds comments by what a person is known by, and old ones; both to be forgotten."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def find(self, person: Person, *, after: CommentId | None, limit: int) -> list[CommentId]:
-        """See `PersonalDataStore.find`."""
+        """Return the ids of a person's comments, ascending, those after `after` if it is given.
+
+        They have the address, e-mail or name key of `person.sender`, its keys before the rotation
+        too, or no key of a name and exactly the author's name `person.author_name`. Withdrawn
+        ones are nobody's. Looks at every comment there is: nobody waits for it.
+        """
         condition = _is_of(person)
         if condition is None:
             return []
@@ -47,7 +52,7 @@ class SqlPersonalDataStore:
             return list(connection.scalars(query))
 
     def count_by_site(self, person: Person) -> Mapping[SiteId, int]:
-        """See `PersonalDataStore.count_by_site`."""
+        """Return how many comments of theirs `find` finds, by site; sites without any left out."""
         condition = _is_of(person)
         if condition is None:
             return {}
@@ -62,7 +67,10 @@ class SqlPersonalDataStore:
     def find_old(
         self, *, received_before: datetime, only: SpamOnly | None = None, limit: int
     ) -> list[CommentId]:
-        """See `PersonalDataStore.find_old`."""
+        """Return comments received before then whose words are still kept, in no order.
+
+        Left out is what waits: for its verdict, or for a person.
+        """
         # One outcome at a time, because the index knows their ages apart.
         queries = [_old(outcome, received_before) for outcome in Outcome]
         if only is SpamOnly.NOT_APPROVED:
@@ -87,7 +95,13 @@ class SqlPersonalDataStore:
         deliveries: Sequence[Delivery] = (),
         only: SpamOnly | None = None,
     ) -> int:
-        """See `PersonalDataStore.withdraw`."""
+        """Withdraw these comments as `CommentStore.withdraw` does, in one transaction.
+
+        Return how many were not withdrawn before; left out are unknown ones, and those that are
+        not `only` what was looked for any more. `deliveries` on those withdrawn now are kept in
+        the same transaction. `act` returns the
+        log's entry of so many, which is kept in the same transaction, of none of them too.
+        """
 
         def withdraw(connection: sa.Connection) -> int:
             withdrawn = _withdraw_all(connection, ids, at, only)

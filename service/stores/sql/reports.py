@@ -18,14 +18,21 @@ from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of, reporte
 from service.stores.sql.schema.tables import comments, reports, sites
 
 
-class SqlReportStore:
-    """Keeps reports in a SQL database; see `ReportStore`."""
+class ReportStore:
+    """Keeps reports."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def add(self, report: Report, *, tell: Tell | None = None) -> bool:
-        """See `ReportStore.add`."""
+        """Keep a report; return whether it was new.
+
+        A second report of one comment with the label of its newest report changes nothing, nor
+        does a known id. A report of a comment that has its verdict, no decision, and the other
+        outcome brings it into the review queue, in the same transaction; if it did not wait there
+        before, what `tell` returns is kept in it, too. Raise `NotFoundError` for an unknown site or
+        comment, or a comment of another site.
+        """
         return write(self._engine, lambda connection: _add(connection, report, tell))
 
 

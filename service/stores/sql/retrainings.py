@@ -26,14 +26,17 @@ from service.stores.sql.base.statements import upsert
 from service.stores.sql.schema.retrainings import retraining_lease, retrainings
 
 
-class SqlRetrainingStore:
-    """Keeps retrainings in a SQL database; see `RetrainingStore`."""
+class RetrainingStore:
+    """Keeps which retrainings there were, and who alone may run one now."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
-        """See `RetrainingStore.take_lease`."""
+        """Let `holder` alone retrain till `until`, unless it is somebody else's turn now.
+
+        Of several calls at once at most one is not REFUSED.
+        """
         return write(
             self._engine,
             lambda connection: take_lease(
@@ -42,12 +45,15 @@ class SqlRetrainingStore:
         )
 
     def end_lease(self, holder: str) -> None:
-        """See `RetrainingStore.end_lease`."""
+        """Let others retrain at once; nothing happens if it is not this holder's turn."""
         ended = sa.delete(retraining_lease).where(retraining_lease.c.holder == holder)
         write(self._engine, lambda connection: connection.execute(ended))
 
     def put(self, retraining: Retraining, *, act: AuditEntry | None = None) -> None:
-        """See `RetrainingStore.put`."""
+        """Keep a retraining as it is now, a new one too, and the log's entry.
+
+        What was answered to it stays.
+        """
         values = _values(retraining)
 
         def put(connection: sa.Connection) -> None:
@@ -58,7 +64,11 @@ class SqlRetrainingStore:
         write(self._engine, put)
 
     def ask(self, asked: Retraining, *, act: AuditEntry) -> None:
-        """See `RetrainingStore.ask`."""
+        """Keep a new retraining that somebody asks for, with its entry in the log.
+
+        Raise `ConflictError` if one is asked for or runs already; of several calls at once one is
+        kept.
+        """
 
         def ask(connection: sa.Connection) -> None:
             # SQLite lets one transaction write at a time anyway.
@@ -77,12 +87,12 @@ class SqlRetrainingStore:
         write(self._engine, ask)
 
     def get(self, retraining_id: str) -> Retraining:
-        """See `RetrainingStore.get`."""
+        """Return one. Raise `NotFoundError`."""
         with reading(self._engine) as connection:
             return _get(connection, retraining_id)
 
     def recent(self, *, limit: int) -> list[Retraining]:
-        """See `RetrainingStore.recent`."""
+        """Return the newest by when they were asked for, the newest first."""
         order = (retrainings.c.asked_at.desc(), retrainings.c.id.desc())
         query = sa.select(retrainings).order_by(*order).limit(limit)
         with reading(self._engine) as connection:
@@ -97,7 +107,11 @@ class SqlRetrainingStore:
         at: datetime,
         act: AuditEntry | None = None,
     ) -> Retraining:
-        """See `RetrainingStore.answer`."""
+        """Note what was made of a candidate, with its entry in the log; return the retraining.
+
+        Of several calls at once one is kept. Raise `ConflictError` if it was answered before,
+        `NotFoundError` if it is unknown.
+        """
         answered = (
             sa.update(retrainings)
             .where(retrainings.c.id == retraining_id, retrainings.c.answer.is_(None))
@@ -116,7 +130,7 @@ class SqlRetrainingStore:
         return write(self._engine, note)
 
     def reopen(self, retraining_id: str) -> None:
-        """See `RetrainingStore.reopen`."""
+        """Forget what was made of a candidate, as it could not be done."""
         nobody = {"answer": None, "answered_by": None, "answered_at": None}
         reopened = sa.update(retrainings).where(retrainings.c.id == retraining_id).values(nobody)
         write(self._engine, lambda connection: connection.execute(reopened))

@@ -26,18 +26,31 @@ _MAX_PLACE = 2**63
 _MAX_CURSOR_CHARS = 40
 
 
-class SqlCaseSearch:
-    """Finds comments in a SQL database; see `CaseSearch`."""
+class CaseSearch:
+    """Finds comments by their words, links, senders, verdicts and decisions.
+
+    A query's `site:` terms are for the use case to resolve; here `site_ids` says which sites are
+    looked at, None for all. Withdrawn comments are never found.
+    """
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def index_due(self, *, limit: int) -> int:
-        """See `CaseSearch.index_due`."""
+        """Let comments be found that were kept or judged since; return how many, at most `limit`.
+
+        The newest come first. Until then they are not found, or as they were before their
+        verdict; decisions and reports are known at once. Safe to run at any time, twice too.
+        """
         return write(self._engine, lambda connection: index_due(connection, limit=limit))
 
     def drop_left_out(self) -> None:
-        """See `CaseSearch.drop_left_out`."""
+        """Have the index hold no word that only withdrawn comments had.
+
+        They are not found any more as soon as they are withdrawn, but an index may go on holding
+        their words until it is written anew. Others may write meanwhile. Safe to run at any time,
+        twice too; it takes time in line with the index's size.
+        """
         if self._engine.dialect.name == "postgresql":
             return
         # The first portion takes in hand what all others finish.
@@ -53,7 +66,10 @@ class SqlCaseSearch:
         cursor: str | None,
         limit: int,
     ) -> CasePage:
-        """See `CaseSearch.find`."""
+        """Return one page, the newest received first.
+
+        Raise `InvalidInputError` for a cursor that this store did not make.
+        """
         after = None if cursor is None else _decode(cursor)
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, after=after, limit=limit + 1)
@@ -65,13 +81,13 @@ class SqlCaseSearch:
     def ids(
         self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int
     ) -> list[CommentId]:
-        """See `CaseSearch.ids`."""
+        """Return the newest comments' ids, at most `limit`."""
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, limit=limit)
             return [row.comment_id for row in connection.execute(found)]
 
     def count(self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int) -> int:
-        """See `CaseSearch.count`."""
+        """Return how many match; `limit` means so many or more."""
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, limit=limit, ordered=False).subquery()
             counted = sa.select(sa.func.count()).select_from(found)

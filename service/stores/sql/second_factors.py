@@ -14,8 +14,8 @@ from service.stores.sql.schema.accounts import recovery_codes, second_factors
 from service.stores.sql.sessions import refuse_unknown
 
 
-class SqlSecondFactorStore:
-    """Keeps second factors in a SQL database; see `SecondFactorStore`."""
+class SecondFactorStore:
+    """Keeps second factors, at most one an account, and what stands in for a lost one."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -27,7 +27,11 @@ class SqlSecondFactorStore:
         recovery_digests: Collection[str],
         act: AuditEntry | None = None,
     ) -> None:
-        """See `SecondFactorStore.put`."""
+        """Keep an account's second factor and its recovery codes in place of earlier ones.
+
+        The log's entry is kept in the same transaction. Raise `NotFoundError` for an unknown
+        account.
+        """
         values = {
             "user_id": factor.user_id,
             "seed": factor.seed,
@@ -49,7 +53,7 @@ class SqlSecondFactorStore:
         write(self._engine, put)
 
     def get(self, user_id: str) -> SecondFactor | None:
-        """See `SecondFactorStore.get`."""
+        """Return an account's second factor, None if it has none."""
         query = sa.select(second_factors).where(second_factors.c.user_id == user_id)
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
@@ -60,12 +64,15 @@ class SqlSecondFactorStore:
         )
 
     def user_ids(self) -> frozenset[str]:
-        """See `SecondFactorStore.user_ids`."""
+        """Return the ids of all accounts that have one."""
         with reading(self._engine) as connection:
             return frozenset(connection.scalars(sa.select(second_factors.c.user_id)))
 
     def use_step(self, user_id: str, step: int) -> bool:
-        """See `SecondFactorStore.use_step`."""
+        """Say that the code of this time step was used; False if it, or a later one, was before.
+
+        Of several calls at once with one step, one returns True.
+        """
         statement = (
             sa.update(second_factors)
             .where(second_factors.c.user_id == user_id, second_factors.c.last_step < step)
@@ -77,7 +84,11 @@ class SqlSecondFactorStore:
     def use_recovery(
         self, user_id: str, digest: str, *, act: Callable[[int], AuditEntry] | None = None
     ) -> bool:
-        """See `SecondFactorStore.use_recovery`."""
+        """Strike a recovery code off; False if there is none such.
+
+        Of several calls at once with one code, one returns True. `act` returns the log's entry for
+        so many codes left.
+        """
         statement = (
             sa.delete(recovery_codes)
             .where(recovery_codes.c.user_id == user_id, recovery_codes.c.digest == digest)
@@ -93,12 +104,15 @@ class SqlSecondFactorStore:
         return write(self._engine, use)
 
     def count_recovery(self, user_id: str) -> int:
-        """See `SecondFactorStore.count_recovery`."""
+        """Return how many recovery codes are left."""
         with reading(self._engine) as connection:
             return _count_recovery(connection, user_id)
 
     def remove(self, user_id: str, *, act: AuditEntry | None = None) -> bool:
-        """See `SecondFactorStore.remove`."""
+        """Forget an account's second factor and its codes; return whether there was one.
+
+        If so, the log's entry is kept in the same transaction.
+        """
 
         def remove(connection: sa.Connection) -> bool:
             removed = _remove(connection, user_id)

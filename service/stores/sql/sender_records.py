@@ -49,14 +49,18 @@ _TOLD = (
 _NAMES_LOOKED_AT = 200
 
 
-class SqlSenderRecords:
-    """Tells of senders from a SQL database; see `SenderRecords`."""
+class SenderRecords:
+    """Gives what is known of a comment's sender from the sender's other comments."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
-        """See `SenderRecords.look_up`."""
+        """Return what the sender's other comments of these sites came to; of all for None.
+
+        However many they are, at most `MAX_COUNTED` of each trait are looked at, the newest
+        first.
+        """
         domains = linked_domains(comment)[:MAX_LINKED_DOMAINS]
         by_key, personal = keys_of(comment), person_keys(comment)
         values = _values_of(comment, by_key, site_ids)

@@ -19,14 +19,14 @@ from service.stores.sql.schema.tables import users
 _session_values, _session_from = writer(UserSession), reader(UserSession)
 
 
-class SqlSessionStore:
-    """Keeps moderators' sessions in a SQL database; see `SessionStore`."""
+class SessionStore:
+    """Keeps who is signed in, where."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def add(self, session: UserSession) -> None:
-        """See `SessionStore.add`."""
+        """Keep a session that begins. Raise `NotFoundError` for an unknown account."""
 
         def insert(connection: sa.Connection) -> None:
             refuse_unknown(connection, session.user_id)
@@ -35,21 +35,21 @@ class SqlSessionStore:
         write(self._engine, insert)
 
     def get(self, session_id: str) -> UserSession | None:
-        """See `SessionStore.get`."""
+        """Return a session, ended or not."""
         query = sa.select(user_sessions).where(user_sessions.c.id == session_id)
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else _session_from(row)
 
     def touch(self, session_id: str, *, at: datetime) -> None:
-        """See `SessionStore.touch`."""
+        """Remember that a session was used; harmless for an unknown one."""
         statement = (
             sa.update(user_sessions).where(user_sessions.c.id == session_id).values(last_seen_at=at)
         )
         write(self._engine, lambda c: c.execute(statement))
 
     def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
-        """See `SessionStore.end`."""
+        """End one session of this account; return whether that was still to be done."""
         this = user_sessions.c.id == session_id
         return write(self._engine, lambda c: end_sessions(c, user_id, at=at, which=this)) == 1
 
@@ -61,7 +61,10 @@ class SqlSessionStore:
         except_session: str | None = None,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> int:
-        """See `SessionStore.end_all`."""
+        """End every session of an account, all but one if it is named; return how many.
+
+        If there were any, `act` returns the log's entry of so many.
+        """
         which = None if except_session is None else user_sessions.c.id != except_session
 
         def end(connection: sa.Connection) -> int:
@@ -72,7 +75,7 @@ class SqlSessionStore:
         return write(self._engine, end)
 
     def open_of(self, user_id: str) -> list[UserSession]:
-        """See `SessionStore.open_of`."""
+        """Return an account's sessions that were not ended, the one used last first."""
         query = (
             sa.select(user_sessions)
             .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
@@ -82,14 +85,14 @@ class SqlSessionStore:
             return [_session_from(row) for row in connection.execute(query)]
 
     def last_seen(self) -> Mapping[str, datetime]:
-        """See `SessionStore.last_seen`."""
+        """Return when each account was last seen, by its id; who never was is left out."""
         seen = sa.func.max(user_sessions.c.last_seen_at, type_=user_sessions.c.last_seen_at.type)
         query = sa.select(user_sessions.c.user_id, seen).group_by(user_sessions.c.user_id)
         with reading(self._engine) as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def prune(self, *, seen_before: datetime, limit: int) -> int:
-        """See `SessionStore.prune`."""
+        """Delete at most `limit` sessions last used before then; return how many."""
         old = (
             sa.select(user_sessions.c.id)
             .where(user_sessions.c.last_seen_at < seen_before)

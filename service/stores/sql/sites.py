@@ -36,8 +36,8 @@ _FIND_KEY = (
 )
 
 
-class SqlSiteStore:
-    """Keeps sites and their keys in a SQL database; see `SiteStore`."""
+class SiteStore:
+    """Keeps sites and the hashes of their keys."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -45,7 +45,10 @@ class SqlSiteStore:
     def add(
         self, site: Site, *, key: SiteKey | None = None, acts: Sequence[AuditEntry] = ()
     ) -> None:
-        """See `SiteStore.add`."""
+        """Keep a site, its first key and the log's entries, all or nothing.
+
+        Raise `ConflictError` if its name is taken.
+        """
 
         def insert(connection: sa.Connection) -> None:
             statement = insert_if_free(connection, sites).returning(sites.c.id)
@@ -64,7 +67,13 @@ class SqlSiteStore:
         *,
         act: Callable[[SiteSettings, SiteSettings], AuditEntry] | None = None,
     ) -> tuple[Site, Site]:
-        """See `SiteStore.change_settings`."""
+        """Replace a site's settings by what `how` makes of them; return it before and after.
+
+        Nobody else changes them in between. The log's entry that `act` returns of the settings
+        before and after is kept in the same transaction, where they differ. Both may be called more
+        than once; what they raise is raised, and nothing is changed then. Raise `NotFoundError` for
+        an unknown site.
+        """
         this = sites.c.id == site_id
 
         def change(connection: sa.Connection) -> tuple[Site, Site]:
@@ -80,13 +89,13 @@ class SqlSiteStore:
         return write(self._engine, change)
 
     def get(self, site_id: SiteId) -> Site:
-        """See `SiteStore.get`."""
+        """Return a site. Raise `NotFoundError` for an unknown one."""
         with reading(self._engine) as connection:
             row = connection.execute(sa.select(sites).where(sites.c.id == site_id)).one_or_none()
         return site_from(row) if row is not None else _no_site(site_id)
 
     def all(self) -> list[Site]:
-        """See `SiteStore.all`."""
+        """Return all sites, by name."""
         with reading(self._engine) as connection:
             return [site_from(row) for row in connection.execute(sa.select(sites).order_by("name"))]
 
@@ -97,7 +106,10 @@ class SqlSiteStore:
         expiring: Mapping[str, datetime] | None = None,
         acts: Sequence[AuditEntry] = (),
     ) -> None:
-        """See `SiteStore.add_key`."""
+        """Keep a key's hash, let other keys, by id, expire, and keep the log's entries.
+
+        All or nothing. Raise `NotFoundError` for an unknown site.
+        """
 
         def insert(connection: sa.Connection) -> None:
             known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == key.site_id))
@@ -113,7 +125,7 @@ class SqlSiteStore:
         write(self._engine, insert)
 
     def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
-        """See `SiteStore.find_key`."""
+        """Return the key with this hash, valid or not, and its site; None if there is none."""
         with reading(self._engine) as connection:
             row = connection.execute(_FIND_KEY, {"secret_sha256": secret_sha256}).one_or_none()
         if row is None:
@@ -127,7 +139,7 @@ class SqlSiteStore:
         return key_from(row), site
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
-        """See `SiteStore.list_keys`."""
+        """Return a site's keys, oldest first, the revoked ones too."""
         query = (
             sa.select(site_keys)
             .where(site_keys.c.site_id == site_id)
@@ -144,7 +156,10 @@ class SqlSiteStore:
         revoked_at: datetime | None = None,
         act: AuditEntry | None = None,
     ) -> SiteKey:
-        """See `SiteStore.end_key`."""
+        """Set a key's end, with its entry in the log, and return it.
+
+        Raise `NotFoundError` for an unknown key.
+        """
         ends = {"expires_at": expires_at, "revoked_at": revoked_at}
         changes = {name: at for name, at in ends.items() if at is not None}
         statement = (

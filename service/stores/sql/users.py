@@ -21,14 +21,14 @@ from service.stores.sql.sessions import end_sessions
 _TAKEN = "there is an account of that name already"
 
 
-class SqlUserStore:
-    """Keeps moderators' accounts in a SQL database; see `UserStore`."""
+class UserStore:
+    """Keeps moderators' accounts."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
     def add(self, user: User, *, act: AuditEntry | None = None) -> None:
-        """See `UserStore.add`."""
+        """Keep an account and the log's entry. Raise `ConflictError` if its name is taken."""
 
         def insert(connection: sa.Connection) -> None:
             statement = insert_if_free(connection, users).returning(users.c.id)
@@ -39,7 +39,7 @@ class SqlUserStore:
         write(self._engine, insert)
 
     def replace(self, user: User) -> None:
-        """See `UserStore.replace`."""
+        """Replace the account with this id. Raise `NotFoundError` for an unknown one."""
         statement = (
             sa.update(users)
             .where(users.c.id == user.id)
@@ -61,7 +61,14 @@ class SqlUserStore:
         end_sessions_at: datetime | None = None,
         act: AuditEntry | None = None,
     ) -> User:
-        """See `UserStore.change`."""
+        """Replace an account by what `how` makes of it in view of all accounts, and return that.
+
+        With `end_sessions_at` all its sessions end in the same transaction, which keeps `act`, too.
+
+        No other change of any account happens in between, so what `how` saw is still so when its
+        answer is kept. It may be called more than once; what it raises is raised, and nothing is
+        changed then. Raise `NotFoundError` for an unknown account.
+        """
 
         def change(connection: sa.Connection) -> User:
             # In one order everywhere, so that two that change accounts wait instead of deadlock.
@@ -85,11 +92,11 @@ class SqlUserStore:
             raise ConflictError(_TAKEN) from None
 
     def get(self, user_id: str) -> User | None:
-        """See `UserStore.get`."""
+        """Return an account by id."""
         return self._one(users.c.id == user_id)
 
     def find(self, name: str) -> User | None:
-        """See `UserStore.find`."""
+        """Return an account by name, without regard to case."""
         return self._one(users.c.name_folded == name.casefold())
 
     def _one(self, condition: sa.ColumnElement[bool]) -> User | None:
@@ -98,7 +105,7 @@ class SqlUserStore:
         return user_from(row) if row is not None else None
 
     def all(self) -> list[User]:
-        """See `UserStore.all`."""
+        """Return all accounts, by name."""
         with reading(self._engine) as connection:
             return [user_from(row) for row in connection.execute(sa.select(users).order_by("name"))]
 

@@ -24,8 +24,8 @@ from service.stores.sql.search_index import mark_for_index
 _has_sender = sa.or_(*(comments.c[f"sender_{name}"].is_not(None) for name in SENDER_COLUMNS))
 
 
-class SqlVerdictStore:
-    """Keeps verdicts in a SQL database; see `VerdictStore`."""
+class VerdictStore:
+    """Keeps verdicts, one a comment, for good."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -39,7 +39,16 @@ class SqlVerdictStore:
         tell: Tell | None = None,
         traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
-        """See `VerdictStore.add`."""
+        """Store the verdicts of comments that have none yet; return whose were stored.
+
+        Verdicts of comments that are not kept, or were withdrawn, are left out. A comment that
+        already has a verdict keeps it untouched. `audit` names the comments that go to a
+        moderator as part of the random audit sample. Of `deliveries` those about comments whose
+        verdict was stored now are kept in the same transaction, so that none is ever lost, and so
+        are their `traits`, to be grouped afterwards; those of a comment whose sender was erased
+        since they were made are left out. Of comments that somebody has
+        decided or reported by then nothing of `deliveries` is kept, but what `tell` returns.
+        """
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
         if not first:
             return []
