@@ -20,33 +20,34 @@ from service.ports.people import PasswordHasher
 from service.ports.training import TrainerQueue
 from service.scoring.promise import Promise
 from service.signals.entry_book import EntryBook
-from service.stores.sql.applied import AppliedStore
-from service.stores.sql.audit_log import AuditLog
-from service.stores.sql.backlog import BacklogStore
-from service.stores.sql.bulk_decisions import BulkDecisionStore
-from service.stores.sql.campaigns import CampaignStore
-from service.stores.sql.cases import CaseStore
-from service.stores.sql.claims import ClaimStore
-from service.stores.sql.comments import CommentStore
-from service.stores.sql.decisions import DecisionStore
-from service.stores.sql.deliveries import DeliveryStore
-from service.stores.sql.endpoints import EndpointStore
-from service.stores.sql.figures import FigureStore
-from service.stores.sql.inbound import InboundStore
-from service.stores.sql.list_entries import ListEntryStore
-from service.stores.sql.personal_data import PersonalDataStore
-from service.stores.sql.reports import ReportStore
-from service.stores.sql.retrainings import RetrainingStore
-from service.stores.sql.search import CaseSearch
-from service.stores.sql.second_factors import SecondFactorStore
-from service.stores.sql.sender_records import SenderRecords
-from service.stores.sql.sessions import SessionStore
-from service.stores.sql.sites import SiteStore
-from service.stores.sql.users import UserStore
-from service.stores.sql.verdicts import VerdictStore
 
+# By name alone, so that a command that asks no store waits for none.
 if TYPE_CHECKING:
     from service.learning.taught import Taught
+    from service.stores.sql.applied import AppliedStore
+    from service.stores.sql.audit_log import AuditLog
+    from service.stores.sql.backlog import BacklogStore
+    from service.stores.sql.bulk_decisions import BulkDecisionStore
+    from service.stores.sql.campaigns import CampaignStore
+    from service.stores.sql.cases import CaseStore
+    from service.stores.sql.claims import ClaimStore
+    from service.stores.sql.comments import CommentStore
+    from service.stores.sql.decisions import DecisionStore
+    from service.stores.sql.deliveries import DeliveryStore
+    from service.stores.sql.endpoints import EndpointStore
+    from service.stores.sql.figures import FigureStore
+    from service.stores.sql.inbound import InboundStore
+    from service.stores.sql.list_entries import ListEntryStore
+    from service.stores.sql.personal_data import PersonalDataStore
+    from service.stores.sql.reports import ReportStore
+    from service.stores.sql.retrainings import RetrainingStore
+    from service.stores.sql.search import CaseSearch
+    from service.stores.sql.second_factors import SecondFactorStore
+    from service.stores.sql.sender_records import SenderRecords
+    from service.stores.sql.sessions import SessionStore
+    from service.stores.sql.sites import SiteStore
+    from service.stores.sql.users import UserStore
+    from service.stores.sql.verdicts import VerdictStore
 
 
 def nothing_taught() -> Taught:

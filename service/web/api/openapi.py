@@ -144,6 +144,8 @@ def _query_parameters(route: Route, schemas: Document) -> list[Document]:
         if field.get("default") is not None:
             schema["default"] = field["default"]
         parameter: Document = {"name": name, "in": "query", "schema": schema}
+        if name in schemas[route.query.__name__].get("required", ()):
+            parameter["required"] = True
         if "description" in field:
             parameter["description"] = field["description"]
         parameters.append(parameter)
