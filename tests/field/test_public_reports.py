@@ -1,0 +1,51 @@
+"""Comments of public bug reports, each line of `reports.jsonl` with its address, judged as hoped.
+
+Whoever a report is about must go on being published, and its spam must go on being held: the
+version that ships judges them all, each from a sender never seen before.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from models.registry import SHIPPED_DIR, load_version, read_current_name
+from service.domain.dataset_row import comment_from_row
+from training.contrasts import judge_of
+
+REPORTS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("reports.jsonl").read_text("utf-8").splitlines()
+]
+
+
+@pytest.fixture(scope="module")
+def judged() -> list[str]:
+    """Return the outcome of each report's comment."""
+    version = load_version(SHIPPED_DIR / read_current_name())
+    rows = [
+        {
+            "id": f"report-{number}",
+            "text": report["text"],
+            "post_title": report.get("title"),
+            "post_excerpt": report.get("excerpt"),
+            "author_name": report.get("name"),
+            "author_url": report.get("url"),
+            "lang": report.get("language"),
+        }
+        for number, report in enumerate(REPORTS)
+    ]
+    scores = judge_of(version)([comment_from_row(row) for row in rows])
+    return [
+        "ham" if p < version.ham_cutoff else "spam" if p >= version.spam_cutoff else "unsure"
+        for p in scores
+    ]
+
+
+@pytest.mark.parametrize("number", range(len(REPORTS)))
+def test_a_reports_comment_is_judged_as_hoped(judged, number):
+    report = REPORTS[number]
+
+    assert judged[number] in report["expected"], report["report"]
