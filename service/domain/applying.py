@@ -43,6 +43,11 @@ class Applied:
     certain: bool = False
 
 
+def versioned(site_comment_id: str, number: int) -> str:
+    """Return the id under which a version of a site's comment is kept; the first is number 1."""
+    return site_comment_id if number == 1 else f"{site_comment_id}@{number}"
+
+
 def unversioned(site_comment_id: str) -> str:
     """Return the id of a comment at its site, whichever of its versions this names."""
     return _VERSION.sub("", site_comment_id)

@@ -1,4 +1,4 @@
-"""Words with values that are said in any language when they are shown."""
+"""Text with values that is translated when it is shown."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, Self
 class Phrase(str):
     """A phrase in English that knows its parts: `%(name)s` in `template` stands for a value.
 
-    Values are numbers, words that no language changes, phrases, or several phrases in a row. As in
-    Pyramid's `TranslationString`, whoever needs English has it without asking.
+    Values are numbers, words that stay the same in every language, phrases, or tuples of phrases.
+    The string itself is the English text, as in Pyramid's `TranslationString`.
     """
 
     template: str
@@ -35,14 +35,14 @@ def noted(template: str) -> str:
 
 
 def in_english(value: Any) -> str:
-    """Return a value of a phrase as English has it."""
+    """Return a value of a phrase as English text."""
     if isinstance(value, tuple):
         return ", ".join(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def phrase_values(phrase: object) -> Any:
-    """Return a phrase as JSON has it: plain words without values, a list with them."""
+    """Return a phrase as JSON: a string, or a list of template and values."""
     if isinstance(phrase, tuple):
         return {"row": [phrase_values(one) for one in phrase]}
     if isinstance(phrase, Phrase) and phrase.values:
@@ -51,7 +51,7 @@ def phrase_values(phrase: object) -> Any:
 
 
 def phrase_from(kept: Any) -> Any:
-    """Return what `phrase_values` was given; words without values are a phrase too."""
+    """Return the phrase that `phrase_values` encoded."""
     if isinstance(kept, dict):
         return tuple(phrase_from(one) for one in kept["row"])
     if isinstance(kept, list):

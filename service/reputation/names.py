@@ -233,14 +233,14 @@ def _content(comment: Comment) -> Iterator[RecordName]:
 
 
 def _versions(name: str, comment: Comment) -> tuple[str, ...]:
-    """Return what counts the sightings of a comment's own versions under a name."""
+    """Return the name that counts the sightings of this comment's versions."""
     if not comment.site_comment_id:
         return ()
     return _own(name, f"{comment.site_id}\0{unversioned(comment.site_comment_id)}")
 
 
 def _own(name: str, *keys: str) -> tuple[str, ...]:
-    """Return names of which each is a digest of both, so that none recognises anybody."""
+    """Return a digest of the name and each key, from which no sender can be recognised."""
     return tuple(f"{name}:{_digest(f'{name}{key}')}" for key in dict.fromkeys(keys))
 
 

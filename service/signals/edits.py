@@ -77,7 +77,7 @@ class Change:
 
 
 def ruled_text(comment: Comment, *, approved: bool, by: str) -> RuledText:
-    """Return what is remembered of a comment's text once somebody ruled on it."""
+    """Return the digests that are kept of a text on which a moderator decided."""
     digest = _Digest(comment)
     words = _words(comment)
     return RuledText(
@@ -166,7 +166,7 @@ def _words(comment: Comment) -> list[str]:
 
 
 def _said(tag: re.Match[str]) -> str:
-    """Return what stands in a tag's place for readers: nothing where it may part a word."""
+    """Return the text that readers see in place of a tag; nothing for an inline tag."""
     said = " ".join(_SAID.findall(tag["attributes"]))
     return f" {said} " if said or not tag["inline"] else ""
 

@@ -339,7 +339,7 @@ def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatc
     unknown = run.invoke(cli, ["migrate", *home, "--to", "m0999"])
 
     assert refused.exit_code != 0
-    assert "m0026: what people ruled on" in refused.stderr
+    assert "m0026: the decided text" in refused.stderr
     assert "m0025" not in refused.stderr
     assert done.exit_code == 0
     assert "It is at m0025." in done.output

@@ -13,11 +13,11 @@ spam: nobody frees a comment of theirs by rewriting it.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
+from service.domain.applying import unversioned, versioned
 from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Edit, SiteId
@@ -36,12 +36,11 @@ from service.signals.offering import offers
 # Two edits of one comment may arrive at once; of each round at least one is kept.
 _TRIES = 5
 _NAMES_AT_ONCE = 50
-_VERSION = re.compile(r"@[0-9]+\Z")
 
 
 def looks_like_version(site_comment_id: str) -> bool:
     """Return True if a site's id looks like a later version of another comment."""
-    return _VERSION.search(site_comment_id) is not None
+    return unversioned(site_comment_id) != site_comment_id
 
 
 def submit_version(
@@ -116,7 +115,7 @@ def _version_ids(site_id: SiteId, site_comment_id: str, intake: IntakePorts) -> 
     ids: list[CommentId] = []
     while True:
         names = [
-            _name(site_comment_id, number)
+            versioned(site_comment_id, number)
             for number in range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
         ]
         found = intake.comments.find_by_site_ids(site_id, names)
@@ -125,12 +124,8 @@ def _version_ids(site_id: SiteId, site_comment_id: str, intake: IntakePorts) -> 
             return ids
 
 
-def _name(site_comment_id: str, number: int) -> str:
-    return site_comment_id if number == 1 else f"{site_comment_id}@{number}"
-
-
 def _as_version(new: NewComment, number: int) -> NewComment:
-    name = _name(new.comment.site_comment_id or "", number)
+    name = versioned(new.comment.site_comment_id or "", number)
     return replace(new, comment=replace(new.comment, site_comment_id=name))
 
 
@@ -167,7 +162,7 @@ def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment
 
 
 def _ruled(newest: Case) -> RuledText | None:
-    """Return what a person last ruled on, None where nobody did or took it back."""
+    """Return the text of the last decision in force by a person, None without one."""
     decision = newest.decision
     if decision is None:
         return None if newest.decisions else newest.comment.ruled

@@ -194,7 +194,7 @@ def _held_back(message: Delivery, decision: Decision | None, seconds: int) -> De
 def write_withdrawn_messages(
     cases: Iterable[Case], telling: TellingPorts, common: CommonPorts
 ) -> list[Delivery]:
-    """Return what has sites that were built with comments built without them.
+    """Return the messages that make sites rebuild their pages without withdrawn comments.
 
     They are to be kept together with the withdrawal; `cases` are those as they stood before. A site
     that does not want that is told nothing.

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from service.domain.applying import versioned
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
@@ -69,7 +70,7 @@ def link_replies(
         if name in ids and parent in cases and cases[parent].withdrawn_at is not None
     ]
     # A later version has taken its place, unless it was deleted.
-    later = {f"{name}@{n}": name for n in range(2, _VERSIONS) for name in edited[:_EDITED]}
+    later = {versioned(name, n): name for n in range(2, _VERSIONS) for name in edited[:_EDITED]}
     found = intake.comments.find_by_site_ids(site.id, list(later)) if later else {}
     parents |= {later[version]: found[version] for version in later if version in found}
     cases |= _by_id(found.values(), site, review)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 LOSSES = {
     "m0025": "nothing",
-    "m0026": "what people ruled on before edits; later edits of it are judged anew",
+    "m0026": "the decided text of edited comments; their next edit is judged again",
     "m0027": "what kind of comment came, and deletions whose comments had not come yet",
 }
 """By revision; a guard fails on a migration that can be taken back and is missing here."""
