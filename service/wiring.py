@@ -151,6 +151,7 @@ def wire(settings: Settings) -> Wired:
         ),
         judging=JudgingPorts(
             verdicts=stores.verdicts,
+            rule_facts=stores.rule_facts,
             current_model=models.current,
             current_promise=lambda: read_promise(versions_folder(settings)),
             audit_share=settings.audit_share,

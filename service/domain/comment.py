@@ -39,6 +39,7 @@ class Post:
     url: str | None = None
     title: str | None = None
     excerpt: str | None = None
+    published_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -271,10 +272,10 @@ class Comment:
     def fingerprint(self) -> str:
         """Return a SHA-256 over what the site sent, the same for every repeat of one request.
 
-        Left out: our id, the time of arrival, the sender's keyed hashes (their key rotates) and
-        listings, the account's age and trust, what the form saw (a retry took longer), what an edit
-        changed and of what, the kind, and the user agent (a retry may come from another client
-        library).
+        Left out: our id, the time of arrival, the post's date (WordPress sends that of its last
+        change), the sender's keyed hashes (their key rotates) and listings, the account's age and
+        trust, what the form saw (a retry took longer), what an edit changed and of what, the kind,
+        and the user agent (a retry may come from another client library).
         """
         parts = [
             self.site_id,

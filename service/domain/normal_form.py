@@ -40,9 +40,10 @@ def content_key(text: str) -> str:
 
 def same_address(one: str | None, other: str | None) -> bool:
     """Return True if two URLs differ at most in scheme, case, `www.` or a final slash."""
-    return _bare(one) == _bare(other)
+    return bare_address(one) == bare_address(other)
 
 
-def _bare(address: str | None) -> str:
+def bare_address(address: str | None) -> str:
+    """Return a URL without scheme, `www.` and final slash, in lower case."""
     bare = (address or "").strip().casefold().split("://", 1)[-1]
     return bare.removeprefix("www.").rstrip("/")

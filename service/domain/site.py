@@ -7,6 +7,7 @@ from datetime import datetime
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
+from service.domain.rules import SiteRules
 
 AKISMET_KEY_ID = "akey"
 """What the ids of Akismet keys begin with, so that the two kinds of key are never mistaken."""
@@ -30,7 +31,7 @@ class SiteSettings:
     tells it at once. With `rejects_campaigns` an unsure comment is rejected without a person if
     people rejected enough of its campaign and approved none. With `learns` its decisions help with
     the next comments at once; those made before `learns_since` are forgotten for that. With
-    `public_feed` anybody may read what it shows under a post.
+    `public_feed` anybody may read what it shows under a post. `rules` hold what would be published.
     """
 
     mode: Mode = Mode.HOLD
@@ -45,6 +46,7 @@ class SiteSettings:
     learns: bool = True
     learns_since: datetime | None = None
     public_feed: bool = False
+    rules: SiteRules = field(default_factory=SiteRules)
 
     def __post_init__(self) -> None:
         for name in ("ham_cutoff", "spam_cutoff"):

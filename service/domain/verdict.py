@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from service.domain.comment import CommentId
 from service.domain.list_entry import Effect, Instruction
+from service.domain.rules import RuleHit
 
 
 class Outcome(StrEnum):
@@ -97,7 +98,8 @@ class Verdict:
     `degraded_by` names the evidence that was missing; a degraded verdict is always unsure.
     `ham_cutoff` and `spam_cutoff` are the probabilities it was compared with. `instruction` is
     the moderators' entry that matched: the outcome follows it, unless the verdict is degraded,
-    while score and evidence stay what the machine found.
+    while score and evidence stay what the machine found. `held_by` are the site's rules that made
+    unsure what was ham.
     """
 
     comment_id: CommentId
@@ -115,13 +117,14 @@ class Verdict:
     judged_at: datetime
     degraded_by: tuple[str, ...] = ()
     instruction: Instruction | None = None
+    held_by: tuple[RuleHit, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_spam <= 1.0 or math.isnan(self.p_spam):
             msg = f"p_spam must be in [0, 1], got {self.p_spam}"
             raise ValueError(msg)
-        if self.degraded_by and self.outcome is not Outcome.UNSURE:
-            msg = f"a degraded verdict must be unsure, got {self.outcome}"
+        if (self.degraded_by or self.held_by) and self.outcome is not Outcome.UNSURE:
+            msg = f"a degraded or held verdict must be unsure, got {self.outcome}"
             raise ValueError(msg)
         followed = self.followed
         if followed and self.outcome is not _OUTCOME_OF[followed.effect]:
@@ -136,4 +139,4 @@ class Verdict:
     @property
     def followed(self) -> Instruction | None:
         """Return the instruction that decided the outcome, None where the evidence did."""
-        return None if self.degraded else self.instruction
+        return None if self.degraded or self.held_by else self.instruction

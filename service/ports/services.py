@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from service.stores.sql.personal_data import PersonalDataStore
     from service.stores.sql.reports import ReportStore
     from service.stores.sql.retrainings import RetrainingStore
+    from service.stores.sql.rule_facts import RuleFactStore
     from service.stores.sql.search import CaseSearch
     from service.stores.sql.second_factors import SecondFactorStore
     from service.stores.sql.sender_records import SenderRecords
@@ -100,6 +101,7 @@ class JudgingPorts:
     """
 
     verdicts: VerdictStore
+    rule_facts: RuleFactStore
     current_model: Callable[[], JudgingModel]
     current_promise: Callable[[], Promise | None]
     audit_share: float = 0.02

@@ -7,6 +7,7 @@ from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import HIGHER_CUTOFF, SITE_DECISIONS, beside_of, quote_lean
 from service.scoring.policy import decide
+from service.scoring.rules import reason_of
 from service.scoring.weights import Cutoffs
 
 # Contributions smaller than this (a factor of 1.05 on the odds) change nothing a person could see.
@@ -44,7 +45,7 @@ def explain(verdict: Verdict, text: str = "", decision: Decision | None = None) 
         ruled = "approved" if decision.ruling is Ruling.APPROVE else "rejected"
         by = decision.decided_by.removeprefix(EDIT_POLICY)
         sentences.insert(0, f"Stays {ruled}, as {by} {ruled} it before the edit. {decision.note}")
-    if verdict.instruction is not None:
+    if verdict.instruction is not None or verdict.held_by:
         sentences.append(_beside(verdict, verdict.instruction))
     # It abstains where there is nothing to read.
     if verdict.model_p_spam is not None and verdict.model_contribution:
@@ -70,6 +71,8 @@ def _headline(verdict: Verdict) -> str:
     """Return the outcome, the probability and the cutoffs that it was compared with."""
     if verdict.degraded:
         return "Left to a person: evidence is missing."
+    if verdict.held_by:
+        return f"Held by a rule of the site: {'; '.join(map(reason_of, verdict.held_by))}."
     if verdict.followed is not None:
         return f"Called {verdict.outcome} by {about_instruction(verdict.followed)}."
     return f"Called {_by_evidence(verdict.outcome, verdict)}"
@@ -83,9 +86,9 @@ def about_instruction(instruction: Instruction) -> str:
     return f"{which} of the moderators: {named} (reason: {instruction.reason})"
 
 
-def _beside(verdict: Verdict, instruction: Instruction) -> str:
+def _beside(verdict: Verdict, instruction: Instruction | None) -> str:
     """Return what the evidence alone came to, or that the entry could not be followed."""
-    if verdict.degraded:
+    if verdict.degraded and instruction:
         return f"It matches {about_instruction(instruction)}, not followed without the evidence."
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
     alone = decide(verdict.p_spam, cutoffs, degraded=False)

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, NotFoundError
+from service.domain.rules import SiteRules
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
 from service.stores.sql import sql_stores
@@ -56,6 +57,7 @@ def test_every_setting_of_a_site_comes_back_as_it_was(stores):
         learns=False,
         learns_since=NOW,
         public_feed=True,
+        rules=SiteRules(max_links=2, closed_posts=("https://blog.example/p/1",)),
     )
     untouched = [
         field.name

@@ -112,6 +112,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
         "ix_comments_sender_network_key",
         "ix_comments_sender_email_key",
         "ix_comments_sender_name_key",
+        "ix_comments_account",
         "ix_comments_campaign",
         "ix_comments_campaign_waiting",
         "ix_comment_traits_fresh",

@@ -211,8 +211,11 @@ def change_site_settings(
         changes = [
             f"{one.name}: {_logged(old)} to {_logged(new)}"
             for one in fields(SiteSettings)
-            if (old := getattr(before, one.name)) != (new := getattr(after, one.name))
+            if one.name != "rules"
+            and (old := getattr(before, one.name)) != (new := getattr(after, one.name))
         ]
+        if before.rules != after.rules:
+            changes.append(before.rules.changes_to(after.rules))
         return AuditEntry(
             at=now, actor=actor, act="change settings", subject=site_id, detail="; ".join(changes)
         )

@@ -13,6 +13,7 @@ from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import History
+from service.domain.rules import RuleFacts
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.judging.attempts import AttemptCount
@@ -131,6 +132,7 @@ def _try_batch(
             book=book,
             taught=services.learning.taught(),
             timer=timer,
+            facts=_gather_facts(attempts, services.judging),
         )
     stored = _store(judged, attempts, services)
     timer.end(Stage.STORE)
@@ -183,6 +185,15 @@ def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History
     return None
 
 
+def _gather_facts(attempts: Sequence[Attempt], judging: JudgingPorts) -> list[RuleFacts | None]:
+    """Return what the sites' rules need to know of each comment, None where it cannot be read."""
+    try:
+        return [*judging.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])]
+    except StoreUnavailableError:
+        log.warning("what rules need is away, they hold", extra={"comments": len(attempts)})
+        return [None] * len(attempts)
+
+
 def _store(
     judged: Sequence[Judged], attempts: Sequence[Attempt], services: Services
 ) -> list[CommentId]:
@@ -225,10 +236,11 @@ def _log_judged(ids: Sequence[CommentId], stored: frozenset[CommentId]) -> None:
 def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
     """Return what a comment is grouped by, None for ham: readers who agree are no campaign.
 
-    None too for what could not be judged: what it is grouped by may be what could not be stored.
+    None too for ham that a rule holds, so that no campaign's policy rejects it, and for what could
+    not be judged: what it is grouped by may be what could not be stored.
     """
     verdict, output = judged.verdict, judged.output
-    if verdict.outcome is Outcome.HAM or _JUDGING in verdict.degraded_by:
+    if verdict.outcome is Outcome.HAM or verdict.held_by or _JUDGING in verdict.degraded_by:
         return None
     try:
         return traits_of(

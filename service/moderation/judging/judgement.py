@@ -12,6 +12,7 @@ from models.inputs import ModelOutput
 from service.domain.comment import Comment
 from service.domain.errors import ModelUnavailableError
 from service.domain.history import History
+from service.domain.rules import RuleFacts
 from service.domain.site import SiteSettings
 from service.domain.stage import Stage
 from service.domain.verdict import Verdict
@@ -23,6 +24,7 @@ from service.ports.models import JudgingModel
 from service.scoring.conclude import conclude
 from service.scoring.inputs import counting_output, model_input
 from service.scoring.policy import cutoffs_of
+from service.scoring.rules import apply_rules
 from service.scoring.seam import place_seam
 from service.signals.entry_book import EntryBook
 from service.signals.judged_text import judged_text
@@ -82,8 +84,12 @@ def judge_with_outputs(
     book: EntryBook | None,
     taught: Taught | None,
     timer: StageTimer,
+    facts: Sequence[RuleFacts | None] = (),
 ) -> list[Judged]:
-    """Return what `judge_comments` does, with the classifier's answers; tell `timer`."""
+    """Return what `judge_comments` does, with the classifier's answers; tell `timer`.
+
+    With `facts`, one a comment, the rules of `settings` hold what they hold.
+    """
     listed, comments = comments, [judged_text(comment) for comment in comments]
     missing = () if histories is not None else ("history",)
     histories = histories if histories is not None else [History()] * len(comments)
@@ -130,6 +136,9 @@ def judge_with_outputs(
                 promised=model.cutoffs,
                 settings=settings[index] if settings else None,
             )
+        if settings and facts:
+            rules = settings[index].rules
+            verdict = apply_rules(verdict, listed[index], rules, facts[index])
         judged.append(Judged(verdict=verdict, output=output, history=histories[index]))
         timer.end(Stage.CONCLUDE)
     return judged

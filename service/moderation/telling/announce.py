@@ -17,6 +17,7 @@ from service.domain.published import as_published
 from service.moderation.telling.applying import wants_message
 from service.moderation.telling.building import BUILD_EVERY, changes_site
 from service.ports.services import CommonPorts, Services, TellingPorts
+from service.scoring.rules import reason_of
 
 log = logging.getLogger(__name__)
 
@@ -278,9 +279,13 @@ def _payload(case: Case, event: EventKind, at: datetime) -> str:
 
 
 def _reasons(case: Case) -> list[str]:
-    """Return what spoke for spam or ham, the weightiest first; the detectors' own fixed words."""
+    """Return rules that held, then what spoke for spam or ham, the weightiest first.
+
+    All of it in fixed words of ours.
+    """
     if case.verdict is None:
         return []
     weighed = sorted(case.verdict.signals, key=lambda one: -abs(one.contribution))
     reasons = (one.signal.reason for one in weighed if one.contribution)
-    return list(dict.fromkeys(reasons))[:_MAX_REASONS]
+    held = map(reason_of, case.verdict.held_by)
+    return list(dict.fromkeys([*held, *reasons]))[:_MAX_REASONS]

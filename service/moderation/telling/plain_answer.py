@@ -18,7 +18,7 @@ def plain_answer(case: Case, settings: SiteSettings) -> Label | None:
 
     A moderator's ruling wins. A site that only observes is always told ham. For an unsure
     comment, a degraded one included, the site's `holds_unsure` chooses: told spam, such a client
-    puts it where its own moderators find it.
+    puts it where its own moderators find it. What a rule of the site holds is held.
     """
     if case.decision is not None:
         return Label.SPAM if case.decision.ruling is Ruling.REJECT else Label.HAM
@@ -27,7 +27,8 @@ def plain_answer(case: Case, settings: SiteSettings) -> Label | None:
     if case.verdict is None:
         return None
     if case.verdict.outcome is Outcome.UNSURE:
-        return Label.SPAM if settings.holds_unsure else Label.HAM
+        holds = settings.holds_unsure or case.verdict.held_by
+        return Label.SPAM if holds else Label.HAM
     return Label(case.verdict.outcome.value)
 
 

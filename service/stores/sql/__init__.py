@@ -33,6 +33,7 @@ from service.stores.sql.list_entries import ListEntryStore
 from service.stores.sql.personal_data import PersonalDataStore
 from service.stores.sql.reports import ReportStore
 from service.stores.sql.retrainings import RetrainingStore
+from service.stores.sql.rule_facts import RuleFactStore
 from service.stores.sql.search import CaseSearch
 from service.stores.sql.second_factors import SecondFactorStore
 from service.stores.sql.sender_records import SenderRecords
@@ -51,6 +52,7 @@ class SqlStores:
     backlog: BacklogStore
     comments: CommentStore
     verdicts: VerdictStore
+    rule_facts: RuleFactStore
     decisions: DecisionStore
     bulk_decisions: BulkDecisionStore
     cases: CaseStore
@@ -81,6 +83,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         backlog=BacklogStore(engine),
         comments=CommentStore(engine),
         verdicts=VerdictStore(engine),
+        rule_facts=RuleFactStore(engine),
         decisions=DecisionStore(engine),
         bulk_decisions=BulkDecisionStore(engine),
         cases=CaseStore(engine),

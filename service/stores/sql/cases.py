@@ -222,11 +222,15 @@ class CaseStore:
             )
 
 
+_HELD = sa.select(verdicts.c.comment_id).where(verdicts.c.held_by.is_not(None))
+
+
 def _would_be(cutoffs: Cutoffs) -> sa.ColumnElement[str]:
     """Return the outcome that these cutoffs make of a comment, as `scoring.policy.decide` says."""
     return sa.case(
         (comments.c.degraded.is_(True), Outcome.UNSURE.value),
         (comments.c.p_spam >= cutoffs.spam_cutoff, Outcome.SPAM.value),
+        (comments.c.id.in_(_HELD), Outcome.UNSURE.value),
         (comments.c.p_spam < cutoffs.ham_cutoff, Outcome.HAM.value),
         else_=Outcome.UNSURE.value,
     )

@@ -96,6 +96,7 @@ def _post(call: AkismetCall) -> Post:
     return Post(
         url=_cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
         excerpt=_cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),
+        published_at=read_any_moment(call.fields.get("comment_post_modified_gmt", "")),
     )
 
 

@@ -37,6 +37,7 @@ READ = COUNTED | frozenset(
         "comment_context",
         "comment_date_gmt",
         "comment_parent",
+        "comment_post_modified_gmt",
         "blog_charset",
         "user_role",
         "honeypot_field_name",

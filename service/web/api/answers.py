@@ -10,6 +10,7 @@ from service.domain.case import Case, State
 from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.list_entry import Effect, EntryKind
+from service.domain.rules import Rule
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.explanation import explain
 from service.web.edge.answers import Answer, ProblemAnswer
@@ -74,6 +75,13 @@ class InstructionAnswer(Answer):
     reason: str = Field(description="Why a moderator added the entry.")
 
 
+class RuleHitAnswer(Answer):
+    """A rule of the site that held the comment."""
+
+    rule: Rule
+    number: int | None = Field(description="The number that the rule had then.")
+
+
 class VerdictAnswer(Answer):
     """What the machine concluded, once and for good, with all the evidence it rests on."""
 
@@ -99,6 +107,9 @@ class VerdictAnswer(Answer):
     degraded_by: list[str] = Field(description="Which evidence was missing.")
     instruction: InstructionAnswer | None = Field(
         description="The entry that decided the outcome, unless degraded; the score never follows."
+    )
+    held_by: list[RuleHitAnswer] = Field(
+        description="The site's rules that made unsure what was ham; the score never follows."
     )
     explanation: list[str] = Field(description="Why, in sentences, the weightiest first.")
 
@@ -231,6 +242,17 @@ class SiteAnswer(Answer):
     name: str
     created_at: Moment
     settings: SettingsAnswer
+
+
+class RulesPreviewAnswer(Answer):
+    """What rules would have held of the last 90 days, at most of the newest 5,000 comments."""
+
+    since: Moment = Field(description="The comments that came since then were looked at.")
+    seen: int = Field(description="Comments that were published or held by a rule.")
+    held: int = Field(description="Those that these rules would have held.")
+    approved: int = Field(description="Of those held, how many people approved.")
+    rejected: int = Field(description="Of those held, how many people rejected.")
+    by_rule: dict[Rule, int] = Field(description="How many each rule would have held.")
 
 
 class FormAnswer(Answer):

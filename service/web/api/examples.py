@@ -16,6 +16,7 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.figures import AuditCount, DayCount, FigureCounts, WaitingNow
+from service.domain.rules import Rule
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.moderation.insight.figures import last_days
@@ -31,6 +32,7 @@ from service.web.api.answers import (
     KeyAnswer,
     KeyList,
     PageLinks,
+    RulesPreviewAnswer,
     SiteAnswer,
     WithdrawnAnswer,
 )
@@ -44,6 +46,7 @@ from service.web.api.callback_answers import (
     SetCallbackAnswer,
 )
 from service.web.api.figure_answers import FiguresAnswer
+from service.web.api.schemas import Rules
 from service.web.edge.answers import Answer, FormTokenAnswer, LiveAnswer, ReadyAnswer
 from service.web.edge.errors import KINDS, problem
 
@@ -85,9 +88,11 @@ REQUESTS: Mapping[str, object] = {
     "DecisionRequest": {"ruling": "reject", "note": "Sells boilers.", "decided_by": "jo"},
     "SettingsRequest": {"mode": "enforce", "spam_cutoff": 0.97, "languages": ["en", "pt-BR"]},
     "CallbackRequest": {"url": "https://blog.example/hook", "events": ["comment.judged"]},
+    "Rules": {"hold_first_comment": True, "max_links": 2},
     "KeyRequest": {"rotate": True, "overlap_seconds": 604800},
 }
 
+_RULES = Rules(hold_first_comment=True, max_links=2)
 _SETTINGS = SiteSettings(mode=Mode.ENFORCE, spam_cutoff=0.97, languages=("en", "pt-BR"))
 _SITE = Site(
     id=SiteId("site_0197a3c5e0a11"), name="Radiator blog", created_at=_NOON, settings=_SETTINGS
@@ -226,6 +231,16 @@ ANSWERS: Mapping[str, Answer] = {
     ),
     "get_site": SiteAnswer.from_value(_SITE),
     "change_settings": SiteAnswer.from_value(_SITE),
+    "get_rules": _RULES,
+    "set_rules": _RULES,
+    "preview_rules": RulesPreviewAnswer(
+        since=_NOON - timedelta(days=90),
+        seen=812,
+        held=14,
+        approved=1,
+        rejected=12,
+        by_rule={Rule.FIRST_COMMENT: 11, Rule.MANY_LINKS: 5},
+    ),
     "set_form": FormAnswer(
         hook_id="hook_0197a3c5e4f66", script="/public/hook_0197a3c5e4f66/form.js"
     ),

@@ -270,7 +270,12 @@ def _post(given: PostRequest | None) -> Post:
     if given is None:
         return Post()
     excerpt = (given.excerpt or given.text or "")[:MAX_EXCERPT_CHARS]
-    return Post(url=given.url or None, title=given.title or None, excerpt=excerpt or None)
+    return Post(
+        url=given.url or None,
+        title=given.title or None,
+        excerpt=excerpt or None,
+        published_at=given.published_at,
+    )
 
 
 def _author(given: AuthorRequest | None) -> Author:

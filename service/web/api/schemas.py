@@ -25,10 +25,13 @@ from service.domain.comment import (
     MOST_TRUST,
 )
 from service.domain.decision import Mode, Ruling
+from service.domain.published import MAX_POST_CHARS
+from service.domain.rules import MAX_RULED_POSTS, SiteRules
 from service.domain.site import MAX_UNDO_SECONDS
 from service.domain.verdict import Outcome
 from service.moderation.insight.figures import MAX_DAYS
 from service.moderation.intake.form_tokens import MAX_FIELD_CHARS
+from service.web.edge.answers import Answer
 from service.web.edge.given import is_email, is_web_address, language_tag, read_address
 from service.web.edge.moments import Moment
 from service.web.edge.reading import MAX_KEY_CHARS, TEXT_TOO_LARGE
@@ -140,6 +143,9 @@ class PostRequest(Request):
     text: Annotated[str, StringConstraints(max_length=_MAX_POST_CHARS)] | None = Field(
         default=None,
         description="The full text, where there is no excerpt; cut like it.",
+    )
+    published_at: Moment | None = Field(
+        default=None, description="When it was published; a site's rule may hold by its age."
     )
 
 
@@ -400,6 +406,52 @@ class SettingsRequest(Request):
             "5 members of its campaign and approved none."
         ),
     )
+
+
+_Number = Annotated[int, Field(strict=True), BeforeValidator(_whole)]
+_RulePosts = Annotated[
+    list[Annotated[Url, StringConstraints(min_length=1, max_length=MAX_POST_CHARS)]],
+    Field(max_length=MAX_RULED_POSTS),
+]
+
+
+class Rules(Answer):
+    """What the site holds of what would be published. Left out is off: the object is replaced."""
+
+    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+
+    hold_first_comment: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="Hold comments of people without an approved comment here."
+    )
+    link_min_approved: Annotated[_Number, Field(ge=1, le=100)] | None = Field(
+        default=None, description="Hold links of people with fewer approved comments here."
+    )
+    link_min_days: Annotated[_Number, Field(ge=1, le=365)] | None = Field(
+        default=None,
+        description="Hold links of people whose first approved comment here is younger, in days.",
+    )
+    max_links: Annotated[_Number, Field(ge=0, le=100)] | None = Field(
+        default=None, description="Hold texts with more links than this."
+    )
+    max_post_days: Annotated[_Number, Field(ge=1, le=10_000)] | None = Field(
+        default=None,
+        description="Hold comments on posts older than this, in days. A post without a date is as "
+        "old as its first comment here.",
+    )
+    premoderated_posts: _RulePosts = Field(
+        default=[], description="Addresses of posts whose comments are all held."
+    )
+    closed_posts: _RulePosts = Field(
+        default=[],
+        description="Addresses of posts whose comments are held because they are closed.",
+    )
+
+    def as_value(self) -> SiteRules:
+        """Return the rules, each post once."""
+        given = dict(self)
+        for name in ("premoderated_posts", "closed_posts"):
+            given[name] = tuple(dict.fromkeys(given[name]))
+        return SiteRules(**given)
 
 
 class KeyRequest(Request):

@@ -13,6 +13,7 @@ from service.moderation.admin.sites import (
     revoke_key,
     rotate_keys,
 )
+from service.moderation.review.preview_rules import preview_rules
 from service.moderation.telling.hooks import keep_form_hook
 from service.ports.services import CommonPorts, IntakePorts, Services, TellingPorts
 from service.web.api.answers import (
@@ -20,10 +21,11 @@ from service.web.api.answers import (
     IssuedKeyAnswer,
     KeyAnswer,
     KeyList,
+    RulesPreviewAnswer,
     SiteAnswer,
 )
 from service.web.api.route import Call, Reply, Route
-from service.web.api.schemas import KeyRequest, SettingsRequest
+from service.web.api.schemas import KeyRequest, Rules, SettingsRequest
 
 _TAG = "Site"
 _KEYS = "Keys"
@@ -53,6 +55,47 @@ def site_routes(services: Services) -> list[Route]:
             body=SettingsRequest,
             answer=SiteAnswer,
             answered="The site with its new settings.",
+        ),
+        Route(
+            method="GET",
+            path="/site/rules",
+            name="get_rules",
+            tag=_TAG,
+            summary="Read the rules that hold comments",
+            view=lambda call: Reply(answer=Rules.from_value(call.site.settings.rules)),
+            answer=Rules,
+            answered="The rules; without one, comments are held by their verdict alone.",
+        ),
+        Route(
+            method="PUT",
+            path="/site/rules",
+            name="set_rules",
+            tag=_TAG,
+            summary="Replace the rules that hold comments",
+            description=(
+                "Rules make unsure what would be ham, never spam. What is left out is off. They "
+                "count for comments judged from now on."
+            ),
+            view=lambda call: _set_rules(call, services.intake, services.common),
+            body=Rules,
+            answer=Rules,
+            answered="The new rules.",
+        ),
+        Route(
+            method="POST",
+            path="/site/rules/preview",
+            name="preview_rules",
+            tag=_TAG,
+            summary="Preview rules on the last 90 days",
+            description="Nothing is changed. At most the newest 5,000 comments are looked at.",
+            view=lambda call: Reply(
+                answer=RulesPreviewAnswer.from_value(
+                    preview_rules(call.site.id, call.body(Rules).as_value(), services)
+                )
+            ),
+            body=Rules,
+            answer=RulesPreviewAnswer,
+            answered="What these rules would have held.",
         ),
         Route(
             method="PUT",
@@ -120,6 +163,18 @@ def _change_settings(call: Call, intake: IntakePorts, common: CommonPorts) -> Re
         actor=_actor(call.site),
     )
     return Reply(answer=SiteAnswer.from_value(site))
+
+
+def _set_rules(call: Call, intake: IntakePorts, common: CommonPorts) -> Reply:
+    rules = call.body(Rules).as_value()
+    site = change_site_settings(
+        call.site.id,
+        lambda present: replace(present, rules=rules),
+        intake,
+        common,
+        actor=_actor(call.site),
+    )
+    return Reply(answer=Rules.from_value(site.settings.rules))
 
 
 def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:

@@ -92,6 +92,7 @@ def _draft(written: Members, post: Members, site_comment_id: str) -> Draft:
         post_url=post.text("html_url"),
         post_title=post.text("title") or post.text("name"),
         post_excerpt=_own_words(post.text("body") or post.text("description") or "") or None,
+        post_published_at=post.moment("created_at"),
         author_name=user.text("login"),
         author_id=user.id("id"),
         written_at=written.moment("updated_at")

@@ -152,6 +152,7 @@ class Draft:
     post_url: str | None = None
     post_title: str | None = None
     post_excerpt: str | None = None
+    post_published_at: datetime | None = None
     author_name: str | None = None
     author_id: str | None = None
     author_trust: Json = None
@@ -184,6 +185,7 @@ def as_comment(
             url=_whole(draft.post_url, MAX_URL_CHARS),
             title=_cut(draft.post_title, MAX_TITLE_CHARS),
             excerpt=_cut(draft.post_excerpt, MAX_EXCERPT_CHARS),
+            published_at=draft.post_published_at,
         ),
         author=Author(
             name=_cut(draft.author_name, MAX_NAME_CHARS),

@@ -37,6 +37,7 @@ from service.domain.normal_form import content_key
 from service.domain.phrase import phrase_from, phrase_values
 from service.domain.report import Label, Report
 from service.domain.ruled_text import RuledText
+from service.domain.rules import Rule, RuleHit, SiteRules
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.user import Preferences, Role, User
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal, WeightKind
@@ -58,6 +59,7 @@ _SENDER_KEYS = (
 )
 SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
 _SETTINGS = tuple(field.name for field in fields(SiteSettings))
+_RULES = tuple(field.name for field in fields(SiteRules))
 _PREFERENCES = tuple(field.name for field in fields(Preferences))
 
 
@@ -244,6 +246,11 @@ def settings_from(values: Values) -> SiteSettings:
     known |= {"mode": Mode(values["mode"]), "languages": tuple(values["languages"])}
     if known.get("learns_since"):
         known["learns_since"] = datetime.fromisoformat(known["learns_since"])
+    if "rules" in known:
+        rules = known["rules"]
+        known["rules"] = SiteRules(
+            **{name: _tuples(rules[name]) for name in _RULES if name in rules}
+        )
     return SiteSettings(**known)
 
 
@@ -258,6 +265,10 @@ def _instruction_from(values: Values | None) -> Instruction | None:
     return Instruction(**known)
 
 
+def _hits_from(values: Sequence[Values] | None) -> tuple[RuleHit, ...]:
+    return tuple(RuleHit(rule=Rule(one["rule"]), number=one["number"]) for one in values or ())
+
+
 def _preferences_from(values: Values | None) -> Preferences:
     """Return the preferences of a JSON column; what only another version knows is left out."""
     known = values or {}
@@ -269,11 +280,13 @@ def _events_from(values: Sequence[str]) -> tuple[EventKind, ...]:
 
 
 _instruction_values = writer(Instruction)
+_hit_values = writer(RuleHit)
 verdict_values = writer(
     Verdict,
     signals=lambda signals: [_signal_values(weighed) for weighed in signals],
     promo_spans=_span_values,
     instruction=lambda one: one and _instruction_values(one),
+    held_by=lambda hits: [_hit_values(hit) for hit in hits] or None,
 )
 verdict_from = reader(
     Verdict,
@@ -282,13 +295,18 @@ verdict_from = reader(
     promo_spans=_spans_from,
     degraded_by=tuple,
     instruction=_instruction_from,
+    held_by=_hits_from,
 )
 
 _DECISION_COLUMNS = {"bulk_decision_id": "stroke_id"}
 _decision_values = writer(Decision, columns=_DECISION_COLUMNS)
 decision_from = reader(Decision, columns=_DECISION_COLUMNS, ruling=Ruling)
 
-settings_values = writer(SiteSettings, learns_since=lambda at: at.isoformat() if at else None)
+settings_values = writer(
+    SiteSettings,
+    learns_since=lambda at: at.isoformat() if at else None,
+    rules=writer(SiteRules),
+)
 site_values = writer(Site, settings=settings_values)
 site_from = reader(Site, settings=settings_from)
 key_values, key_from = writer(SiteKey), reader(SiteKey)

@@ -82,6 +82,7 @@ comments = sa.Table(
     sa.Column("post_url", LosslessText),
     sa.Column("post_title", LosslessText),
     sa.Column("post_excerpt", LosslessText),
+    sa.Column("post_published_at", UtcDateTime),
     sa.Column("author_name", LosslessText),
     sa.Column("author_url", LosslessText),
     sa.Column("author_account_id", LosslessText),
@@ -204,6 +205,15 @@ _partial_index(
 )
 _partial_index("ix_comments_age", _c.outcome, _c.received_at, _c.id, where=is_kept_and_judged)
 _partial_index("ix_comments_post", _c.site_id, _c.post_url, where=has_short_post_url)
+# Holds all that is counted of an author's undecided comments.
+_partial_index(
+    "ix_comments_account",
+    _c.sender_account_key,
+    _c.outcome,
+    _c.decided,
+    _c.received_at,
+    where=_c.sender_account_key.is_not(None),
+)
 _partial_index(
     "ix_comments_content",
     _c.site_id,
@@ -231,9 +241,12 @@ verdicts = sa.Table(
     sa.Column("judged_at", UtcDateTime, nullable=False),
     sa.Column("degraded_by", sa.JSON, nullable=False),
     sa.Column("instruction", sa.JSON(none_as_null=True)),
+    # The site's rules that made unsure what was ham.
+    sa.Column("held_by", sa.JSON(none_as_null=True)),
     # Tells which version judged how many on which day without reading the verdicts themselves.
     sa.Index("ix_verdicts_judged", "judged_at", "model_version"),
 )
+_partial_index("ix_verdicts_held", verdicts.c.comment_id, where=verdicts.c.held_by.is_not(None))
 # Those few that moderators, by a list entry, concluded instead of the machine.
 sa.Index(
     "ix_verdicts_instructed",

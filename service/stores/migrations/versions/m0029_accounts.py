@@ -1,0 +1,29 @@
+"""Find by indexes an account's comments, and the verdicts that rules of a site held."""
+
+from __future__ import annotations
+
+from service.stores.migrations.online import create_index_online, drop_index_online
+
+revision = "m0029"
+down_revision = "m0028"
+branch_labels = None
+depends_on = None
+
+online = True
+
+
+def upgrade() -> None:
+    """Apply the change."""
+    create_index_online(
+        "ix_comments_account",
+        "comments",
+        ["sender_account_key", "outcome", "decided", "received_at"],
+        where="sender_account_key IS NOT NULL",
+    )
+    create_index_online("ix_verdicts_held", "verdicts", ["comment_id"], where="held_by IS NOT NULL")
+
+
+def downgrade() -> None:
+    """Take the change back."""
+    drop_index_online("ix_verdicts_held", "verdicts")
+    drop_index_online("ix_comments_account", "comments")
