@@ -230,6 +230,21 @@ class Settings(BaseSettings):
     keep_refused_versions: Annotated[int, Field(ge=1, le=1_000)] = 5
     """Retrained versions that were refused and are kept all the same, the newest of them."""
 
+    second_judge_url: Annotated[str, AfterValidator(_http_url)] | None = None
+    """Where a second judge answers, up to `/v1`; without one, nothing is asked and sent."""
+
+    second_judge_key: SecretStr | None = None
+    """What the second judge wants as its API key."""
+
+    second_judge_model: str = "gpt-oss-safeguard:20b"
+    """The model's name at the second judge."""
+
+    second_judge_policy: Path | None = None
+    """A file that says what is spam and ham here; without one, our own few sentences."""
+
+    second_judge_per_minute: Annotated[int, Field(ge=1, le=600)] = 6
+    """Comments that the second judge is asked about each minute, at most."""
+
     mail_url: SecretStr | None = None
     """The mail server that daily digests go through; without one, none are sent by mail."""
 

@@ -26,6 +26,7 @@ from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.mail import SmtpMailer, parse_mail_url
 from service.outbound.room import WebhookRoom
+from service.outbound.second_judge import POLICY, ChatJudge
 from service.outbound.sender import HttpSiteNotifier
 from service.ports.digest import Mailer, Room
 from service.ports.services import (
@@ -155,6 +156,7 @@ def wire(settings: Settings) -> Wired:
             current_model=models.current,
             current_promise=lambda: read_promise(versions_folder(settings)),
             audit_share=settings.audit_share,
+            second_judge=_open_second_judge(settings),
         ),
         clusters=ClustersPorts(
             campaigns=stores.campaigns,
@@ -339,6 +341,22 @@ def _open_room(settings: Settings) -> Room | None:
         )
         raise SettingsError(msg)
     return WebhookRoom(url, notifier)
+
+
+def _open_second_judge(settings: Settings) -> ChatJudge | None:
+    policy, key = settings.second_judge_policy, settings.second_judge_key
+    if settings.second_judge_url is None:
+        return None
+    try:
+        return ChatJudge(
+            settings.second_judge_url,
+            model=settings.second_judge_model,
+            policy=policy.read_text("utf-8") if policy else POLICY,
+            key=key.get_secret_value() if key else None,
+        )
+    except (OSError, ValueError) as error:
+        msg = f"{ENV_PREFIX}SECOND_JUDGE_URL or …_POLICY cannot be used: {error}"
+        raise SettingsError(msg) from None
 
 
 @contextmanager

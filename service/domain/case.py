@@ -9,6 +9,7 @@ from enum import StrEnum
 from service.domain.comment import Comment, CommentId, Lane, SiteId
 from service.domain.decision import Action, Decision, Mode, choose_action
 from service.domain.report import Report
+from service.domain.second_opinion import SecondOpinion
 from service.domain.verdict import Outcome, Verdict
 
 
@@ -28,7 +29,7 @@ class Case:
     that misses and false positives can be estimated without bias. `reports` are what the site
     said of it, oldest first. `withdrawn_at` is set once the comment was deleted at its site: then
     its words are gone and nobody needs to look at it. `campaign_id` is set once it was found to be
-    one of several alike.
+    one of several alike. `second_opinion` is a second judge's on a comment that is unsure.
     """
 
     comment: Comment
@@ -39,6 +40,7 @@ class Case:
     reports: tuple[Report, ...] = ()
     withdrawn_at: datetime | None = None
     campaign_id: str | None = None
+    second_opinion: SecondOpinion | None = None
 
     @property
     def decision(self) -> Decision | None:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from service.domain.second_opinion import SecondJudge
 from service.domain.sender import SenderSecrets
 from service.ports.clock import Clock
 from service.ports.comments import ScoringQueue
@@ -97,7 +98,7 @@ class JudgingPorts:
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
     `current_promise` returns what the serving version's cutoffs promise, None where no version can
     be read; it loads no classifier. `audit_share` is the share of confident verdicts, in [0, 1],
-    that goes to a moderator as the audit sample.
+    that goes to a moderator as the audit sample. `second_judge` is asked about what is unsure.
     """
 
     verdicts: VerdictStore
@@ -105,6 +106,7 @@ class JudgingPorts:
     current_model: Callable[[], JudgingModel]
     current_promise: Callable[[], Promise | None]
     audit_share: float = 0.02
+    second_judge: SecondJudge | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

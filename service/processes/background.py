@@ -19,6 +19,7 @@ from service.domain.retraining import Retraining, RetrainingOptions
 from service.moderation.admin.sessions import prune_sessions
 from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.group import GroupingMemory, group_fresh
+from service.moderation.judging.second_opinion import SecondJudging
 from service.moderation.learning.ask_retraining import retrain_if_wanted
 from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.rebuild import rebuild_if_blank
@@ -73,8 +74,8 @@ def run_background(wired: Wired) -> None:
         partial(deliver, services=services, delays=settings.callback_delays),
     )
     schedule = Schedule(jobs(wired), watch=wired.counting.watch_upkeep)
-    # By itself: a mail server may take minutes.
-    digests = Schedule([digest_job(wired)], watch=wired.counting.watch_upkeep)
+    # By themselves: a mail server, or a second judge, may take minutes.
+    digests = Schedule(slow_jobs(wired), watch=wired.counting.watch_upkeep)
     retraining = RetrainingThread(lambda goes_on: retrain(wired, goes_on))
     exposition = expose("background", wired)
     schedule.start()
@@ -214,9 +215,15 @@ def jobs(wired: Wired) -> list[Job]:
     ]
 
 
-def digest_job(wired: Wired) -> Job:
-    """Return what sends moderators their daily digest; what was not taken is tried again."""
-    return Job(task=TaskName.SEND_DIGESTS, every_seconds=600.0, run=lambda _: _send_digests(wired))
+def slow_jobs(wired: Wired) -> list[Job]:
+    """Return what sends daily digests, as often as they fail, and what asks a second judge."""
+    task, every, services = TaskName.SEND_DIGESTS, 600.0, wired.services
+    digests = Job(task=task, every_seconds=every, run=lambda _: _send_digests(wired))
+    if services.judging.second_judge is None:
+        return [digests]
+    judging = SecondJudging(services.judging, services.intake, services.common)
+    task, every = TaskName.ASK_SECOND_JUDGE, 60.0 / wired.settings.second_judge_per_minute
+    return [digests, Job(task=task, every_seconds=every, run=lambda _: judging.run())]
 
 
 def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:

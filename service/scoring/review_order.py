@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from service.domain.decision import Action, Mode, choose_action
 from service.domain.report import Label
+from service.domain.second_opinion import SecondOpinion
 from service.domain.verdict import Outcome
 
 # A comment that certainly stands wrong goes before one that came in this much earlier and certainly
@@ -24,6 +25,7 @@ def review_at(
     outcome: Outcome | None,
     p_spam: float,
     reported_as: Label | None = None,
+    opinion: SecondOpinion | None = None,
 ) -> datetime:
     """Return the moment by which a waiting comment stands in line: the earliest comes first.
 
@@ -31,9 +33,12 @@ def review_at(
     that what its site does with it now is wrong. Of a comment that is held or rejected that is the
     probability of ham, as a sincere person waits; of one that is published it is the probability
     of spam, as an advertisement is on display. Without a verdict there is no head start.
+    The `opinion` of a second judge counts as much as the verdict's own probability.
     """
     if outcome is None:
         return received_at
+    if opinion is not None:
+        p_spam = (p_spam + (opinion.outcome is Outcome.SPAM)) / 2
     is_published = choose_action(mode, outcome, None) is Action.PUBLISH
     p_wrong = p_spam if is_published else 1.0 - p_spam
     if reported_as is not None and reported_as.value != outcome.value:

@@ -31,6 +31,7 @@ class TaskName(StrEnum):
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
     SEND_DIGESTS = "slopsieve.send_digests"
+    ASK_SECOND_JUDGE = "slopsieve.ask_second_judge"
     PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, SiteId
+from service.domain.second_opinion import SecondOpinion
+from service.domain.verdict import Outcome
 from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 
 OTHER_SITE = SiteId("site-2")
@@ -69,3 +71,20 @@ def test_a_page_goes_on_where_it_ended_though_its_last_comment_is_decided_since(
     )
 
     assert "".join(case.comment.id for case in rest.cases) == "eba"
+
+
+def test_opinions_are_asked_for_in_the_order_of_the_queue_and_move_comments_in_it(kept):
+    opinion, ask = (
+        SecondOpinion(outcome=Outcome.SPAM, reason="x"),
+        kept.verdicts.next_without_opinion,
+    )
+    assert pages(kept, Order.REVIEW) == "aecdb"
+    assert not kept.verdicts.add_opinion(CommentId("a"), None)
+    assert ask(most_attempts=2).comment.id == "e"
+    assert kept.verdicts.add_opinion(CommentId("e"), opinion)
+    assert not kept.verdicts.add_opinion(CommentId("e"), opinion)
+
+    assert ask(most_attempts=1).comment.id == "c"
+    kept.comments.reposition(SITE, after=None, limit=9)
+    # All are held, so what may be spam waits for longer.
+    assert pages(kept, Order.REVIEW) == "acdeb"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Lane
-from service.processes.background import digest_job, jobs
+from service.processes.background import jobs, slow_jobs
 from service.settings import load_settings
 from service.tasks.celery_app import make_celery
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
@@ -33,9 +33,10 @@ def test_every_lane_has_a_queue_and_the_interactive_one_goes_first():
 
 
 def test_everything_that_is_done_on_time_has_one_job(tmp_path):
-    wired = wire(load_settings(data_dir=tmp_path, valkey_url="redis://localhost:1/0"))
+    settings = {"data_dir": tmp_path, "valkey_url": "redis://localhost:1/0"}
+    wired = wire(load_settings(**settings, second_judge_url="http://127.0.0.1:1/v1"))
 
-    tasks = [job.task for job in (*jobs(wired), digest_job(wired))]
+    tasks = [job.task for job in (*jobs(wired), *slow_jobs(wired))]
 
     wired.close()
     assert sorted(tasks) == sorted(TaskName)

@@ -158,6 +158,7 @@ def _record(case: Case) -> Mapping[str, Any]:
         "decisions": [_decision_to_json(one) for one in case.decisions],
         "reports": [asdict(report) for report in case.reports],
         "campaign_id": case.campaign_id,
+        "second_opinion": asdict(case.second_opinion) if case.second_opinion else None,
     }
 
 

@@ -29,6 +29,7 @@ from service.stores.sql.base.rows import (
     comment_from,
     decision_from,
     report_from,
+    second_opinion_from,
     settings_from,
     verdict_from,
 )
@@ -359,6 +360,7 @@ def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case
                 reports=tuple(found_reports[row.id]),
                 withdrawn_at=row.withdrawn_at,
                 campaign_id=row.campaign_id,
+                second_opinion=second_opinion_from(row.second_opinion),
             )
     return [cases[comment_id] for comment_id in ids if comment_id in cases]
 

@@ -403,6 +403,7 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
                 ),
                 review_rank=REST_RANK,
                 campaign_id=None,
+                second_opinion=None,
             )
         )
         # A moderator's note may name the person, or quote them.

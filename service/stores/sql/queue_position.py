@@ -13,7 +13,7 @@ from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.review_order import review_at
 from service.stores.cursor import review_rank
-from service.stores.sql.base.rows import Row, settings_from
+from service.stores.sql.base.rows import Row, second_opinion_from, settings_from
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.schema.tables import (
     comments,
@@ -32,6 +32,7 @@ POSITION_COLUMNS = (
     comments.c.decided,
     comments.c.reported_as,
     comments.c.withdrawn_at,
+    comments.c.second_opinion,
 )
 
 
@@ -58,10 +59,15 @@ def rank_of(
 
 
 def review_at_of(position: Row, *, mode: Mode, outcome: Outcome, p_spam: float) -> datetime:
-    """Return the `review_at` of a comment whose verdict comes now."""
+    """Return the `review_at` of a comment with this verdict."""
     reported_as = Label(position.reported_as) if position.reported_as else None
     return review_at(
-        position.received_at, mode=mode, outcome=outcome, p_spam=p_spam, reported_as=reported_as
+        position.received_at,
+        mode=mode,
+        outcome=outcome,
+        p_spam=p_spam,
+        reported_as=reported_as,
+        opinion=second_opinion_from(position.second_opinion),
     )
 
 
@@ -75,16 +81,21 @@ def reported_review_at(connection: sa.Connection, position: Row, label: Label) -
         outcome=Outcome(position.outcome) if position.outcome else None,
         p_spam=p_spam or 0.0,
         reported_as=label,
+        opinion=second_opinion_from(position.second_opinion),
     )
 
 
 def place_waiting(
-    connection: sa.Connection, site_id: SiteId, after: CommentId | None, limit: int
+    connection: sa.Connection,
+    site_id: SiteId,
+    after: CommentId | None,
+    limit: int,
+    *wanted: sa.ColumnElement[bool],
 ) -> CommentId | None:
-    """Place some of a site's waiting comments anew; see `CommentStore.reposition`."""
+    """Place some of a site's waiting comments again; see `CommentStore.reposition`."""
     query = (
         sa.select(*POSITION_COLUMNS, comments.c.p_spam)
-        .where(comments.c.site_id == site_id, waits_for_review)
+        .where(comments.c.site_id == site_id, waits_for_review, *wanted)
         .order_by(comments.c.id)
         .limit(limit)
         .with_for_update(key_share=True)

@@ -7,25 +7,40 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from service.campaigns.traits import Traits
+from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery
+from service.domain.second_opinion import SecondOpinion
 from service.domain.verdict import Verdict
 from service.ports.decisions import Tell
-from service.stores.sql.base.engine import write
-from service.stores.sql.base.rows import SENDER_COLUMNS, Row, verdict_values
+from service.stores.cursor import UNSURE_RANK
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import SENDER_COLUMNS, Row, second_opinion_from, verdict_values
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
-from service.stores.sql.queue_position import POSITION_COLUMNS, modes_of, rank_of, review_at_of
-from service.stores.sql.schema.tables import comments, verdicts, waits_for_verdict
+from service.stores.sql.queue_position import (
+    POSITION_COLUMNS,
+    modes_of,
+    place_waiting,
+    rank_of,
+    review_at_of,
+)
+from service.stores.sql.schema.tables import (
+    comments,
+    verdicts,
+    waits_for_review,
+    waits_for_verdict,
+)
 from service.stores.sql.search_index import mark_for_index
 
 _has_sender = sa.or_(*(comments.c[f"sender_{name}"].is_not(None) for name in SENDER_COLUMNS))
+_is_unsure = sa.and_(waits_for_review, comments.c.review_rank == UNSURE_RANK)
 
 
 class VerdictStore:
-    """Keeps verdicts, one a comment, for good."""
+    """Keeps verdicts, one a comment, for good, and a second judge's opinions beside them."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -68,6 +83,43 @@ class VerdictStore:
 
         stored = write(self._engine, add)
         return [v.comment_id for v in first.values() if v.comment_id in stored][::-1]
+
+    def next_without_opinion(self, *, most_attempts: int) -> Case | None:
+        """Return the unsure comment that a second judge is asked about next, None for none.
+
+        Those with the fewest attempts come first, of these the first in the review queue.
+        """
+        opinion = comments.c.second_opinion
+        attempts = sa.func.coalesce(opinion["attempts"].as_integer(), 0)
+        query = (
+            sa.select(comments.c.id)
+            .where(_is_unsure, opinion["outcome"].as_string().is_(None), attempts < most_attempts)
+            .order_by(attempts, comments.c.review_at, comments.c.id)
+            .limit(1)
+        )
+        with reading(self._engine) as connection:
+            return next(iter(load_cases(connection, list(connection.scalars(query)))), None)
+
+    def add_opinion(self, comment_id: CommentId, opinion: SecondOpinion | None) -> bool:
+        """Count an attempt and keep its opinion, by which the comment moves in the queue.
+
+        Return True if it was kept: not of a comment that is no longer unsure, or that has one.
+        """
+        is_it = comments.c.id == comment_id
+        query = sa.select(comments.c.site_id, comments.c.second_opinion).where(is_it, _is_unsure)
+
+        def add(connection: sa.Connection) -> bool:
+            row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
+            if row is None or second_opinion_from(row.second_opinion):
+                return False
+            values = {"attempts": (row.second_opinion or {}).get("attempts", 0) + 1}
+            if opinion is not None:
+                values |= {"outcome": opinion.outcome.value, "reason": opinion.reason}
+            connection.execute(sa.update(comments).where(is_it).values(second_opinion=values))
+            place_waiting(connection, row.site_id, None, 1, is_it)
+            return opinion is not None
+
+        return write(self._engine, add)
 
 
 def _may_keep(traits: Traits, positions: Mapping[CommentId, Row]) -> bool:

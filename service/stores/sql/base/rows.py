@@ -38,6 +38,7 @@ from service.domain.phrase import phrase_from, phrase_values
 from service.domain.report import Label, Report
 from service.domain.ruled_text import RuledText
 from service.domain.rules import Rule, RuleHit, SiteRules
+from service.domain.second_opinion import SecondOpinion
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.user import Preferences, Role, User
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal, WeightKind
@@ -297,6 +298,14 @@ verdict_from = reader(
     instruction=_instruction_from,
     held_by=_hits_from,
 )
+
+
+def second_opinion_from(values: Values | None) -> SecondOpinion | None:
+    """Return the second judge's opinion, None where it was only asked for."""
+    if not values or "outcome" not in values:
+        return None
+    return SecondOpinion(outcome=Outcome(values["outcome"]), reason=values["reason"])
+
 
 _DECISION_COLUMNS = {"bulk_decision_id": "stroke_id"}
 _decision_values = writer(Decision, columns=_DECISION_COLUMNS)

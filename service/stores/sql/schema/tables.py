@@ -108,6 +108,8 @@ comments = sa.Table(
     sa.Column("edit", LosslessText),
     # What a person ruled on before the edit, in digests, see `RuledText`.
     sa.Column("ruled_text", sa.JSON(none_as_null=True)),
+    # How often a second judge was asked, and what it said: `attempts`, `outcome`, `reason`.
+    sa.Column("second_opinion", sa.JSON(none_as_null=True)),
 )
 
 

@@ -15,6 +15,7 @@ from service.domain.decision import EDIT_POLICY, Action, Decision, Mode, Ruling
 from service.domain.normal_form import unescape
 from service.domain.phrase import Phrase
 from service.domain.report import Label
+from service.domain.second_opinion import SecondOpinion
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import (
@@ -242,6 +243,7 @@ class CaseView:
     links: tuple[LinkView, ...]
     more_links: int
     claimed_by: tuple[Piece, ...]
+    second_opinion: SecondOpinion | None
     history: tuple[Event, ...]
 
 
@@ -266,6 +268,7 @@ class RowView:
     decision: DecisionView | None
     claimed_by: tuple[Piece, ...]
     skipped: bool
+    second_opinion: SecondOpinion | None
 
 
 def present_row(
@@ -296,6 +299,7 @@ def present_row(
         decision=_decision(case.decision, now),
         claimed_by=_holder(case, claim),
         skipped=skipped and case.decision is None,
+        second_opinion=case.second_opinion,
     )
 
 
@@ -338,6 +342,7 @@ def present_case(
         links=present_links(links),
         more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
         claimed_by=_holder(case, claim),
+        second_opinion=case.second_opinion,
         history=_history(case, now),
     )
 

@@ -18,6 +18,7 @@ from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
 from service.ports.services import ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.pages.common.last_bulk_decision import note_given
+from service.web.pages.common.marking import part_text
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.review.claiming import skip as put_off
 from service.web.pages.review.live_pages import add_live
@@ -42,6 +43,7 @@ _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 def add_review(app: Flask, pages: Blueprint, services: Services) -> None:
     """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
+    app.add_template_filter(part_text, "parted")
     app.extensions[COUNTS] = TabCounts(services.review)
     _add_lists(pages, services)
     _add_rulings(pages, services)

@@ -1,0 +1,45 @@
+"""Asks a second judge about unsure comments. It decides nothing and teaches nothing."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from service.domain.errors import NoOpinionError
+from service.ports.services import CommonPorts, IntakePorts, JudgingPorts
+
+log = logging.getLogger(__name__)
+
+_MOST_ATTEMPTS = 3
+_FIRST_REST, _LONGEST_REST = timedelta(minutes=1), timedelta(hours=1)
+
+
+class SecondJudging:
+    """Asks about one comment a run, while none waits for its verdict.
+
+    After a failure it rests, twice as long each time, so that few comments lose attempts to a
+    judge that is down.
+    """
+
+    def __init__(self, judging: JudgingPorts, intake: IntakePorts, common: CommonPorts) -> None:
+        self._judging, self._intake, self._common = judging, intake, common
+        self._rest, self._rests_until = _FIRST_REST, common.clock()
+
+    def run(self) -> bool:
+        """Return True if an opinion was stored. Raises `StoreUnavailableError`."""
+        judge, now = self._judging.second_judge, self._common.clock()
+        if judge is None or now < self._rests_until or any(self._intake.queue.depth().values()):
+            return False
+        case = self._judging.verdicts.next_without_opinion(most_attempts=_MOST_ATTEMPTS)
+        if case is None:
+            return False
+        comment, opinion = case.comment, None
+        try:
+            opinion = judge(comment, self._common.sites.get(comment.site_id).name)
+            self._rest = _FIRST_REST
+        except NoOpinionError as error:
+            problem = {"comment_id": comment.id, "problem": str(error)}
+            log.warning("the second judge gave no opinion", extra=problem)
+            self._rests_until = now + self._rest
+            self._rest = min(self._rest * 2, _LONGEST_REST)
+        return self._judging.verdicts.add_opinion(comment.id, opinion)
