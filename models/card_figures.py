@@ -50,12 +50,6 @@ def card_figures(card: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def tested_on(card: Mapping[str, Any]) -> object:
-    """Return what the figures were measured on: cards that differ in it cannot be compared."""
-    sources = _table(card, "rotation").get("sources")
-    return _table(card, "partition").get("test"), card.get("test_data"), sources
-
-
 def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     value = values.get(key)
     return value if isinstance(value, dict) else {}

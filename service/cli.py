@@ -35,7 +35,7 @@ _COMMANDS = {
     "hooks": ("hooks", "Create URLs that platforms' webhooks post to."),
     "plugins": ("plugins", "Write plugins for platforms into files to upload there."),
     "lists": ("lists", "Allow and block senders, networks, domains and phrases."),
-    "reputation": ("reputation_lists", "Import lists of known senders; rebuild or forget records."),
+    "reputation": ("reputation", "Import lists of known senders; rebuild or forget records."),
     "erase": ("erase", "Erase a person's comments and sender keys."),
     "import": ("transfer", "Import the comments in FILE and have them judged."),
     "export": ("transfer", "Write a site's verdicts and decisions, one comment a row."),

@@ -26,11 +26,9 @@ from models.registry import (
     read_current_name,
     read_previous_name,
 )
-from service.commands.opening import find_installation
-from service.commands.output import data_dir_option
+from service.commands.opening import command_settings, data_dir_option, find_installation
 from service.commands.whole_files import open_whole
 from service.data_folder import DataFolder
-from service.settings import load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.sql.damage import is_whole
 from service.supervisor.lock import only_one
@@ -49,7 +47,7 @@ _PRIVATE = 0o600
 @click.command("backup")
 @click.argument("file", type=click.Path(dir_okay=False))
 @data_dir_option
-def backup_command(file: str, data_dir: str | None) -> None:
+def backup_command(file: str) -> None:
     """Write the embedded database, the secret key, imported lists and own models into FILE (.tar).
 
     All of it is checked first, as restore does: what is damaged is not backed up, the command ends
@@ -59,7 +57,7 @@ def backup_command(file: str, data_dir: str | None) -> None:
     in it: they are filled again from its decisions. Of the models that were trained here, the
     current one and the one before are in it. Keep the file as safe as the machine itself.
     """
-    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    settings = command_settings()
     if settings.database_url is not None:
         msg = (
             "this installation keeps its data in another database (SLOPSIEVE_DATABASE_URL): "
@@ -84,8 +82,10 @@ def backup_command(file: str, data_dir: str | None) -> None:
                 for name, path in parts.items():
                     _add_file(archive, name, path, sha256=manifest["files"][name])
         except (OSError, sqlite3.Error) as error:
-            msg_0 = f"{type(error).__name__}, {_reason(error)}"
-            raise _not_backed_up(msg_0) from error
+            said = error.strerror if isinstance(error, OSError) else None
+            reason = said or "see that the disks of the data folder and of the backup have room"
+            why = f"{type(error).__name__}, {reason}"
+            raise _not_backed_up(why) from error
     folder.last_backup_file.touch(mode=_PRIVATE)
     click.echo(f"Backed up: {len(parts)} files.", err=True)
 
@@ -93,14 +93,13 @@ def backup_command(file: str, data_dir: str | None) -> None:
 @click.command("restore")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @data_dir_option
-def restore_command(file: str, data_dir: str | None) -> None:
+def restore_command(file: str) -> None:
     """Put a backup into a data folder that holds no database yet.
 
     Every file is checked against its SHA-256 and the database by SQLite before anything is put in
     its place. Histories are filled again by themselves at the next start.
     """
-    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-    folder = DataFolder(settings.data_dir)
+    folder = DataFolder(command_settings().data_dir)
     with only_one(folder.lock_file):
         taken = [
             name for name in (_DATABASE, _KEY, _LISTS, _MODELS) if (folder.path / name).exists()
@@ -151,11 +150,6 @@ def _not_backed_up(why: str) -> StartError:
     return StartError(f"nothing was backed up, earlier backups are as they were: {why}")
 
 
-def _reason(error: OSError | sqlite3.Error) -> str:
-    said = error.strerror if isinstance(error, OSError) else None
-    return said or "see that the disks of the data folder and of the backup have room"
-
-
 def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
     yield _DATABASE, database
     if (key := folder.path / _KEY).is_file():
@@ -197,11 +191,8 @@ def _manifest(parts: dict[str, Path]) -> dict[str, Any]:
 
 
 def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _add_file(archive: tarfile.TarFile, name: str, path: Path, *, sha256: str) -> None:

@@ -6,13 +6,11 @@ from typing import TextIO
 
 import click
 
-from service.commands.opening import ACTOR, open_services
-from service.commands.output import data_dir_option, json_option, print_rows
-from service.commands.sites import find_site
+from service.commands.opening import ACTOR, ByValue, find_site, with_services
+from service.commands.output import columns, json_option, print_rows, prints_json
 from service.domain.delivery import (
     PLATFORM_FORMS,
     Delivery,
-    DeliveryAttempt,
     DeliveryForm,
     DeliveryState,
     Endpoint,
@@ -30,6 +28,7 @@ from service.moderation.telling.callbacks import (
     set_build_hook,
     set_callback,
 )
+from service.ports.services import Services
 
 
 @click.group("callbacks")
@@ -44,71 +43,67 @@ def callbacks_group() -> None:
     "--event",
     "events",
     multiple=True,
-    type=click.Choice([event.value for event in EventKind]),
+    type=ByValue(EventKind),
     help="What to tell; may be repeated. Everything, if not given.",
 )
-@data_dir_option
+@with_services
 @json_option
-def set_command(
-    site: str, url: str, events: tuple[str, ...], data_dir: str | None, *, as_json: bool
-) -> None:
+def set_command(services: Services, site: str, url: str, events: tuple[EventKind, ...]) -> None:
     """Have SITE told at URL and print the secret that signs, which is shown this once."""
-    with open_services(data_dir=data_dir) as services:
-        wanted = tuple(EventKind(event) for event in events) or tuple(EventKind)
-        found = find_site(site, services.common)
-        issued = set_callback(
-            found.id, url, services.telling, services.common, actor=ACTOR, events=wanted
-        )
-    row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
-    print_rows([row], as_json=as_json)
+    issued = set_callback(
+        find_site(site, services).id,
+        url,
+        services.telling,
+        services.common,
+        actor=ACTOR,
+        events=events or tuple(EventKind),
+    )
+    _print_endpoint(issued.endpoint, secret=issued.secret)
 
 
 @callbacks_group.command("apply")
 @click.argument("site")
-@click.argument("platform", type=click.Choice([form.value for form in PLATFORM_FORMS]))
+@click.argument("platform", type=ByValue(PLATFORM_FORMS))
 @click.option(
     "--token-file",
     type=click.File("r"),
     required=True,
     help="A file with the platform's token; - reads it from standard input.",
 )
-@click.option("--url", default=None, help="The platform's address; GitHub's own if left out.")
+@click.option("--url", help="The platform's address; GitHub's own if left out.")
 @click.option(
     "--event",
     "events",
     multiple=True,
-    type=click.Choice([event.value for event in APPLIED_EVENTS]),
+    type=ByValue(APPLIED_EVENTS),
     help="What to apply; may be repeated. Both, if not given.",
 )
-@data_dir_option
+@with_services
 @json_option
 def apply_command(
+    services: Services,
     site: str,
-    platform: str,
+    platform: DeliveryForm,
     token_file: TextIO,
     url: str | None,
-    events: tuple[str, ...],
-    data_dir: str | None,
-    *,
-    as_json: bool,
+    events: tuple[EventKind, ...],
 ) -> None:
     """Hide what is rejected at PLATFORM, where SITE's comments come from; undo shows it again.
 
     The token is shown nowhere again. The same command with a new token mends one that ended: what
     waited goes out. A site that has a callback or a build hook is told by that alone.
     """
-    with open_services(data_dir=data_dir) as services:
-        endpoint = set_applier(
-            find_site(site, services.common).id,
-            DeliveryForm(platform),
-            token_file.read(),
-            services.telling,
-            services.common,
-            actor=ACTOR,
-            url=url,
-            events=tuple(EventKind(event) for event in events) or APPLIED_EVENTS,
-        )
-    print_rows([_endpoint_row(endpoint)], as_json=as_json)
+    endpoint = set_applier(
+        find_site(site, services).id,
+        platform,
+        token_file.read(),
+        services.telling,
+        services.common,
+        actor=ACTOR,
+        url=url,
+        events=events or APPLIED_EVENTS,
+    )
+    _print_endpoint(endpoint)
 
 
 @callbacks_group.command("build")
@@ -117,180 +112,146 @@ def apply_command(
 @click.option(
     "--token-file",
     type=click.File("r"),
-    default=None,
     help="A file with a token, where the host asks for one, as GitHub does; - is standard input.",
 )
-@data_dir_option
+@with_services
 @json_option
-def build_command(
-    site: str, url: str, token_file: TextIO | None, data_dir: str | None, *, as_json: bool
-) -> None:
+def build_command(services: Services, site: str, url: str, token_file: TextIO | None) -> None:
     """Have SITE built anew by a call of URL when the comments that it shows have changed.
 
     All changes of a minute are told by one call. A site that has a callback, or whose decisions are
     applied at a platform, is told by that alone.
     """
-    with open_services(data_dir=data_dir) as services:
-        endpoint = set_build_hook(
-            find_site(site, services.common).id,
-            url,
-            services.telling,
-            services.common,
-            actor=ACTOR,
-            token=token_file.read() if token_file else None,
-        )
-    print_rows([_endpoint_row(endpoint)], as_json=as_json)
+    endpoint = set_build_hook(
+        find_site(site, services).id,
+        url,
+        services.telling,
+        services.common,
+        actor=ACTOR,
+        token=token_file.read() if token_file else None,
+    )
+    _print_endpoint(endpoint)
 
 
 @callbacks_group.command("resume")
 @click.argument("site")
-@data_dir_option
+@with_services
 @json_option
-def resume_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
+def resume_command(services: Services, site: str) -> None:
     """Try a platform or build hook again that refused, once that is mended there."""
-    with open_services(data_dir=data_dir) as services:
-        endpoint = resume_applier(
-            find_site(site, services.common).id, services.telling, services.common, actor=ACTOR
-        )
-    print_rows([_endpoint_row(endpoint)], as_json=as_json)
+    site_id = find_site(site, services).id
+    _print_endpoint(resume_applier(site_id, services.telling, services.common, actor=ACTOR))
 
 
 @callbacks_group.command("rotate")
 @click.argument("site")
-@data_dir_option
+@with_services
 @json_option
-def rotate_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
+def rotate_command(services: Services, site: str) -> None:
     """Sign with a new secret beside the old one; the next rotation ends the old one."""
-    with open_services(data_dir=data_dir) as services:
-        issued = rotate_secret(
-            find_site(site, services.common).id, services.telling, services.common, actor=ACTOR
-        )
-    row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
-    print_rows([row], as_json=as_json)
+    site_id = find_site(site, services).id
+    issued = rotate_secret(site_id, services.telling, services.common, actor=ACTOR)
+    _print_endpoint(issued.endpoint, secret=issued.secret)
 
 
 @callbacks_group.command("remove")
 @click.argument("site")
-@data_dir_option
-def remove_command(site: str, data_dir: str | None) -> None:
+@with_services
+def remove_command(services: Services, site: str) -> None:
     """Tell SITE nothing more."""
-    with open_services(data_dir=data_dir) as services:
-        found = find_site(site, services.common)
-        get_callback(found.id, services.telling)
-        remove_callback(found.id, services.telling, services.common, actor=ACTOR)
+    found = find_site(site, services)
+    get_callback(found.id, services.telling)
+    remove_callback(found.id, services.telling, services.common, actor=ACTOR)
     click.echo(f"{found.name} is told nothing more.")
 
 
 @callbacks_group.command("sites")
-@data_dir_option
+@with_services
 @json_option
-def sites_command(data_dir: str | None, *, as_json: bool) -> None:
+def sites_command(services: Services) -> None:
     """List the sites that are told, with where and of what."""
-    with open_services(data_dir=data_dir) as services:
-        endpoints = [
-            services.telling.endpoints.get(site.id) for site in services.common.sites.all()
-        ]
+    endpoints = [services.telling.endpoints.get(site.id) for site in services.common.sites.all()]
     rows = [_endpoint_row(endpoint) for endpoint in endpoints if endpoint is not None]
-    print_rows(rows, as_json=as_json, empty="No site is told; `slopsieve callbacks set SITE URL`.")
+    print_rows(rows, empty="No site is told; `slopsieve callbacks set SITE URL`.")
 
 
 @callbacks_group.command("list")
-@click.option("--site", default=None, help="Only messages to this site.")
+@click.option("--site", help="Only messages to this site.")
 @click.option("--dead", is_flag=True, help="Only messages that were given up.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@data_dir_option
+@with_services
 @json_option
-def list_command(
-    site: str | None, limit: int, data_dir: str | None, *, dead: bool, as_json: bool
-) -> None:
+def list_command(services: Services, site: str | None, limit: int, *, dead: bool) -> None:
     """List the newest messages."""
-    with open_services(data_dir=data_dir) as services:
-        found = services.telling.deliveries.recent(
-            state=DeliveryState.DEAD if dead else None,
-            site_id=find_site(site, services.common).id if site else None,
-            limit=limit,
-        )
-        rows = [_delivery_row(one, services.telling.deliveries.attempts(one.id)) for one in found]
-    empty = "No message was given up." if dead else "There are no messages yet."
-    print_rows(rows, as_json=as_json, empty=empty)
+    found = services.telling.deliveries.recent(
+        state=DeliveryState.DEAD if dead else None,
+        site_id=find_site(site, services).id if site else None,
+        limit=limit,
+    )
+    rows = [_delivery_row(one, services) for one in found]
+    print_rows(rows, empty="No message was given up." if dead else "There are no messages yet.")
 
 
 @callbacks_group.command("log")
 @click.argument("delivery_id")
-@data_dir_option
+@with_services
 @json_option
-def log_command(delivery_id: str, data_dir: str | None, *, as_json: bool) -> None:
+def log_command(services: Services, delivery_id: str) -> None:
     """List the attempts to deliver one message."""
-    with open_services(data_dir=data_dir) as services:
-        get_delivery(delivery_id, services.telling)
-        rows = [
-            {
-                "at": one.at.isoformat(timespec="milliseconds"),
-                "milliseconds": one.milliseconds,
-                "status": one.status,
-                "problem": one.problem,
-            }
-            for one in services.telling.deliveries.attempts(delivery_id)
-        ]
-    print_rows(rows, as_json=as_json, empty="It was not tried yet.")
+    get_delivery(delivery_id, services.telling)
+    rows = [
+        {
+            "at": one.at.isoformat(timespec="milliseconds"),
+            **columns(one, "milliseconds", "status", "problem"),
+        }
+        for one in services.telling.deliveries.attempts(delivery_id)
+    ]
+    print_rows(rows, empty="It was not tried yet.")
 
 
 @callbacks_group.command("replay")
 @click.argument("ids", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="All messages that were given up.")
-@click.option("--site", default=None, help="With --all: only messages to this site.")
-@data_dir_option
+@click.option("--site", help="With --all: only messages to this site.")
+@with_services
 @json_option
 def replay_command(
-    ids: tuple[str, ...],
-    site: str | None,
-    data_dir: str | None,
-    *,
-    everything: bool,
-    as_json: bool,
+    services: Services, ids: tuple[str, ...], site: str | None, *, everything: bool
 ) -> None:
     """Try messages that were given up again, from the start, at the address of today."""
     if bool(ids) == everything or (site and not everything):
         raise click.UsageError("Name the messages to replay, or give --all (with --site or not).")
-    with open_services(data_dir=data_dir) as services:
-        replayed = replay_deliveries(
-            services.telling,
-            services.common,
-            actor=ACTOR,
-            ids=None if everything else ids,
-            site_id=find_site(site, services.common).id if site else None,
-        )
-    if as_json:
-        print_rows([{"replayed": replayed}], as_json=True)
+    replayed = replay_deliveries(
+        services.telling,
+        services.common,
+        actor=ACTOR,
+        ids=None if everything else ids,
+        site_id=find_site(site, services).id if site else None,
+    )
+    if prints_json():
+        print_rows([{"replayed": replayed}])
     else:
         click.echo(f"{replayed} messages are tried again." if replayed else "There was none.")
 
 
+def _print_endpoint(endpoint: Endpoint, **secret: str) -> None:
+    print_rows([{**_endpoint_row(endpoint), **secret}])
+
+
 def _endpoint_row(endpoint: Endpoint) -> dict[str, object]:
     return {
-        "site_id": endpoint.site_id,
-        "form": endpoint.form.value,
-        "url": endpoint.url,
-        "events": ", ".join(event.value for event in endpoint.events),
+        **columns(endpoint, "site_id", "form", "url"),
+        "events": ", ".join(endpoint.events),
         "secrets": len(endpoint.secrets),
-        "refused_at": endpoint.refused_at,
-        "rests_until": endpoint.rests_until,
-        "called_at": endpoint.called_at,
+        **columns(endpoint, "refused_at", "rests_until", "called_at"),
     }
 
 
-def _delivery_row(delivery: Delivery, log: list[DeliveryAttempt]) -> dict[str, object]:
-    last = log[-1] if log else None
+def _delivery_row(one: Delivery, services: Services) -> dict[str, object]:
+    last = next(reversed(services.telling.deliveries.attempts(one.id)), None)
     return {
-        "id": delivery.id,
-        "site_id": delivery.site_id,
-        "comment_id": delivery.comment_id,
-        "event": delivery.event.value,
-        "form": delivery.form.value,
-        "state": delivery.state.value,
-        "attempts": delivery.attempts,
+        **columns(one, "id", "site_id", "comment_id", "event", "form", "state", "attempts"),
         "status": last.status if last else None,
         "problem": last.problem if last else None,
-        "created_at": delivery.created_at,
-        "next_try_at": delivery.next_try_at,
+        **columns(one, "created_at", "next_try_at"),
     }

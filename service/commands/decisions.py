@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from service.commands.opening import open_services
-from service.commands.output import data_dir_option
-from service.commands.progress import CountingProgress
-from service.commands.sites import find_site
+from service.commands.opening import find_site, with_services
+from service.commands.progress import Progress
 from service.commands.whole_files import open_whole
-from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.moderation.learning.export_labelled import decisions_for_training
-from service.ports.services import CommonPorts
+from service.ports.services import Services
 
 # Away from a terminal a line for every so many: some seconds of work.
 _A_LINE = 10_000
@@ -38,15 +34,15 @@ def decisions_group() -> None:
     help="The file to write, readable by its owner alone; a name in .gz is gzipped.",
 )
 @click.option("--site", "site_names", multiple=True, help="A site's name or id; may be repeated.")
-@click.option("--since", default=None, help="Only decisions from this day or moment on (UTC).")
-@click.option("--until", default=None, help="Only decisions before this day or moment (UTC).")
-@data_dir_option
+@click.option("--since", help="Only decisions from this day or moment on (UTC).")
+@click.option("--until", help="Only decisions before this day or moment (UTC).")
+@with_services
 def export_command(
+    services: Services,
     out: str,
     site_names: tuple[str, ...],
     since: str | None,
     until: str | None,
-    data_dir: str | None,
 ) -> None:
     """Write decided comments with their texts, one a line, oldest decision first, for training.
 
@@ -54,44 +50,34 @@ def export_command(
     decided is a pseudonym. The file holds people's words: keep it on this machine, and delete it
     once it was learnt from.
     """
-    with open_services(data_dir=data_dir) as services:
-        problems: list[Problem] = []
-        sites = _sites(site_names, services.common, problems)
-        begin, end = _moment("since", since, problems), _moment("until", until, problems)
-        if begin is not None and end is not None and begin >= end:
-            problems.append(
-                Problem(field="until", problem="is not after since", remedy="give a later one")
-            )
-        if not Path(out).resolve().parent.is_dir():
-            problems.append(
-                Problem(field="out", problem="has no folder to lie in", remedy="make it first")
-            )
-        if problems:
-            raise InvalidInputError(problems)
-        done = 0
-        with (
-            open_whole(out, mode=_ONLY_OWN) as stream,
-            CountingProgress("Exporting", unit="decisions", a_line=_A_LINE) as progress,
-        ):
-            rows = decisions_for_training(services, sites=sites, since=begin, until=end)
-            for done, row in enumerate(rows, start=1):
-                line = json.dumps(row, ensure_ascii=False) + "\n"
-                stream.write(line.encode("utf-8", "replace"))
-                progress.show(done)
-    click.echo(f"Decided comments written: {done:,}.", err=True)
-
-
-def _sites(
-    names: Sequence[str], common: CommonPorts, problems: list[Problem]
-) -> frozenset[SiteId] | None:
-    found = set()
-    for name in names:
+    problems: list[Problem] = []
+    sites = set()
+    for name in site_names:
         try:
-            found.add(find_site(name, common).id)
+            sites.add(find_site(name, services).id)
         except (NotFoundError, InvalidInputError):
             remedy = "name one that `slopsieve sites list` shows"
-            problems.append(Problem(field="site", problem="is unknown", remedy=remedy))
-    return frozenset(found) if names else None
+            problems.append(Problem("site", "is unknown", remedy))
+    begin, end = _moment("since", since, problems), _moment("until", until, problems)
+    if begin is not None and end is not None and begin >= end:
+        problems.append(Problem("until", "is not after since", "give a later one"))
+    if not Path(out).resolve().parent.is_dir():
+        problems.append(Problem("out", "has no folder to lie in", "make it first"))
+    if problems:
+        raise InvalidInputError(problems)
+    done = 0
+    with (
+        open_whole(out, mode=_ONLY_OWN) as stream,
+        Progress("Exporting", unit="decisions", a_line=_A_LINE) as progress,
+    ):
+        rows = decisions_for_training(
+            services, sites=frozenset(sites) or None, since=begin, until=end
+        )
+        for done, row in enumerate(rows, start=1):
+            line = json.dumps(row, ensure_ascii=False) + "\n"
+            stream.write(line.encode("utf-8", "replace"))
+            progress.show(done)
+    click.echo(f"Decided comments written: {done:,}.", err=True)
 
 
 def _moment(field: str, given: str | None, problems: list[Problem]) -> datetime | None:
@@ -102,6 +88,6 @@ def _moment(field: str, given: str | None, problems: list[Problem]) -> datetime 
         moment = datetime.fromisoformat(given.strip())
     except ValueError:
         remedy = "write 2026-11-21 or 2026-11-21T18:00+01:00"
-        problems.append(Problem(field=field, problem="is no date", remedy=remedy))
+        problems.append(Problem(field, "is no date", remedy))
         return None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -14,13 +14,12 @@ from typing import Any
 
 import click
 
-from service.commands.opening import open_services
-from service.commands.output import data_dir_option, one_line, print_rows
-from service.commands.progress import CountingProgress
+from service.commands.opening import with_services
+from service.commands.output import one_line, print_rows
+from service.commands.progress import Progress
 from service.domain.errors import ModerationError
-from service.domain.site import Site
 from service.moderation.admin.sites import add_site, issue_key, revoke_key
-from service.ports.services import CommonPorts
+from service.ports.services import Services
 from service.settings import load_settings
 
 _CORPUS = Path(__file__).resolve().parents[2] / "data"
@@ -58,9 +57,9 @@ class _DemoError(ModerationError):
     show_default=True,
     help="How many comments to post; the same ones at every run.",
 )
-@click.option("--url", default=None, help="Where Slopsieve runs, if not at its configured address.")
-@data_dir_option
-def demo_command(count: int, url: str | None, data_dir: str | None) -> None:
+@click.option("--url", help="Where Slopsieve runs, if not at its configured address.")
+@with_services
+def demo_command(services: Services, count: int, url: str | None) -> None:
     """Post labelled comments over HTTP, show their verdicts.
 
     Slopsieve must be running on this data folder. The table gives the weightiest reason of each
@@ -69,15 +68,14 @@ def demo_command(count: int, url: str | None, data_dir: str | None) -> None:
     settings = load_settings()
     base_url = (url or f"http://{settings.host}:{settings.port}").rstrip("/")
     rows = _pick_rows(count)
-    with open_services(data_dir=data_dir) as services:
-        key_id, secret = _demo_key(services.common)
-        try:
-            api = _Api(base_url, secret)
-            started = time.monotonic()
-            answers = _judge_all(rows, api)
-            seconds = time.monotonic() - started
-        finally:
-            revoke_key(key_id, services.common, actor=_ACTOR)
+    key_id, secret = _demo_key(services)
+    try:
+        api = _Api(base_url, secret)
+        started = time.monotonic()
+        answers = _judge_all(rows, api)
+        seconds = time.monotonic() - started
+    finally:
+        revoke_key(key_id, services.common, actor=_ACTOR)
     _show(rows, answers, seconds=seconds, base_url=base_url)
 
 
@@ -134,9 +132,10 @@ def _pick_rows(count: int) -> list[Answer]:
     return random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
 
 
-def _demo_key(common: CommonPorts) -> tuple[str, str]:
+def _demo_key(services: Services) -> tuple[str, str]:
     """Return the id and the secret of a fresh key for the demonstration's own site."""
-    site: Site | None = next((s for s in common.sites.all() if s.name == _SITE_NAME), None)
+    common = services.common
+    site = next((one for one in common.sites.all() if one.name == _SITE_NAME), None)
     if site is None:
         _, issued = add_site(_SITE_NAME, common, actor=_ACTOR)
     else:
@@ -168,7 +167,7 @@ def _judge_all(rows: Sequence[Answer], api: _Api) -> list[Answer]:
     """Post every row, wait for every verdict, and return the answers in the rows' order."""
     unit = f"of {len(rows):,} comments"
     ids: list[str] = []
-    with CountingProgress("Posted", unit=unit, a_line=_TOLD_EVERY) as progress:
+    with Progress("Posted", unit=unit, a_line=_TOLD_EVERY) as progress:
         for start in range(0, len(rows), _POSTED_AT_ONCE):
             part = rows[start : start + _POSTED_AT_ONCE]
             answer = api.post_batch([_request_of(row) for row in part])
@@ -178,7 +177,7 @@ def _judge_all(rows: Sequence[Answer], api: _Api) -> list[Answer]:
         msg = "the service refused a comment of its own corpus; this is a bug"
         raise _DemoError(msg)
     answers: list[Answer] = []
-    with CountingProgress("Judged", unit=unit, a_line=_TOLD_EVERY) as progress:
+    with Progress("Judged", unit=unit, a_line=_TOLD_EVERY) as progress:
         for answer in _wait(ids, api):
             answers.append(answer)
             progress.show(len(answers))
@@ -221,7 +220,7 @@ def _show(
         {"label": label, **{outcome: counted[label, outcome] for outcome in _OUTCOMES}}
         for label in ("ham", "spam")
     ]
-    print_rows(table, as_json=False)
+    print_rows(table)
     degraded = sum(answer["verdict"]["degraded"] for answer in answers)
     click.echo(f"{len(answers)} comments judged in {seconds:.1f} s, {degraded} degraded.")
     click.echo(_ABOUT_THE_CORPUS)

@@ -7,7 +7,8 @@ import sys
 
 import click
 
-from service.commands.output import data_dir_option, json_option, one_line, print_rows
+from service.commands.opening import command_settings, data_dir_option
+from service.commands.output import columns, json_option, one_line, print_rows, prints_json
 from service.doctor.examine import examine
 from service.domain.finding import State
 
@@ -16,19 +17,20 @@ from service.domain.finding import State
 @data_dir_option
 @click.option("--quick", is_flag=True, help="Do not read the whole database for damage.")
 @json_option
-def doctor_command(data_dir: str | None, *, quick: bool, as_json: bool) -> None:
+def doctor_command(*, quick: bool) -> None:
     """Check everything that an operator would, and say what to do about what is not well.
 
     Slopsieve may run meanwhile. Exits with 1 if anything fails.
     """
-    findings = list(examine(os.environ, data_dir=data_dir, deep=not quick))
+    findings = list(examine(os.environ, command_settings, deep=not quick))
     count = {state: sum(one.state is state for one in findings) for state in State}
-    if as_json:
-        rows = [
-            {"state": one.state, "check": one.check, "finding": one.says, "remedy": one.remedy}
-            for one in findings
-        ]
-        print_rows(rows, as_json=True)
+    if prints_json():
+        print_rows(
+            [
+                {**columns(one, "state", "check"), "finding": one.says, "remedy": one.remedy}
+                for one in findings
+            ]
+        )
     else:
         for one in findings:
             click.echo(f"{one.state.value:<4}  {one.check}: {one_line(one.says)}")

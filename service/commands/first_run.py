@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from service.commands.output import data_dir_option
+from service.commands.opening import command_settings, data_dir_option
 from service.data_folder import DataFolder
-from service.settings import load_settings
 
 
 @click.command("first-run")
 @click.option("--forget", is_flag=True, help="Delete it: it was written down elsewhere.")
 @data_dir_option
-def first_run_command(data_dir: str | None, *, forget: bool) -> None:
+def first_run_command(*, forget: bool) -> None:
     """Show the first site's key and the first moderator's password once more.
 
     They stay readable, for the owner of the data folder alone, until `--forget`, or until
     Slopsieve is started again after the moderator chose a password of their own.
     """
-    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-    folder = DataFolder(settings.data_dir, prove=False)
+    folder = DataFolder(command_settings().data_dir, prove=False)
     file = folder.first_run_file
     if not file.exists():
         msg = (

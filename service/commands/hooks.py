@@ -6,12 +6,12 @@ from typing import TextIO
 
 import click
 
-from service.commands.opening import ACTOR, open_services
-from service.commands.output import data_dir_option, json_option, print_rows
-from service.commands.sites import find_site
+from service.commands.opening import ACTOR, ByValue, find_site, with_services
+from service.commands.output import columns, json_option, print_rows
 from service.domain.inbound import InboundHook, Platform
 from service.domain.site import Site
 from service.moderation.telling.hooks import add_hook, revoke_hook
+from service.ports.services import Services
 from service.settings import load_settings
 from service.web.webhooks.form_script import comment_box
 
@@ -26,17 +26,16 @@ def hooks_group() -> None:
 
 @hooks_group.command("add")
 @click.argument("site")
-@click.argument("platform", type=click.Choice([platform.value for platform in Platform]))
+@click.argument("platform", type=ByValue(Platform))
 @click.option(
     "--secret-file",
     type=click.File("r"),
-    default=None,
     help="A file with the secret that the platform made; - reads it from standard input.",
 )
-@data_dir_option
+@with_services
 @json_option
 def add_command(
-    site: str, platform: str, secret_file: TextIO | None, data_dir: str | None, *, as_json: bool
+    services: Services, site: str, platform: Platform, secret_file: TextIO | None
 ) -> None:
     """Print the path to give to PLATFORM, and the secret that signs, which is shown this once.
 
@@ -44,42 +43,34 @@ def add_command(
     itself: give it with --secret-file, never as a word of the command, which other users of this
     machine can see.
     """
+    found = find_site(site, services)
     secret = secret_file.read() if secret_file else None
-    with open_services(data_dir=data_dir) as services:
-        found = find_site(site, services.common)
-        hook = add_hook(
-            found.id,
-            Platform(platform),
-            services.telling,
-            services.common,
-            actor=ACTOR,
-            secret=secret,
-        )
-    print_rows([{**_row(hook, found), "secret": hook.secret}], as_json=as_json)
-    if hook.platform is Platform.STATIC_FORM:
+    hook = add_hook(
+        found.id, platform, services.telling, services.common, actor=ACTOR, secret=secret
+    )
+    print_rows([{**_row(hook, found), "secret": hook.secret}])
+    if platform is Platform.STATIC_FORM:
         click.echo(_how_to_paste(found), err=True)
 
 
 @hooks_group.command("list")
 @click.argument("site", required=False)
-@data_dir_option
+@with_services
 @json_option
-def list_command(site: str | None, data_dir: str | None, *, as_json: bool) -> None:
+def list_command(services: Services, site: str | None) -> None:
     """List the hooks, of SITE if it is given; secrets are not shown again."""
-    with open_services(data_dir=data_dir) as services:
-        site_id = find_site(site, services.common).id if site else None
-        sites = {one.id: one for one in services.common.sites.all()}
-        rows = [_row(hook, sites[hook.site_id]) for hook in services.telling.inbound.all(site_id)]
-    print_rows(rows, as_json=as_json, empty="There are no hooks; `slopsieve hooks add SITE`.")
+    site_id = find_site(site, services).id if site else None
+    sites = {one.id: one for one in services.common.sites.all()}
+    rows = [_row(hook, sites[hook.site_id]) for hook in services.telling.inbound.all(site_id)]
+    print_rows(rows, empty="There are no hooks; `slopsieve hooks add SITE`.")
 
 
 @hooks_group.command("revoke")
 @click.argument("hook_id")
-@data_dir_option
-def revoke_command(hook_id: str, data_dir: str | None) -> None:
+@with_services
+def revoke_command(services: Services, hook_id: str) -> None:
     """End a hook at once; its platform is told to stop."""
-    with open_services(data_dir=data_dir) as services:
-        hook = revoke_hook(hook_id, services.telling, services.common, actor=ACTOR)
+    hook = revoke_hook(hook_id, services.telling, services.common, actor=ACTOR)
     click.echo(f"The hook {hook.id} is revoked.")
 
 
@@ -107,10 +98,8 @@ def _row(hook: InboundHook, site: Site) -> dict[str, object]:
     box = comment_box(hook.id, service_url=service_url, post_url=_example_post(site))
     return {
         "hook_id": hook.id,
-        "site_id": hook.site_id,
-        "platform": hook.platform.value,
+        **columns(hook, "site_id", "platform"),
         "path": f"/hooks/{hook.id}",
-        "created_at": hook.created_at,
-        "revoked_at": hook.revoked_at,
+        **columns(hook, "created_at", "revoked_at"),
         "script": box if hook.platform is Platform.STATIC_FORM else None,
     }

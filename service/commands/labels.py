@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from service.domain.errors import InvalidInputError, Problem
+from service.domain.errors import Problem
 from service.domain.verdict import Span
 from service.scoring.report.spans import Marks
 from service.scoring.report.table import NOT_STATED, Facts, SliceBy, length_bucket
-
-_LABELS: Mapping[object, bool | None] = {"spam": True, "ham": False, None: None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,24 +21,18 @@ class Labels:
     marks: Marks
 
 
-def read_labels(row: Mapping[str, object], *, text: str, file_stem: str) -> Labels:
+def read_labels(row: Mapping[str, object], *, file_stem: str, problems: list[Problem]) -> Labels:
     """Return the labels of a line in the data card's keys; `file_stem` names a missing source.
 
-    Raise `InvalidInputError` that names everything wrong at once. What is absent is not wrong.
+    What is wrong is added to `problems` and counts as absent. What is absent is not wrong.
     """
-    problems: list[Problem] = []
-    label = row.get("label")
-    if not (label is None or label in ("spam", "ham")):
-        problems.append(
-            Problem(
-                field="label", problem="is none of the labels", remedy='use "spam", "ham" or null'
-            )
-        )
+    text, label = str(row["text"]), row.get("label")
+    if label not in ("spam", "ham", None):
+        label = None
+        problems.append(Problem("label", "is none of the labels", 'use "spam", "ham" or null'))
+    is_spam = None if label is None else label == "spam"
     promo_spans = _promo_spans(row.get("promo_spans"), len(text), problems)
     boundary = _boundary(row.get("boundary"), len(text), problems)
-    if problems:
-        raise InvalidInputError(problems)
-    is_spam = _LABELS[label]
     source = _name(row.get("source"), file_stem)
     slices = {
         SliceBy.SOURCE: source,
@@ -50,7 +42,7 @@ def read_labels(row: Mapping[str, object], *, text: str, file_stem: str) -> Labe
         SliceBy.LENGTH: length_bucket(text),
     }
     return Labels(
-        label=None if is_spam is None else str(label),
+        label=None if label is None else str(label),
         source=source,
         facts=Facts(is_spam=is_spam, slices=slices),
         # A boundary in ham or in unlabelled text parts two writers, not a remark from an advert.
@@ -69,13 +61,8 @@ def _promo_spans(value: object, n_chars: int, problems: list[Problem]) -> tuple[
         return None
     if isinstance(value, list) and all(_is_span(pair, n_chars) for pair in value):
         return tuple(Span(start=start, end=end) for start, end in value)
-    problems.append(
-        Problem(
-            field="promo_spans",
-            problem="does not fit the text",
-            remedy="give a list of [start, end) pairs of character offsets",
-        )
-    )
+    remedy = "give a list of [start, end) pairs of character offsets"
+    problems.append(Problem("promo_spans", "does not fit the text", remedy))
     return None
 
 
@@ -89,11 +76,6 @@ def _is_span(pair: object, n_chars: int) -> bool:
 def _boundary(value: object, n_chars: int, problems: list[Problem]) -> int | None:
     if value is None or (isinstance(value, int) and 0 <= value <= n_chars):
         return value
-    problems.append(
-        Problem(
-            field="boundary",
-            problem="does not fit the text",
-            remedy="give one character offset, or null",
-        )
-    )
+    remedy = "give one character offset, or null"
+    problems.append(Problem("boundary", "does not fit the text", remedy))
     return None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from models.card_figures import CARD_PAGE, card_figures, read_card, tested_on
+from models.card_figures import CARD_PAGE, card_figures, read_card
 from models.errors import ModelVersionError
 from models.registry import (
     SHIPPED_DIR,
@@ -18,12 +17,11 @@ from models.registry import (
     read_current_name,
     read_previous_name,
 )
-from service.commands.opening import ACTOR, open_services
-from service.commands.output import data_dir_option, json_option, print_rows
+from service.commands.opening import ACTOR, command_settings, data_dir_option, open_services
+from service.commands.output import json_option, print_rows
 from service.domain.errors import StoreUnavailableError
 from service.moderation.admin.acts import record_act
 from service.moderation.learning.versions import PROMOTED
-from service.settings import load_settings
 from service.start_error import StartError
 from service.training_runs.versions import versions_folder
 
@@ -36,9 +34,9 @@ def models_group() -> None:
 @models_group.command("list")
 @data_dir_option
 @json_option
-def list_command(data_dir: str | None, *, as_json: bool) -> None:
+def list_command() -> None:
     """List the versions there are, with what their cards measured."""
-    folder = _find_versions(data_dir)
+    folder = _find_versions()
     marks = {read_previous_name(folder): "previous", _current(folder): "current"}
     rows = [
         {
@@ -50,73 +48,45 @@ def list_command(data_dir: str | None, *, as_json: bool) -> None:
         for name in list_versions(folder)
         for card in [read_card(folder / name)]
     ]
-    print_rows(rows, as_json=as_json, empty=f"There are no versions in {folder}.")
+    print_rows(rows, empty=f"There are no versions in {folder}.")
 
 
 @models_group.command("show")
 @click.argument("version", required=False)
 @data_dir_option
-def show_command(version: str | None, data_dir: str | None) -> None:
+def show_command(version: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
-    folder = _find_versions(data_dir)
+    folder = _find_versions()
     name = version or read_current_name(folder)
     check_version(folder / _known_version(folder, name))
     card = folder / name / CARD_PAGE
     click.echo(card.read_text(encoding="utf-8") if card.is_file() else f"{name} has no card.")
 
 
-@models_group.command("compare")
-@click.argument("one")
-@click.argument("other", required=False)
-@data_dir_option
-@json_option
-def compare_command(one: str, other: str | None, data_dir: str | None, *, as_json: bool) -> None:
-    """Put what two cards measured side by side; without OTHER, against the current version.
-
-    The figures are of the test parts as the cards describe them: compare versions whose cards name
-    the same parts.
-    """
-    folder = _find_versions(data_dir)
-    names = [_known_version(folder, name) for name in (one, other or read_current_name(folder))]
-    cards = [read_card(folder / name) for name in names]
-    figures = [card_figures(card) for card in cards]
-    rows: list[dict[str, object]] = [
-        {
-            "figure": key.replace("_", " "),
-            **dict(zip(names, (f[key] for f in figures), strict=True)),
-        }
-        for key in figures[0]
-    ]
-    same = len({json.dumps(tested_on(card), sort_keys=True) for card in cards}) == 1
-    print_rows(rows, as_json=as_json)
-    if not same:
-        click.echo("The cards' test parts differ, so these figures cannot be compared.", err=True)
-
-
 @models_group.command("promote")
 @click.argument("version")
 @data_dir_option
-def promote_command(version: str, data_dir: str | None) -> None:
+def promote_command(version: str) -> None:
     """Make a version the current one; workers take it over within seconds, between two batches.
 
     That of the release itself needs not be in your folder of versions.
     """
-    _promote(_find_versions(data_dir), version, data_dir)
+    _promote(_find_versions(), version)
 
 
 @models_group.command("rollback")
 @data_dir_option
-def rollback_command(data_dir: str | None) -> None:
+def rollback_command() -> None:
     """Make the version that was current before the last promotion the current one again."""
-    folder = _find_versions(data_dir)
+    folder = _find_versions()
     previous = read_previous_name(folder)
     if previous is None:
         msg = "no version was current before this one: name one with `slopsieve models promote`"
         raise StartError(msg)
-    _promote(folder, previous, data_dir)
+    _promote(folder, previous)
 
 
-def _promote(folder: Path, version: str, data_dir: str | None) -> None:
+def _promote(folder: Path, version: str) -> None:
     before = _current(folder) or "none"
     try:
         if version == read_current_name(SHIPPED_DIR):
@@ -135,14 +105,9 @@ def _promote(folder: Path, version: str, data_dir: str | None) -> None:
     else:
         click.echo(f"{name} is the current version; before it was {before}.")
     try:
-        with open_services(data_dir=data_dir) as services:
-            record_act(
-                services.common,
-                actor=ACTOR,
-                act=PROMOTED,
-                subject=name,
-                detail=f"before: {before}",
-            )
+        with open_services() as services:
+            detail = f"before: {before}"
+            record_act(services.common, actor=ACTOR, act=PROMOTED, subject=name, detail=detail)
     except (StartError, StoreUnavailableError) as error:
         # Going back must work on the day on which nothing else does.
         click.echo(f"The log of acts could not be written: {error}.", err=True)
@@ -155,9 +120,9 @@ def _current(folder: Path) -> str | None:
         return None
 
 
-def _find_versions(data_dir: str | None) -> Path:
+def _find_versions() -> Path:
     """Return the folder of versions that serves, of this data folder or of the one set."""
-    return versions_folder(load_settings(**({"data_dir": Path(data_dir)} if data_dir else {})))
+    return versions_folder(command_settings())
 
 
 def _known_version(folder: Path, name: str) -> str:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import nullcontext
-from pathlib import Path
 
 import click
 
-from service.commands.opening import find_installation
-from service.commands.output import data_dir_option, json_option, print_rows
-from service.commands.progress import CountingProgress
-from service.settings import load_settings
+from service.commands.opening import command_settings, data_dir_option, find_installation
+from service.commands.output import json_option, print_rows
+from service.commands.progress import Progress
 from service.start_error import ExitCode, StartError
 from service.stores.migrations import SchemaState, migrate, schema_state
 from service.stores.sql import create_engine
@@ -36,14 +34,14 @@ _A_LINE = 50_000
 @click.option("--resume", is_flag=True, help="Go on with a move that was stopped.")
 @data_dir_option
 @json_option
-def move_command(*, url: str, resume: bool, data_dir: str | None, as_json: bool) -> None:
+def move_command(*, url: str, resume: bool) -> None:
     """Copy everything into another, empty database, and compare both sides by checksum.
 
     Stop Slopsieve first. The present database is left as it is; afterwards start with
     SLOPSIEVE_DATABASE_URL set to the new one. Histories in Valkey stay where they are. What the
     search finds is filled again after the start, the newest comments first.
     """
-    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    settings = command_settings()
     folder = find_installation(settings)
     source = open_engine(settings, folder)
     try:
@@ -60,10 +58,10 @@ def move_command(*, url: str, resume: bool, data_dir: str | None, as_json: bool)
             raise StartError(msg, ExitCode.DATABASE)
         migrate(target)
         began = time.monotonic()
-        with CountingProgress("Moving", unit="rows", a_line=_A_LINE) as shown:
+        with Progress("Moving", unit="rows", a_line=_A_LINE) as shown:
             move_rows(source, target, resume=resume, told=_Total(shown))
         moved = time.monotonic()
-        with CountingProgress("Comparing", unit="rows", a_line=_A_LINE) as shown:
+        with Progress("Comparing", unit="rows", a_line=_A_LINE) as shown:
             compared = compare(source, target, told=_Total(shown))
     compared_at = time.monotonic()
     click.echo(
@@ -80,7 +78,7 @@ def move_command(*, url: str, resume: bool, data_dir: str | None, as_json: bool)
         }
         for one in compared
     ]
-    print_rows(rows, as_json=as_json)
+    print_rows(rows)
     if not all(one.equal for one in compared):
         click.echo(
             "The two sides differ, so stay with the present database; something wrote to one of "
@@ -93,7 +91,7 @@ def move_command(*, url: str, resume: bool, data_dir: str | None, as_json: bool)
 class _Total:
     """Adds up what is done in all tables."""
 
-    def __init__(self, shown: CountingProgress) -> None:
+    def __init__(self, shown: Progress) -> None:
         self._shown = shown
         self._before = 0
         self._last = ("", 0)

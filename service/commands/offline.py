@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 import click
 
-from service.commands.dataset_files import STDIN, DatasetFile
-from service.commands.judged_lines import JudgedLine, verdict_to_json
-from service.commands.judging_files import (
+from service.commands.input_files import STDIN, InputFile
+from service.commands.judging import (
     Faults,
     Judging,
     finish,
-    judged_lines,
+    judge_file,
     judging_of,
     one_line_errors,
-    read_labelled,
+    verdict_to_json,
 )
-from service.commands.labels import Labels
 from service.commands.whole_files import STDOUT, open_whole
 from service.scoring.report.figures import measure
 from service.scoring.report.markdown import Evaluation, FileSummary, render_markdown
@@ -52,9 +49,9 @@ def score_command(context: click.Context, file: str, out: str) -> None:
     judging = judging_of(context)
     faults = Faults()
     n_judged = 0
-    with one_line_errors(out), open_whole(out) as stream, DatasetFile(file) as records:
-        for judged in judged_lines(records, judging, faults):
-            _write_row(stream, verdict_to_json(judged.verdict))
+    with one_line_errors(out), open_whole(out) as stream, InputFile(file) as opened:
+        for _, verdict in judge_file(opened, judging, faults):
+            _write_row(stream, verdict_to_json(verdict))
             n_judged += 1
     finish(n_judged, faults)
 
@@ -85,8 +82,7 @@ def evaluate_command(context: click.Context, files: tuple[str, ...], out: str) -
         folder.mkdir(parents=True, exist_ok=True)
         with open_whole(str(folder / "scores.jsonl")) as stream:
             for file in files:
-                take = partial(_take, run, stream)
-                run.files.append(read_labelled(file, judging, faults, take))
+                run.judge(file, judging, faults, stream)
         evaluation = run.evaluation(judging)
         with open_whole(str(folder / "report.json")) as stream:
             stream.write(
@@ -107,11 +103,28 @@ class _Evaluating:
     files: list[FileSummary] = field(default_factory=list)
     n_judged: int = 0
 
-    def add(self, judged: JudgedLine, labels: Labels) -> None:
-        self.n_judged += 1
-        self.scores.add(judged.verdict, labels.facts)
-        if labels.label is not None:
-            self.spans.add(judged.line.comment.text, judged.verdict, labels.marks)
+    def judge(self, file: str, judging: Judging, faults: Faults, stream: BinaryIO) -> None:
+        """Judge a labelled file, write its rows to `stream` and add its figures."""
+        n_judged_before, n_faults_before = self.n_judged, faults.n
+        with InputFile(file) as opened:
+            for line, verdict in judge_file(opened, judging, faults, labelled=True):
+                labels = line.labels
+                self.n_judged += 1
+                self.scores.add(verdict, labels.facts)
+                if labels.label is not None:
+                    self.spans.add(line.comment.text, verdict, labels.marks)
+                given = {"source": labels.source, "label": labels.label}
+                _write_row(stream, {**given, **verdict_to_json(verdict)})
+            sha256 = opened.sha256()
+        self.files.append(
+            FileSummary(
+                name=Path(opened.name).name,
+                sha256=sha256,
+                trained_on=sha256 in judging.trained_on,
+                n_comments=self.n_judged - n_judged_before,
+                n_broken=faults.n - n_faults_before,
+            )
+        )
 
     def evaluation(self, judging: Judging) -> Evaluation:
         return Evaluation(
@@ -123,12 +136,6 @@ class _Evaluating:
             spans=tuple(self.spans.spans.values()),
             boundaries=tuple(self.spans.boundaries.values()),
         )
-
-
-def _take(run: _Evaluating, stream: BinaryIO, judged: JudgedLine, labels: Labels) -> None:
-    run.add(judged, labels)
-    given = {"source": labels.source, "label": labels.label}
-    _write_row(stream, {**given, **verdict_to_json(judged.verdict)})
 
 
 def _write_row(stream: BinaryIO, row: dict[str, object]) -> None:

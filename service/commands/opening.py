@@ -1,49 +1,105 @@
-"""Opens the installation that a command works on, and says which that is."""
+"""Opens the installation that a command works on, and names it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
+from functools import wraps
 from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
 
 from service import PREFIX
 from service.data_folder import DataFolder
-from service.ports.services import Services
-from service.settings import Settings, load_settings
+from service.domain.comment import SiteId
+from service.domain.errors import NotFoundError
+from service.domain.site import Site
 from service.start_error import ExitCode, StartError
 
+if TYPE_CHECKING:
+    # What reads settings and what stores is imported when it is needed: `--help` does not wait for
+    # it, `slopsieve up` looks at the installed packages first, and the supervisor stays small.
+    from service.ports.services import Services
+    from service.settings import Settings
+
 ACTOR = "command line"
-"""Who the log says did what a command did."""
+"""The actor in the audit log."""
+
+_P = ParamSpec("_P")
+_E = TypeVar("_E", bound=StrEnum)
+_DATA_DIR = "slopsieve.data_dir"
+
+
+def _keep_data_dir(context: click.Context, _option: click.Parameter, path: str | None) -> None:
+    context.meta[_DATA_DIR] = path
+
+
+data_dir_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
+    "--data-dir",
+    type=click.Path(),
+    expose_value=False,
+    callback=_keep_data_dir,
+    help="The folder with the embedded database (SLOPSIEVE_DATA_DIR).",
+)
+
+
+class ByValue(click.Choice[_E]):
+    """A choice among the values of an enum; the command is given the member."""
+
+    def normalize_choice(
+        self, choice: _E, ctx: click.Context | None
+    ) -> str:  # click's own signature
+        """Return what is typed for a member."""
+        return str(choice)
+
+
+def command_settings(**options: object) -> Settings:
+    """Return the settings, with what `--data-dir` and other options set."""
+    from service.settings import load_settings
+
+    if data_dir := click.get_current_context().meta.get(_DATA_DIR):
+        options["data_dir"] = Path(data_dir)
+    return load_settings(**{name: value for name, value in options.items() if value is not None})
+
+
+def with_services(command: Callable[Concatenate[Services, _P], None]) -> Callable[..., None]:
+    """Give a command the option `--data-dir` and, as its first argument, the open services."""
+
+    @data_dir_option
+    @wraps(command)
+    def run(*args: _P.args, **options: _P.kwargs) -> None:
+        with open_services() as services:
+            command(services, *args, **options)
+
+    return run
 
 
 @contextmanager
-def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
-    """Give a command the services of an installation; close them afterwards.
+def open_services() -> Iterator[Services]:
+    """Open the services of the installation; close them afterwards.
 
-    A folder that nobody named is the one under wherever somebody stands, or their own one where
-    the wheel is installed: it is said which that is, and where it holds no installation, none is
-    begun there. One that was named is begun, which is said too. Raises `StartError`, and whatever
-    `wiring.open_services` raises.
+    A data folder that nobody named is the default one: the command prints which that is, and never
+    creates an installation there. One that was named is created, which is printed too. Raises
+    `StartError`, and whatever `wiring.open_services` raises.
     """
-    # Everything that stores is imported here, so that `--help` need not wait for it.
     from service import wiring
 
-    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    settings = command_settings()
     folder = find_installation(settings)
-    if _begins(settings, folder):
+    if _is_new(settings, folder):
         click.echo(f"A new installation is begun in the data folder {folder.path}.", err=True)
     elif not _is_named(settings):
         click.echo(f"Data folder: {folder.path}", err=True)
-    with wiring.open_services(data_dir=data_dir) as services:
+    with wiring.open_services(data_dir=click.get_current_context().meta.get(_DATA_DIR)) as services:
         yield services
 
 
 def find_installation(settings: Settings) -> DataFolder:
     """Return the data folder, as it is. Raise `StartError` if nobody named it and it holds none."""
     folder = DataFolder(settings.data_dir, prove=False)
-    if _begins(settings, folder) and not _is_named(settings):
+    if _is_new(settings, folder) and not _is_named(settings):
         which = "yours unless you name another" if PREFIX else "the one under where you stand"
         hint = "" if PREFIX else "go to where you started it or "
         msg = (
@@ -55,11 +111,20 @@ def find_installation(settings: Settings) -> DataFolder:
     return folder
 
 
+def find_site(name_or_id: str, services: Services) -> Site:
+    """Return the site of this name or id. Raises `NotFoundError` for an unknown one."""
+    for site in services.common.sites.all():
+        if name_or_id in (site.name, site.id):
+            return site
+    msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"
+    raise NotFoundError(msg)
+
+
 def _is_named(settings: Settings) -> bool:
     return "data_dir" in settings.model_fields_set
 
 
-def _begins(settings: Settings, folder: DataFolder) -> bool:
+def _is_new(settings: Settings, folder: DataFolder) -> bool:
     """Return True if the folder holds no installation, so that one would be created."""
     lacks_database = settings.database_url is None and not folder.database_file.exists()
     lacks_secret = settings.secret_key is None and not folder.has_secret_key

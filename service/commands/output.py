@@ -14,25 +14,40 @@ import click
 # Names in some scripts need these two invisible characters.
 _JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
 
+_AS_JSON = "slopsieve.as_json"
+
+
+def _keep_as_json(context: click.Context, _option: click.Parameter, as_json: bool) -> None:  # noqa: FBT001  # click's own signature
+    context.meta[_AS_JSON] = as_json
+
+
 json_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object a line, for scripts."
-)
-
-data_dir_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
-    "--data-dir",
-    type=click.Path(file_okay=False),
-    default=None,
-    help="The folder with the embedded database (SLOPSIEVE_DATA_DIR).",
+    "--json",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_as_json,
+    help="Print one JSON object a line, for scripts.",
 )
 
 
-def print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool, empty: str = "") -> None:
+def prints_json() -> bool:
+    """Return True if the command was called with `--json`."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(_AS_JSON))
+
+
+def columns(one: object, *names: str) -> dict[str, object]:
+    """Return the named attributes of a value as a row."""
+    return {name: getattr(one, name) for name in names}
+
+
+def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None:
     """Print the rows; `empty` is printed, for people only, when there are none.
 
     A single row, and rows too wide for the terminal, get a line for each value. No value is cut or
     broken over lines: keys, secrets and tags are there to be copied.
     """
-    if as_json:
+    if prints_json():
         for row in rows:
             click.echo(json.dumps(row, ensure_ascii=False, default=_plain))
         return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import sys
 import time
-from types import TracebackType
 from typing import Self
 
 import click
@@ -18,22 +17,18 @@ _SECONDS_A_LOOK = 0.1
 _CLEAR = "\r\x1b[K"
 
 
-class _Shown:
+class _Line:
     """A line on standard error, if that is a terminal, from entering to leaving."""
 
-    def __init__(self) -> None:
+    def __init__(self, title: str) -> None:
+        self._title = title
         self._on_terminal = sys.stderr.isatty()
         self._started = self._shown_at = time.monotonic()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._on_terminal:
             click.echo(_CLEAR, nl=False, err=True)
 
@@ -45,57 +40,42 @@ class _Shown:
             click.echo(f"{_CLEAR}{fitting}", nl=False, err=True)
 
 
-class CountingProgress(_Shown):
+class Progress(_Line):
     """Follows work by what is done; a context manager on standard error."""
 
-    def __init__(self, title: str, *, unit: str, a_line: int) -> None:
-        """`unit` names what is counted; away from a terminal every `a_line` of them are told."""
-        super().__init__()
-        self._title = title
+    def __init__(
+        self,
+        title: str,
+        *,
+        unit: str,
+        a_line: int = _COMMENTS_A_LINE,
+        total_bytes: int | None = None,
+    ) -> None:
+        """Away from a terminal a line is written for every `a_line` of what `unit` names."""
+        super().__init__(title)
         self._unit = unit
         self._a_line = a_line
-        self._said = 0
-
-    def show(self, done: int) -> None:
-        """Show how much is done."""
-        line = f"{self._title}: {done:,} {self._unit}"
-        if self._on_terminal:
-            self._write_over(line)
-        elif done - self._said >= self._a_line:
-            self._said = done
-            click.echo(line, err=True)
-
-
-class ReadingProgress(_Shown):
-    """Follows one reading by the bytes read; a context manager that writes to standard error."""
-
-    def __init__(self, title: str, total_bytes: int | None, *, done: str = "judged") -> None:
-        """`total_bytes` None stands for a length that nobody knows; `done` says what was done."""
-        super().__init__()
-        self._done = done
-        self._title = title
         self._total_bytes = total_bytes
         self._said = 0
 
-    def show(self, *, bytes_read: int, comments: int) -> None:
-        """Show the state of things; cheap enough to call for every comment."""
+    def show(self, done: int, *, bytes_read: int = 0) -> None:
+        """Show how much is done, and the time left where the length of the file is known."""
         if self._on_terminal:
             share = left = ""
             if self._total_bytes and bytes_read:
                 seconds = (time.monotonic() - self._started) * (self._total_bytes / bytes_read - 1)
                 share, left = f" {bytes_read / self._total_bytes:.0%},", _time_left(seconds)
-            self._write_over(f"{self._title}:{share} {comments:,} comments{left}")
-        elif comments - self._said >= _COMMENTS_A_LINE:
-            self._said = comments
-            click.echo(f"{self._title}: {comments:,} comments {self._done}", err=True)
+            self._write_over(f"{self._title}:{share} {done:,} {self._unit}{left}")
+        elif done - self._said >= self._a_line:
+            self._said = done
+            click.echo(f"{self._title}: {done:,} {self._unit}", err=True)
 
 
-class StepProgress(_Shown):
+class StepProgress(_Line):
     """Follows a training program step by step; a context manager that writes to standard error."""
 
     def __init__(self, title: str) -> None:
-        super().__init__()
-        self._title = title
+        super().__init__(title)
         self._said, self._tenth = "", 0
 
     def show(self, progress: TrainingProgress) -> None:
@@ -104,13 +84,14 @@ class StepProgress(_Shown):
         Away from a terminal each step is told, and each tenth part of all.
         """
         left = _time_left(progress.seconds_left)
+        tenth = int(10 * progress.share_done)
         if self._on_terminal:
             self._write_over(f"{self._title}: {progress.share_done:.0%}, {progress.step}{left}")
         elif progress.step and progress.step != self._said:
-            self._said, self._tenth = progress.step, int(10 * progress.share_done)
+            self._said, self._tenth = progress.step, tenth
             click.echo(f"{self._title}: {progress.step}{left}", err=True)
-        elif int(10 * progress.share_done) > self._tenth:
-            self._tenth = int(10 * progress.share_done)
+        elif tenth > self._tenth:
+            self._tenth = tenth
             share = f"{progress.share_done:.0%} of all done"
             click.echo(f"{self._title}: {progress.step}, {share}{left}", err=True)
 

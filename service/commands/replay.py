@@ -11,28 +11,17 @@ from typing import BinaryIO
 
 import click
 
-from service.commands.dataset_files import STDIN, BrokenLine, DatasetFile
-from service.commands.judging_files import Faults, Judging, judging_of, one_line_errors
-from service.commands.labels import read_labels
-from service.commands.opening import open_services
-from service.commands.output import data_dir_option, print_rows
-from service.commands.progress import ReadingProgress
-from service.commands.sites import find_site
+from service.commands.input_files import InputFile
+from service.commands.judging import Faults, Judging, judging_of, one_line_errors
+from service.commands.opening import command_settings, data_dir_option, find_site, open_services
+from service.commands.output import columns, json_option, print_rows, prints_json
+from service.commands.progress import Progress
 from service.commands.whole_files import open_whole
 from service.domain.campaign import is_by_person
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError
-from service.domain.verdict import Verdict
-from service.moderation.insight.replay import (
-    Archived,
-    Played,
-    Week,
-    Weeks,
-    replay,
-)
-from service.ports.services import CommonPorts, ReviewPorts
-from service.settings import Settings, load_settings
+from service.moderation.insight.replay import Archived, Played, Week, Weeks, replay
+from service.ports.services import Services
 from service.wiring import find_learning_salt
 
 _UNSURE, _ALL = "unsure", "all"
@@ -41,7 +30,7 @@ _PORTION = 200
 
 @click.command("replay")
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--site", "site_name", default=None, help="Play what a site decided, by name or id.")
+@click.option("--site", "site_name", help="Play what a site decided, by name or id.")
 @click.option(
     "--decides",
     type=click.Choice([_UNSURE, _ALL]),
@@ -51,12 +40,11 @@ _PORTION = 200
 )
 @click.option(
     "--out",
-    default=None,
     type=click.Path(file_okay=False),
     help="The folder for replay.jsonl and replay.json; made if it is missing.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the table by week as JSON.")
 @data_dir_option
+@json_option
 @click.pass_context
 def replay_command(
     context: click.Context,
@@ -64,9 +52,6 @@ def replay_command(
     site_name: str | None,
     decides: str,
     out: str | None,
-    data_dir: str | None,
-    *,
-    as_json: bool,
 ) -> None:
     """Play labelled FILES in order of their dates, and print what would have happened by week.
 
@@ -81,16 +66,14 @@ def replay_command(
     judging, faults = judging_of(context), Faults()
     with one_line_errors(out or ""), ExitStack() as stack:
         if site_name:
-            services = stack.enter_context(open_services(data_dir=data_dir))
-            archive = list(_decided(site_name, services.review, services.common))
+            archive = list(_decided(site_name, stack.enter_context(open_services())))
         else:
             archive = [one for file in files for one in _read(file, faults)]
         stream = None
         if out is not None:
             Path(out).mkdir(parents=True, exist_ok=True)
             stream = stack.enter_context(open_whole(str(Path(out) / "replay.jsonl")))
-        settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-        weeks = _play(archive, judging, stream, settings, decides_all=decides == _ALL)
+        weeks = _play(archive, judging, stream, decides_all=decides == _ALL)
     table = {
         "model_version": judging.model.version,
         "decides": decides,
@@ -100,28 +83,26 @@ def replay_command(
     if out is not None:
         with one_line_errors(out), open_whole(str(Path(out) / "replay.json")) as target:
             target.write(json.dumps(table, indent=1).encode())
-    _print(table, weeks, as_json=as_json)
+    if prints_json():
+        click.echo(json.dumps(table))
+    else:
+        _print(weeks)
     if faults.n:
         raise click.exceptions.Exit(1)
 
 
 def _play(
-    archive: list[Archived],
-    judging: Judging,
-    stream: BinaryIO | None,
-    settings: Settings,
-    *,
-    decides_all: bool,
+    archive: list[Archived], judging: Judging, stream: BinaryIO | None, *, decides_all: bool
 ) -> Weeks:
-    weeks = Weeks()
-    with ReadingProgress("Replaying", None, done="played") as progress:
+    weeks, settings = Weeks(), command_settings()
+    with Progress("Replaying", unit="comments played") as progress:
         played_by_now = replay(
             archive,
             judging.model,
             decides_all=decides_all,
             audit_share=settings.audit_share,
             salt=find_learning_salt(settings),
-            show=lambda count: progress.show(bytes_read=0, comments=count),
+            show=progress.show,
         )
         for played in played_by_now:
             weeks.add(played)
@@ -135,29 +116,17 @@ def _line(played: Played) -> dict[str, object]:
     return {
         "id": played.archived.comment.id,
         "asked": played.asked,
-        "frozen": _judged(played.frozen),
-        "learning": _judged(played.learning),
+        "frozen": columns(played.frozen, "p_spam", "score", "outcome"),
+        "learning": columns(played.learning, "p_spam", "score", "outcome"),
     }
-
-
-def _judged(verdict: Verdict) -> dict[str, object]:
-    return {"p_spam": verdict.p_spam, "score": verdict.score, "outcome": verdict.outcome.value}
 
 
 def _read(file: str, faults: Faults) -> Iterator[Archived]:
     """Yield a file's labelled comments that have a date, each at its source's site."""
-    stem = Path(file).name.removesuffix(".gz").removesuffix(".jsonl") if file != STDIN else "stdin"
     left_out = 0
-    with DatasetFile(file) as records:
-        for line in records:
-            if isinstance(line, BrokenLine):
-                faults.add(records.name, line)
-                continue
-            try:
-                labels = read_labels(line.row, text=line.comment.text, file_stem=stem)
-            except InvalidInputError as error:
-                faults.add(records.name, BrokenLine(number=line.number, problems=error.problems))
-                continue
+    with InputFile(file) as opened:
+        for line in faults.whole_lines(opened, labelled=True):
+            labels = line.labels
             if labels.label is None or line.comment.written_at is None:
                 left_out += 1
                 continue
@@ -168,35 +137,28 @@ def _read(file: str, faults: Faults) -> Iterator[Archived]:
         click.echo(f"{name}: {left_out:,} comments without a label or a date left out.", err=True)
 
 
-def _decided(site_name: str, review: ReviewPorts, common: CommonPorts) -> Iterator[Archived]:
+def _decided(site_name: str, services: Services) -> Iterator[Archived]:
     """Yield what people decided of a site's comments."""
-    site = find_site(site_name, common)
+    site = find_site(site_name, services)
     after: int | None = 0
     while after is not None:
-        page = review.decisions.find_in_force(after=after, limit=_PORTION)
+        page = services.review.decisions.find_in_force(after=after, limit=_PORTION)
         for one in page.decided_comments:
             if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
                 yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)
         after = page.next_after
 
 
-def _print(table: dict[str, object], weeks: Weeks, *, as_json: bool) -> None:
-    if as_json:
-        click.echo(json.dumps(table))
-        return
+def _print(weeks: Weeks) -> None:
+    pairs = ("left_to_a_person", "spam_published", "ham_held", "ham_lost")
     rows = [
         {
-            "week": week.week,
-            "comments": week.comments,
-            "asked": week.asked,
-            "left_to_a_person": _pair(week, "left_to_a_person"),
-            "spam_published": _pair(week, "spam_published"),
-            "ham_held": _pair(week, "ham_held"),
-            "ham_lost": _pair(week, "ham_lost"),
+            **columns(week, "week", "comments", "asked"),
+            **{name: _pair(week, name) for name in pairs},
         }
         for week in weeks.rows()
     ]
-    print_rows(rows, as_json=False, empty="There is nothing to play.")
+    print_rows(rows, empty="There is nothing to play.")
     if rows:
         click.echo("Each pair: by the version alone > with what the site's decisions taught.")
 

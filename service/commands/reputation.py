@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from typing import BinaryIO, cast
+
 import click
 
-from service.commands.opening import ACTOR, open_services
-from service.commands.output import data_dir_option
-from service.commands.progress import CountingProgress
+from service.commands.erase import person_options
+from service.commands.input_files import GZIP_MAGIC
+from service.commands.opening import (
+    ACTOR,
+    ByValue,
+    command_settings,
+    data_dir_option,
+    find_installation,
+    open_services,
+    with_services,
+)
+from service.commands.output import columns, json_option, print_rows
+from service.commands.progress import Progress
+from service.domain.comment import ListBasis, ListHits, ListKind
+from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.learning.evidence import LocalEvidence
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.forget import find_sender, forget_sender
+from service.ports.services import Services
+from service.reputation.about_list import LIST_NAME, AboutList, ListState, default_expiry_days
+from service.reputation.lists import ParsedList, parse_date, parse_list
+from service.scoring.set_weights import MOST_OF_A_LIST
+from service.signals.listings import WORTH, freshness
+from service.stores.files.reputation_lists import ListFolder
 
 _DECISIONS_A_LINE = 10_000
+_MAX_SOURCE_CHARS = 300
+_MAX_EXPIRY_DAYS = 36_500
+# Where the list was made the day may have begun already.
+_CLOCKS_APART = timedelta(days=1)
 
 
 @click.group("reputation")
@@ -19,35 +48,197 @@ def reputation_group() -> None:
 
 
 @reputation_group.command("rebuild")
-@data_dir_option
-def rebuild_command(data_dir: str | None) -> None:
+@with_services
+def rebuild_command(services: Services) -> None:
     """Learn every decision in the database again.
 
     For a Valkey that lost its data; the service does so by itself when it finds none there, slowly
     and beside its other work. Repeating it is harmless, and what was interrupted is gone on with.
     """
-    with (
-        open_services(data_dir=data_dir) as services,
-        CountingProgress("Rebuilding", unit="decisions", a_line=_DECISIONS_A_LINE) as progress,
-    ):
+    with Progress("Rebuilding", unit="decisions", a_line=_DECISIONS_A_LINE) as progress:
         done = rebuild_all(services.reputation, services.review, show=progress.show)
     click.echo(f"Histories know of all decisions in force; {done:,} were read.")
 
 
 @reputation_group.command("forget")
-@click.option("--email", default=None, help="The person's e-mail address.")
-@click.option("--name", default=None, help="A name that nobody else signs with.")
-@click.option("--address", default=None, help="An IP address that is theirs alone.")
-@data_dir_option
-def forget_command(
-    email: str | None, name: str | None, address: str | None, data_dir: str | None
-) -> None:
+@person_options
+@with_services
+def forget_command(services: Services, /, **given: str | None) -> None:
     """Erase what would recognise a person again as the sender of comments.
 
     Their records go, and the sender keys of their comments. Words, names and links of the comments
     stay, as do verdicts and decisions.
     """
-    with open_services(data_dir=data_dir) as services:
-        sender = find_sender(services.reputation, address=address, email=email, name=name)
-        erased = forget_sender(sender, services, by=ACTOR)
+    sender = find_sender(services.reputation, **given)
+    erased = forget_sender(sender, services, by=ACTOR)
     click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")
+
+
+@reputation_group.command("import")
+@click.argument("file", type=click.File("rb"))
+@click.option("--name", required=True, help="What to call the list; an earlier one is replaced.")
+@click.option(
+    "--kind",
+    required=True,
+    type=ByValue(ListKind),
+    help="Whether it names networks, linked domains or domains of e-mail addresses.",
+)
+@click.option(
+    "--basis",
+    default=ListBasis.REPORTED.value,
+    show_default=True,
+    type=ByValue(ListBasis),
+    help="Why an entry is listed; how much the list counts until decisions here tell.",
+)
+@click.option("--date", "date", help="When the list was made, as 2026-01-31; else its header says.")
+@click.option("--expires-days", type=click.IntRange(1, _MAX_EXPIRY_DAYS), help="Days it counts.")
+@click.option("--source", default="", help="Where it comes from, for whoever asks later.")
+@data_dir_option
+def import_command(
+    file: BinaryIO,
+    name: str,
+    kind: ListKind,
+    basis: ListBasis,
+    date: str | None,
+    expires_days: int | None,
+    source: str,
+) -> None:
+    """Import FILE, plain or gzipped, - for standard input; running servers see it in a second.
+
+    One entry a line: addresses, networks (CIDR), ranges, ipset and netset files, rbldnsd zones;
+    domains plain, with a leading dot or as ||domain^. Nothing of a refused file is imported.
+    """
+    now = datetime.now(UTC)
+    given = _checked(name, date, source, now)
+    parsed = _parse(file, kind)
+    # A header's date that lies ahead is somebody's slip; the list must not stay young for it.
+    listed_at = given or min(parsed.dated or now, now)
+    days = expires_days or default_expiry_days(kind)
+    about = AboutList(
+        name=name,
+        kind=kind,
+        source=source,
+        listed_at=listed_at,
+        imported_at=now,
+        expires_at=listed_at + timedelta(days=days),
+        entries=parsed.entries,
+        wrong_lines=parsed.wrong,
+        basis=basis,
+    )
+    _folder().put(about, parsed.compiled)
+    _tell(about, parsed, now)
+
+
+@reputation_group.command("lists")
+@data_dir_option
+@json_option
+def lists_command() -> None:
+    """List what was imported, how often comments hit it, and what it weighs now.
+
+    A list weighs by its basis until decisions here tell, and less the older it is: a stale one has
+    lost half, an expired one all. Hits are of kept comments, and of decisions in force.
+    """
+    folder = _folder()
+    now = datetime.now(UTC)
+    lists = folder.all()
+    rows = []
+    if lists:
+        with open_services() as services:
+            hits = services.intake.comments.count_listings()
+            evidence = services.learning.taught().evidence
+        rows = [_row(about, now, hits.get(about.name, ListHits()), evidence) for about in lists]
+    print_rows(rows, empty="There are no lists; `slopsieve reputation import FILE`.")
+    for name in folder.damaged():
+        click.echo(f"The list {name} is damaged and left out: import it again.", err=True)
+
+
+@reputation_group.command("remove")
+@click.argument("name")
+@data_dir_option
+def remove_command(name: str) -> None:
+    """Remove the list called NAME."""
+    if problems := _name_problems(name):
+        raise InvalidInputError(problems)
+    if not _folder().remove(name):
+        msg = f"There is no list called {name}"
+        raise NotFoundError(msg)
+    click.echo(f"The list {name} is removed.")
+
+
+def _folder() -> ListFolder:
+    return ListFolder(find_installation(command_settings()).lists_folder)
+
+
+def _checked(name: str, date: str | None, source: str, now: datetime) -> datetime | None:
+    """Return the date. Raises `InvalidInputError` with everything wrong with these options."""
+    problems = _name_problems(name)
+    moment = parse_date(date) if date else None
+    if date and moment is None:
+        problems.append(Problem("--date", "is no date", "write it as 2026-01-31"))
+    if moment is not None and moment > now + _CLOCKS_APART:
+        problems.append(Problem("--date", "lies in the future", "give the day the list was made"))
+    if len(source) > _MAX_SOURCE_CHARS or not source.isprintable():
+        remedy = f"give at most {_MAX_SOURCE_CHARS} printable characters"
+        problems.append(Problem("--source", "is too long or not printable", remedy))
+    if problems:
+        raise InvalidInputError(problems)
+    return moment
+
+
+def _name_problems(name: str) -> list[Problem]:
+    if LIST_NAME.fullmatch(name):
+        return []
+    remedy = "use up to 64 of a-z, 0-9, - and _, a letter or digit first"
+    return [Problem("name", "cannot be a list's name", remedy)]
+
+
+def _parse(file: BinaryIO, kind: ListKind) -> ParsedList:
+    """Read the list, unpacked where it begins like a gzipped file."""
+    with ExitStack() as stack:
+        start = file.peek(2)[:2] if hasattr(file, "peek") else b""
+        if start == GZIP_MAGIC:
+            file = cast("BinaryIO", stack.enter_context(gzip.GzipFile(fileobj=file)))
+        try:
+            return parse_list(file, kind)
+        except (EOFError, OSError, zlib.error):
+            problem = Problem("file", "cannot be read to its end", "fetch it again")
+            raise InvalidInputError([problem]) from None
+
+
+def _tell(about: AboutList, parsed: ParsedList, now: datetime) -> None:
+    click.echo(
+        f"{about.name}: {parsed.entries:,} entries of {about.listed_at:%Y-%m-%d}, "
+        f"counting until {about.expires_at:%Y-%m-%d}."
+    )
+    if parsed.wrong:
+        click.echo(f"{parsed.wrong:,} lines were wrong and left out:", err=True)
+        for line in parsed.first_wrong:
+            click.echo(f"  line {line.number}: {line.problem}", err=True)
+    if about.state(now) is not ListState.FRESH:
+        click.echo(
+            f"The list is {about.state(now)}: {about.age_days(now):,.0f} days old. "
+            "Import a newer one, or set --expires-days if it still holds.",
+            err=True,
+        )
+
+
+def _row(
+    about: AboutList, now: datetime, hits: ListHits, evidence: LocalEvidence
+) -> dict[str, object]:
+    learnt = evidence.weight_of_list(about.name, about.basis)
+    fresh = freshness(about.age_days(now), about.kind)
+    set_at = WORTH[about.basis] * MOST_OF_A_LIST
+    counts = 0.0 if about.state(now) is ListState.EXPIRED else fresh
+    return {
+        **columns(about, "name", "kind", "entries", "wrong_lines", "listed_at"),
+        "age_days": round(about.age_days(now), 1),
+        "expires_at": about.expires_at,
+        "state": about.state(now),
+        **columns(about, "source", "basis"),
+        "hits": hits.comments,
+        "hits_approved": hits.approved,
+        "hits_rejected": hits.rejected,
+        "set_weight": round(counts * set_at, 2),
+        "weight_now": round(counts * (learnt.weight if learnt else set_at), 2),
+        "learnt_from": learnt.decisions if learnt else 0,
+    }

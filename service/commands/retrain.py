@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
-from service.commands.opening import ACTOR, open_services
-from service.commands.output import data_dir_option, json_option, print_rows
+from service.commands.opening import ACTOR, command_settings, with_services
+from service.commands.output import columns, json_option, print_rows, prints_json
 from service.commands.progress import StepProgress
 from service.domain.errors import TrainingStoppedError
 from service.domain.retraining import (
@@ -27,12 +29,13 @@ from service.moderation.learning.retrain import Order, retrain, try_retraining
 from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
 from service.moderation.learning.tidy_versions import tidy_versions
 from service.ports.services import Services
-from service.settings import Settings, load_settings
+from service.settings import Settings
 from service.training_runs.run_folders import REPORT_PAGE
 from service.training_runs.training_program import TrainingProcesses
 from service.wiring import open_training_runs
 
 _STOPPED = 130
+_EXIT_CODES = {RetrainingState.STOPPED: _STOPPED, RetrainingState.FAILED: 1}
 _LISTED = 20
 _MOST_IDS_SHOWN = 10
 
@@ -56,20 +59,19 @@ _MOST_IDS_SHOWN = 10
 @click.option("--resume", is_flag=True, help="Begin the newest unfinished one again, if any.")
 @click.option("--force", is_flag=True, help="Train even if nothing is new since the last time.")
 @click.option("--list", "lists", is_flag=True, help="List the newest retrainings, do nothing else.")
-@data_dir_option
 @json_option
+@with_services
 @click.pass_obj
 def retrain_command(
     open_runs: Callable[[Settings], TrainingProcesses] | None,
+    services: Services,
     data: tuple[str, ...],
     promotes: bool | None,  # noqa: FBT001  # click passes it by name
-    data_dir: str | None,
     *,
     dry_run: bool,
     resume: bool,
     force: bool,
     lists: bool,
-    as_json: bool,
 ) -> None:
     """Train a candidate from what people decided, and compare it with the version that serves.
 
@@ -77,45 +79,46 @@ def retrain_command(
     meets the release criteria and --promote or the settings say so; otherwise it waits for
     `slopsieve models promote` or for a click on the page of models.
     """
-    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-    with open_services(data_dir=data_dir) as services:
-        if lists:
-            recent, now = services.learning.retrainings.recent(limit=_LISTED), datetime.now(UTC)
-            rows = [_row(one, now) for one in recent]
-            print_rows(rows, as_json=as_json, empty="Nothing was retrained yet.")
-            return
-        # Tests pass their own: a training takes minutes.
-        runs = (open_runs or open_training_runs)(settings)
-        options = RetrainingOptions(
+    if lists:
+        rows = [_row(one) for one in services.learning.retrainings.recent(limit=_LISTED)]
+        print_rows(rows, empty="Nothing was retrained yet.")
+        return
+    settings = command_settings()
+    # Tests pass their own: a training takes minutes.
+    runs = (open_runs or open_training_runs)(settings)
+    order = Order(
+        asked_by=ACTOR,
+        options=RetrainingOptions(
             data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
+        ),
+        promotes=settings.retrain_promotes if promotes is None else promotes,
+        force=force,
+        resumes_only=resume,
+    )
+    if dry_run:
+        _try(order, services, runs)
+        return
+    with _stopping() as goes_on, StepProgress("Retraining") as progress:
+        done = retrain(
+            order,
+            services.learning,
+            services.common,
+            runs,
+            export=partial(_export, services),
+            told=progress.show,
+            goes_on=goes_on,
         )
-        order = Order(
-            asked_by=ACTOR,
-            options=options,
-            promotes=settings.retrain_promotes if promotes is None else promotes,
-            force=force,
-            resumes_only=resume,
-        )
-        if dry_run:
-            _try(order, services, runs)
-            return
-        with _stopping() as goes_on, StepProgress("Retraining") as progress:
-            done = retrain(
-                order,
-                services.learning,
-                services.common,
-                runs,
-                export=lambda until: decisions_for_training(services, until=until),
-                told=progress.show,
-                goes_on=goes_on,
-            )
-        tidy_retrainings(services, runs)
-        tidy_versions(services, keep=settings.keep_refused_versions)
-    if as_json:
-        print_rows([_row(done, datetime.now(UTC))], as_json=True)
+    tidy_retrainings(services, runs)
+    tidy_versions(services, keep=settings.keep_refused_versions)
+    if prints_json():
+        print_rows([_row(done)])
     else:
         _say(done, runs)
-    sys.exit(_exit_code(done))
+    sys.exit(_EXIT_CODES.get(done.state, 0))
+
+
+def _export(services: Services, until: datetime) -> Iterator[Mapping[str, Any]]:
+    return decisions_for_training(services, until=until)
 
 
 def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
@@ -126,7 +129,7 @@ def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
                 services.learning,
                 services.common,
                 runs,
-                export=lambda until: decisions_for_training(services, until=until),
+                export=partial(_export, services),
                 told=progress.show,
                 goes_on=goes_on,
             )
@@ -147,10 +150,6 @@ def _stopping() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-
-
-def _exit_code(done: Retraining) -> int:
-    return {RetrainingState.STOPPED: _STOPPED, RetrainingState.FAILED: 1}.get(done.state, 0)
 
 
 def _say(done: Retraining, runs: TrainingProcesses) -> None:
@@ -176,7 +175,10 @@ def _say(done: Retraining, runs: TrainingProcesses) -> None:
     for check in report.checks:
         mark = "passed" if check.passed else "FAILED"
         click.echo(f"  {mark}  {check.part}: {check.name}: {check.says}")
-    _say_lost(report)
+    if report.newly_lost:
+        more = len(report.newly_lost) - _MOST_IDS_SHOWN
+        shown = ", ".join(report.newly_lost[:_MOST_IDS_SHOWN])
+        click.echo(f"Ham newly lost: {shown}" + (f" and {more} more" if more > 0 else ""))
     if report.recommendation is Recommendation.NOTHING:
         click.echo("Too little of it may teach: nothing was trained.")
     page = runs.folder(done.id) / REPORT_PAGE
@@ -197,14 +199,6 @@ def _say_training_examples(report: RetrainingReport) -> None:
         click.echo(f"Time: {report.seconds / 60:.1f} minutes{memory}")
 
 
-def _say_lost(report: RetrainingReport) -> None:
-    if not report.newly_lost:
-        return
-    more = len(report.newly_lost) - _MOST_IDS_SHOWN
-    shown = ", ".join(report.newly_lost[:_MOST_IDS_SHOWN])
-    click.echo(f"Ham newly lost: {shown}" + (f" and {more} more" if more > 0 else ""))
-
-
 def _say_what_follows(done: Retraining) -> None:
     if done.answer is not None:
         click.echo(f"{done.version} serves now; `slopsieve models rollback` goes back.")
@@ -217,17 +211,16 @@ def _say_what_follows(done: Retraining) -> None:
         click.echo(f"{done.version} does not meet the release criteria and does not serve.")
 
 
-def _row(one: Retraining, now: datetime) -> dict[str, object]:
+def _row(one: Retraining) -> dict[str, object]:
     return {
         "retraining": one.id,
-        "asked_at": one.asked_at,
-        "asked_by": one.asked_by,
-        "state": "killed" if one.is_silent(now) else one.state.value,
+        **columns(one, "asked_at", "asked_by"),
+        "state": "killed" if one.is_silent(datetime.now(UTC)) else one.state,
         "step": one.step,
         "done": f"{one.share_done:.0%}",
         "decisions": one.decisions,
-        "version": one.version or "",
-        "recommendation": one.recommendation.value if one.recommendation else "",
-        "answer": one.answer.value if one.answer else "",
-        "problem": one.problem or "",
+        **{
+            name: getattr(one, name) or ""
+            for name in ("version", "recommendation", "answer", "problem")
+        },
     }

@@ -7,20 +7,20 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
 import click
 
 from service.commands.builds import BUILDS, as_data_file
-from service.commands.opening import open_services
-from service.commands.output import data_dir_option, json_option, print_rows
-from service.commands.progress import ReadingProgress
-from service.commands.sites import find_site
+from service.commands.input_files import Broken, InputFile
+from service.commands.opening import ByValue, find_site, with_services
+from service.commands.output import columns, json_option, print_rows
+from service.commands.progress import Progress
 from service.commands.sources.disqus import read_disqus
-from service.commands.sources.imported import Broken, Entry, Imported, LeftOut
+from service.commands.sources.imported import Entry, Imported, LeftOut
 from service.commands.sources.isso import read_isso
-from service.commands.sources.opened import OpenedFile
 from service.commands.sources.place import Place
 from service.commands.sources.remark42 import read_remark42
 from service.commands.sources.rows import read_csv, read_jsonl
@@ -38,14 +38,14 @@ from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
 from service.moderation.telling.published import link_replies
 from service.ports.comments import AddOutcome, NewComment
-from service.ports.services import IntakePorts, ReviewPorts, Services
+from service.ports.services import ReviewPorts, Services
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.errors import EdgeError
 from service.web.edge.reading import validate
 from service.web.webhooks.public_comments import public_row
 
-_READERS: Mapping[str, Callable[[OpenedFile], Iterator[Entry]]] = {
+_READERS: Mapping[str, Callable[[InputFile], Iterator[Entry]]] = {
     "wxr": read_wxr,
     "disqus": read_disqus,
     "isso": read_isso,
@@ -83,17 +83,16 @@ class Counts:
     help="Take what FILE says was approved or called spam for moderators' decisions.",
 )
 @click.option("--restart", is_flag=True, help="Begin anew where an earlier run was interrupted.")
-@data_dir_option
+@with_services
 @json_option
 def import_command(
+    services: Services,
     file: str,
     kind: str,
     site_name: str,
-    data_dir: str | None,
     *,
     with_decisions: bool,
     restart: bool,
-    as_json: bool,
 ) -> None:
     """Import the comments in FILE and have them judged, after whatever else waits.
 
@@ -102,21 +101,20 @@ def import_command(
     out; the command then ends with 1. Of a text over 64 KiB beginning and end are kept; whatever
     of an entry cannot be kept is told.
     """
+    site = find_site(site_name, services)
     with (
-        open_services(data_dir=data_dir) as services,
-        OpenedFile(file) as opened,
-        ReadingProgress("Importing", opened.size, done="read") as progress,
+        InputFile(file) as opened,
+        Progress("Importing", unit="comments read", total_bytes=opened.size) as progress,
     ):
-        site = find_site(site_name, services.common)
         importing = _Importing(services, site, with_decisions=with_decisions)
         place = Place(opened, site.id, with_decisions=with_decisions)
         counts = importing.run(
             _READERS[kind](opened),
             place,
             skip=0 if restart else place.done(),
-            show=lambda entries: progress.show(bytes_read=opened.bytes_read, comments=entries),
+            show=lambda entries: progress.show(entries, bytes_read=opened.bytes_read),
         )
-    print_rows([asdict(counts)], as_json=as_json)
+    print_rows([asdict(counts)])
     if counts.broken or counts.conflicts:
         raise click.exceptions.Exit(1)
 
@@ -166,11 +164,8 @@ class _Importing:
                 self._fault(entry.number, InvalidInputError(entry.problems))
             else:
                 self._read(entry, read)
-        added = (
-            submit_comments([new for new, _ in read], self._services.intake, self._services.common)
-            if read
-            else []
-        )
+        new = [one for one, _ in read]
+        added = submit_comments(new, self._services.intake, self._services.common) if new else []
         rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
             if answer.outcome is AddOutcome.CONFLICT:
@@ -257,14 +252,12 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
     "--format",
     "kind",
     type=click.Choice([*_WRITERS, *BUILDS]),
-    default=None,
     help="JSON lines; for names in .json and .csv, gzipped or not, one JSON array or CSV. For a "
     "build what the site shows, as one data file by post.",
 )
 @click.option(
     "--action",
-    type=click.Choice([action.value for action in Action]),
-    default=None,
+    type=ByValue(Action),
     help="Only comments that the site should publish, hold or reject.",
 )
 @click.option(
@@ -273,13 +266,13 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
     help="Only what the site shows under its posts, as its public feed tells it.",
 )
 @click.option("--with-text", is_flag=True, help="Add text, author and post of each comment.")
-@data_dir_option
+@with_services
 def export_command(
+    services: Services,
     site_name: str,
     out: str,
     kind: str | None,
-    action: str | None,
-    data_dir: str | None,
+    action: Action | None,
     *,
     published: bool,
     with_text: bool,
@@ -297,35 +290,30 @@ def export_command(
         msg = f"{what} says what is written; leave --action and --with-text out"
         raise click.UsageError(msg)
     ending = Path(out.removesuffix(".gz")).suffix.removeprefix(".")
-    with open_services(data_dir=data_dir) as services:
-        site = find_site(site_name, services.common)
-        if build:
-            lines = as_data_file(
-                _all_published(site, services.intake, services.review), site.settings.blog, build
+    site = find_site(site_name, services)
+    if build:
+        lines = as_data_file(_all_published(site, services), site.settings.blog, build)
+    else:
+        write = _WRITERS[kind or (ending if ending in _WRITERS else "jsonl")]
+        lines = write(
+            map(public_row, _all_published(site, services))
+            if published
+            else (
+                _export_row(case, with_text=with_text)
+                for case in _all_cases(site, services.review)
+                if action in (None, case.action)
             )
-        else:
-            write = _WRITERS[kind or (ending if ending in _WRITERS else "jsonl")]
-            lines = write(
-                map(public_row, _all_published(site, services.intake, services.review))
-                if published
-                else (
-                    _export_row(case, with_text=with_text)
-                    for case in _all_cases(site, services.review)
-                    if action in (None, case.action.value)
-                )
-            )
-        with open_whole(out) as stream:
-            for line in lines:
-                stream.write(line.encode("utf-8", "replace"))
+        )
+    with open_whole(out) as stream:
+        for line in lines:
+            stream.write(line.encode("utf-8", "replace"))
 
 
-def _all_published(
-    site: Site, intake: IntakePorts, review: ReviewPorts
-) -> Iterator[PublishedComment]:
-    cases = _all_cases(site, review)
+def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]:
+    cases = _all_cases(site, services.review)
     shown = (one for case in cases if (one := as_published(case)))
     while batch := list(islice(shown, _PAGE)):
-        yield from link_replies(batch, site, intake, review)
+        yield from link_replies(batch, site, services.intake, services.review)
 
 
 def _all_cases(site: Site, review: ReviewPorts) -> Iterator[Case]:
@@ -344,29 +332,30 @@ def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
     comment, verdict, decision = case.comment, case.verdict, case.decision
     platform, platform_id = platform_of(comment.site_comment_id)
     row: dict[str, object] = {
-        "id": comment.id,
-        "site_comment_id": comment.site_comment_id,
+        **columns(comment, "id", "site_comment_id"),
         "platform": platform,
         "platform_id": platform_id,
-        "received_at": comment.received_at.isoformat(timespec="seconds"),
-        "state": case.state.value,
-        "action": case.action.value,
-        "outcome": verdict.outcome.value if verdict else None,
+        "received_at": _seconds(comment.received_at),
+        **columns(case, "state", "action"),
+        "outcome": verdict.outcome if verdict else None,
         "p_spam": round(verdict.p_spam, 6) if verdict else None,
         "degraded": verdict.degraded if verdict else None,
         "model_version": verdict.model_version if verdict else None,
-        "ruling": decision.ruling.value if decision else None,
+        "ruling": decision.ruling if decision else None,
         "decided_by": decision.decided_by if decision else None,
-        "decided_at": decision.decided_at.isoformat(timespec="seconds") if decision else None,
+        "decided_at": _seconds(decision.decided_at) if decision else None,
     }
     if with_text:
-        written_at = comment.written_at
         row |= {
             "text": comment.text,
             "author_name": comment.author.name,
             "author_url": comment.author.url,
             "post_url": comment.post.url,
-            "written_at": written_at.isoformat(timespec="seconds") if written_at else None,
+            "written_at": _seconds(comment.written_at) if comment.written_at else None,
             "reply_to": comment.reply_to,
         }
     return row
+
+
+def _seconds(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

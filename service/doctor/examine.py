@@ -6,7 +6,6 @@ import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -33,7 +32,7 @@ from service.install_commands import install_again
 from service.moderation.insight.figures import last_days
 from service.outbound.sender import trusted_authorities
 from service.scoring.stability import population_stability
-from service.settings import ENV_PREFIX, Settings, load_settings
+from service.settings import ENV_PREFIX, Settings
 from service.start_error import SettingsError
 from service.stores.sql import SqlStores, sql_stores
 from service.tasks.broker import open_client, prove_write
@@ -52,14 +51,14 @@ _FEW_COMMENTS = 100
 
 
 def examine(
-    environment: Mapping[str, str], *, data_dir: str | None, deep: bool
+    environment: Mapping[str, str], load: Callable[[], Settings], *, deep: bool
 ) -> Iterator[Finding]:
     """Yield the findings, as they are made; `deep` reads the whole of an embedded database.
 
     Nothing is changed but for the row and the key by which writes are proven.
     """
     try:
-        settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+        settings = load()
     except SettingsError as error:
         yield from wrong_settings(str(error))
         return

@@ -54,7 +54,7 @@ class TrainingStoppedError(ModerationError):
     """A training program was stopped; it can be gone on with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One thing wrong with an input: where, what, and what to do about it."""
 

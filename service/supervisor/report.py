@@ -32,7 +32,7 @@ class Running:
     problem: str | None = None
 
 
-def as_json(running: Running) -> str:
+def to_json(running: Running) -> str:
     """Return one line for scripts; keys that were made earlier are null."""
     first = running.first_run
     return json.dumps(
@@ -52,7 +52,7 @@ def as_json(running: Running) -> str:
     )
 
 
-def as_text(running: Running, *, with_secrets: bool = True) -> str:
+def to_text(running: Running, *, with_secrets: bool = True) -> str:
     """Return a few lines for people; without secrets, where to find them.
 
     What is not shown on a screen may be a log that others read.

@@ -18,13 +18,12 @@ from service import PREFIX
 from service.data_folder import DataFolder
 from service.listening import base_url, listen, reachable_address
 from service.logs import LogFormat, configure_logging, line_of_another
-from service.settings import ENV_PREFIX, Settings, load_settings
+from service.settings import ENV_PREFIX, Settings
 from service.start_error import ExitCode, StartError
 from service.supervisor.lock import only_one
-from service.supervisor.options import UpOptions
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
 from service.supervisor.preparation import Preparation
-from service.supervisor.report import Running, as_json, as_text
+from service.supervisor.report import Running, to_json, to_text
 from service.supervisor.valkey import (
     prepare_valkey,
     put_log_back,
@@ -59,15 +58,12 @@ _MODULES = {
 }
 
 
-def supervise(options: UpOptions) -> int:
-    """Start everything, keep it running, stop it on SIGINT or SIGTERM; return the exit code.
+def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
+    """Start everything, keep it running, stop it on SIGINT or SIGTERM.
 
-    Raises `StartError` or `SettingsError` for what keeps it from starting.
+    Raises `StartError` for what keeps it from starting.
     """
     began = time.monotonic()
-    configure_logging()
-    given = {"host": options.host, "port": options.port, "data_dir": options.data_dir}
-    settings = load_settings(**{name: v for name, v in given.items() if v is not None})
     configure_logging(settings.log_format, process="supervisor")
     folder = DataFolder(settings.data_dir)
     with (
@@ -82,7 +78,7 @@ def supervise(options: UpOptions) -> int:
                 url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
                 stores.wait_for_schema()
                 environment = _environment(settings, folder, url)
-                _start_parts(crew, environment, listener, workers=options.workers)
+                _start_parts(crew, environment, listener, workers=workers)
                 problem = _wait_until_ready(crew, listener)
                 first_run = stores.make_first_accounts()
             running = Running(
@@ -94,7 +90,7 @@ def supervise(options: UpOptions) -> int:
                 problem=problem,
             )
             on_screen = sys.stdout.isatty()
-            told = as_json(running) if options.as_json else as_text(running, with_secrets=on_screen)
+            told = to_json(running) if as_json else to_text(running, with_secrets=on_screen)
             sys.stdout.write(f"{told}\n")
             sys.stdout.flush()
             crew.keep_running()
@@ -105,7 +101,6 @@ def supervise(options: UpOptions) -> int:
             listener.close()
             crew.stop()
     log.info("everything stopped")
-    return 0
 
 
 class _StopAskedError(Exception):

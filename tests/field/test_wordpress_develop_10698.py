@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from service.commands.input_files import InputFile
 from service.commands.sources.disqus import read_disqus
 from service.commands.sources.imported import Imported, LeftOut
-from service.commands.sources.opened import OpenedFile
 from service.commands.sources.wxr import read_wxr
 from service.commands.sources.xml_stream import read_elements
 from service.domain.errors import InvalidInputError
@@ -34,7 +34,7 @@ URL = "<wp:comment_author_url><![CDATA[https://mara.example]]></wp:comment_autho
 
 def read(content: bytes, path, reader=read_wxr):
     path.write_bytes(content)
-    with OpenedFile(str(path)) as file:
+    with InputFile(str(path)) as file:
         return list(reader(file))
 
 

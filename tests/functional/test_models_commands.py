@@ -94,10 +94,5 @@ def test_going_back_works_without_a_database(run, folder, tmp_path):
     assert "could not be written" in told
 
 
-def test_a_card_is_shown_and_two_are_compared(run):
+def test_a_card_is_shown(run):
     assert run("show", "second").startswith("#")
-
-    rows = [json.loads(line) for line in run("compare", "second", "--json").splitlines()]
-
-    assert all(row["first"] == row["second"] for row in rows)
-    assert "ham called spam" in {row["figure"] for row in rows}

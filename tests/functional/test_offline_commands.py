@@ -17,9 +17,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from models.inputs import ModelInput, ModelOutput
-from service.commands.dataset_files import MAX_LINE_BYTES
-from service.commands.judged_lines import verdict_to_json
-from service.commands.judging_files import Judging, open_judging
+from service.commands.input_files import MAX_LINE_BYTES
+from service.commands.judging import Judging, open_judging, verdict_to_json
 from service.commands.offline import evaluate_command, score_command
 from service.domain.comment import MAX_TEXT_BYTES, Lane
 from service.domain.dataset_row import comment_from_row

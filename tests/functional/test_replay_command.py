@@ -8,7 +8,7 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from models.inputs import ModelOutput
-from service.commands.judging_files import Judging
+from service.commands.judging import Judging
 from service.commands.replay import replay_command
 from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs, Weights

@@ -8,9 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from service.commands.sources.imported import Broken, Imported, LeftOut
+from service.commands.input_files import Broken, InputFile
+from service.commands.sources.imported import Imported, LeftOut
 from service.commands.sources.isso import read_isso
-from service.commands.sources.opened import OpenedFile
 from service.commands.sources.remark42 import read_remark42
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
@@ -41,7 +41,7 @@ REMARK42 = [
 
 
 def read(reader, path):
-    with OpenedFile(str(path)) as file:
+    with InputFile(str(path)) as file:
         return list(reader(file))
 
 

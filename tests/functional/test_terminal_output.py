@@ -133,10 +133,10 @@ def test_a_table_counts_the_columns_that_characters_take(monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "17")
     rows = [{"site": "\N{HIRAGANA LETTER NO}" * 4, "mode": "hold"}, {"site": "Garden", "mode": "x"}]
 
-    print_rows(rows, as_json=False, empty="")
+    print_rows(rows)
     table = capsys.readouterr().out
     monkeypatch.setenv("COLUMNS", "13")
-    print_rows(rows, as_json=False, empty="")
+    print_rows(rows)
     blocks = capsys.readouterr().out
 
     assert table == "site      mode\nのののの  hold\nGarden    x\n"
@@ -144,6 +144,6 @@ def test_a_table_counts_the_columns_that_characters_take(monkeypatch, capsys):
 
 
 def test_nothing_that_was_written_elsewhere_steers_the_terminal(capsys):
-    print_rows([{"reason": "a\x1b[2Jb\r\nc\u202ed"}], as_json=False, empty="")
+    print_rows([{"reason": "a\x1b[2Jb\r\nc\u202ed"}])
 
     assert capsys.readouterr().out == "reason: a\ufffd[2Jb c\ufffdd\n"

@@ -14,8 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from service.cli import cli
-from service.commands.sources.imported import Broken
-from service.commands.sources.opened import OpenedFile
+from service.commands.input_files import Broken, InputFile
 from service.commands.sources.rows import read_csv
 from service.commands.sources.wxr import read_wxr
 from service.commands.sources.xml_stream import read_elements
@@ -317,7 +316,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
                 file.write(wp_comment(number, "Words. " * 100))
             file.write(after)
         tracemalloc.start()
-        with OpenedFile(str(path)) as opened:
+        with InputFile(str(path)) as opened:
             read = sum(1 for _ in read_wxr(opened))
         _, highest = tracemalloc.get_traced_memory()
         tracemalloc.stop()
@@ -472,7 +471,7 @@ def test_a_secret_that_cannot_be_used_is_refused(run, platform, secret):
 def read(rows: bytes, reader, tmp_path) -> list[object]:
     path = tmp_path / "rows"
     path.write_bytes(rows)
-    with OpenedFile(str(path)) as file:
+    with InputFile(str(path)) as file:
         return list(reader(file))
 
 
@@ -507,7 +506,7 @@ def test_a_row_without_end_is_told_of_and_takes_little_memory(tmp_path, line):
     del rows
     tracemalloc.start()
 
-    with OpenedFile(str(path)) as file:
+    with InputFile(str(path)) as file:
         first, *others = list(islice(read_csv(file), 20))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()

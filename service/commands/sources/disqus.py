@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
+from service.commands.input_files import InputFile
 from service.commands.sources.imported import (
     Entry,
     LeftOut,
@@ -12,7 +13,6 @@ from service.commands.sources.imported import (
     read_written_at,
     unescape_link,
 )
-from service.commands.sources.opened import OpenedFile
 from service.commands.sources.threads import Threads
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
@@ -23,13 +23,13 @@ _ID = "http://disqus.com/disqus-internals id"
 _NAME = "disqus"
 
 
-def read_disqus(file: OpenedFile) -> Iterator[Entry]:
+def read_disqus(file: InputFile) -> Iterator[Entry]:
     """Yield the posts in the order of the file. Raises `InvalidInputError`."""
     with closing(Threads()) as threads:
         yield from _read(file, threads)
 
 
-def _read(file: OpenedFile, threads: Threads) -> Iterator[Entry]:
+def _read(file: InputFile, threads: Threads) -> Iterator[Entry]:
     number = 0
     outer: dict[str, str] | None = None
     outer_name = ""

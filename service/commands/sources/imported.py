@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from service.commands.input_files import Broken
 from service.domain.comment import (
     MAX_EXCERPT_CHARS,
     MAX_NAME_CHARS,
@@ -15,7 +16,6 @@ from service.domain.comment import (
     MAX_URL_CHARS,
 )
 from service.domain.decision import Ruling
-from service.domain.errors import Problem
 from service.web.edge.moments import read_any_moment
 from service.web.webhooks.payload import cut_text, valid_address, valid_email
 
@@ -38,14 +38,6 @@ class LeftOut:
     """One entry that is no comment to be judged: deleted, a pingback, without a word."""
 
     number: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Broken:
-    """One entry that cannot be read, and why. Never carries the entry's content."""
-
-    number: int
-    problems: tuple[Problem, ...]
 
 
 Entry = Imported | LeftOut | Broken

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 
+from service.commands.input_files import InputFile
 from service.commands.sources.imported import Entry, LeftOut, import_flat
-from service.commands.sources.opened import OpenedFile
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.webhooks.payload import own_id
@@ -23,7 +23,7 @@ FROM comments AS c LEFT JOIN threads AS t ON t.id = c.tid ORDER BY c.id
 _SHOWN, _WAITING = 1, 2
 
 
-def read_isso(file: OpenedFile) -> Iterator[Entry]:
+def read_isso(file: InputFile) -> Iterator[Entry]:
     """Yield the comments by their ids. Raises `InvalidInputError` for no such database."""
     try:
         address = f"{file.path.resolve().as_uri()}?mode=ro"

@@ -15,7 +15,7 @@ _BUFFER_BYTES = 1 << 18
 _HEAD_BYTES = 1 << 16
 
 
-class OpenedFile:
+class InputFile:
     """A file that is read once; a context manager."""
 
     def __init__(self, path: str) -> None:

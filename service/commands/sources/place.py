@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 
-from service.commands.sources.opened import OpenedFile
+from service.commands.input_files import InputFile
 from service.data_folder import write_private
 from service.domain.comment import SiteId
 
@@ -17,9 +17,9 @@ class Place:
     harm: a comment that is known already is a repeat.
     """
 
-    def __init__(self, file: OpenedFile, site_id: SiteId, *, with_decisions: bool) -> None:
+    def __init__(self, file: InputFile, site_id: SiteId, *, with_decisions: bool) -> None:
         self._of = {
-            "file": file.fingerprint,
+            "file": file.fingerprint(),
             "site_id": site_id,
             "with_decisions": with_decisions,
         }

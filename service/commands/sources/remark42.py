@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from service.commands.sources.imported import Broken, Entry, LeftOut, import_flat
-from service.commands.sources.opened import OpenedFile
+from service.commands.input_files import Broken, InputFile
+from service.commands.sources.imported import Entry, LeftOut, import_flat
 from service.commands.sources.rows import json_rows
 from service.domain.decision import Ruling
 from service.web.edge.moments import read_any_moment
@@ -15,7 +15,7 @@ from service.web.webhooks.payload import own_id
 _NAME = "remark42"
 
 
-def read_remark42(file: OpenedFile) -> Iterator[Entry]:
+def read_remark42(file: InputFile) -> Iterator[Entry]:
     """Yield the comments in the order of the file."""
     for number, row in json_rows(file):
         if isinstance(row, Broken):

@@ -8,15 +8,14 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 
-from service.commands.sources.imported import Broken, Entry, Imported, LeftOut, import_flat
-from service.commands.sources.opened import OpenedFile
+from service.commands.input_files import Broken, InputFile
+from service.commands.sources.imported import Entry, Imported, LeftOut, import_flat
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.moments import read_any_moment
 
-_MAX_LINE_BYTES = 8 << 20
 _MAX_CELL_CHARS = 1 << 20
 _MAX_ROW_CHARS = 4 << 20
 # A line of its own after the last one, of a character that no text has.
@@ -43,27 +42,19 @@ _RULINGS = {
 }  # fmt: skip
 
 
-def read_jsonl(file: OpenedFile) -> Iterator[Entry]:
+def read_jsonl(file: InputFile) -> Iterator[Entry]:
     """Yield the comments of JSON lines: as the API takes them, or in the data card's keys."""
     for number, row in json_rows(file):
         yield row if isinstance(row, Broken) else _read_row(number, row)
 
 
-def json_rows(file: OpenedFile) -> Iterator[tuple[int, Mapping[str, object] | Broken]]:
+def json_rows(file: InputFile) -> Iterator[tuple[int, Mapping[str, object] | Broken]]:
     """Yield the object of each line that is not empty, with the line's number."""
-    number = 0
-    while line := file.stream.readline(_MAX_LINE_BYTES + 1):
-        is_whole = len(line) <= _MAX_LINE_BYTES
-        while not line.endswith(b"\n") and len(line) > _MAX_LINE_BYTES:
-            line = file.stream.readline(_MAX_LINE_BYTES + 1)
-        number += 1
-        if not is_whole:
-            yield number, _broken(number, "is too long", "put one comment on each line")
-        elif line.strip():
-            yield number, _parse(number, line)
+    for number, line in file.lines():
+        yield number, line if isinstance(line, Broken) else _parse(number, line)
 
 
-def read_csv(file: OpenedFile) -> Iterator[Entry]:
+def read_csv(file: InputFile) -> Iterator[Entry]:
     """Yield the comments of a CSV file whose first row names the columns.
 
     Raises `InvalidInputError` if no column holds the text.
@@ -89,13 +80,13 @@ def read_csv(file: OpenedFile) -> Iterator[Entry]:
             row = next(rows, [_END])
         except (csv.Error, _RowTooLongError):
             where = f"lines {first:,} to {lines.count:,} are left out: a row"
-            yield _broken(number, f"{where} or a cell in it is too long", _CLOSE)
+            yield Broken.line(number, f"{where} or a cell in it is too long", _CLOSE)
             continue
         if row == [_END]:
             return
         if row and row[-1].endswith(_END):
             where = f"lines {first:,} to the last are left out: a quoted cell"
-            yield _broken(number, f"{where} does not end", _CLOSE)
+            yield Broken.line(number, f"{where} does not end", _CLOSE)
             return
         if row:
             yield _read_flat(number, dict(zip(header, row, strict=False)))
@@ -143,9 +134,9 @@ def _parse(number: int, line: bytes) -> Mapping[str, object] | Broken:
     try:
         row = strict_json.parse(line)
     except UnreadableRequestError:
-        return _broken(number, "is not JSON", "put one JSON object on each line")
+        return Broken.line(number, "is not JSON", "put one JSON object on each line")
     if not isinstance(row, dict):
-        return _broken(number, "is not a JSON object", "put one JSON object on each line")
+        return Broken.line(number, "is not a JSON object", "put one JSON object on each line")
     return row
 
 
@@ -164,7 +155,7 @@ def _read_flat(number: int, row: Mapping[str, object]) -> Entry:
         if known and value not in (None, ""):
             given.setdefault(known, value)
     if not isinstance(given.get("text", ""), str):
-        return _broken(number, "has a text that is not a string", "give every comment its text")
+        return Broken.line(number, "has a text that is not a string", "give every comment its text")
     if not str(given.get("text", "")).strip():
         return LeftOut(number=number)
     given["written_at"] = read_any_moment(str(given.get("written_at", "")))
@@ -184,7 +175,3 @@ def _derived_id(row: Mapping[str, object]) -> str:
     """Return an id that the same row gets every time, so that importing again repeats nothing."""
     told = json.dumps(row, sort_keys=True, default=str).encode("utf-8", "replace")
     return f"import:{hashlib.sha256(told).hexdigest()[:32]}"
-
-
-def _broken(number: int, problem: str, remedy: str) -> Broken:
-    return Broken(number=number, problems=(Problem(field="line", problem=problem, remedy=remedy),))

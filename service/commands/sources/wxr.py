@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from service.commands.input_files import InputFile
 from service.commands.sources.imported import (
     Entry,
     LeftOut,
@@ -11,7 +12,6 @@ from service.commands.sources.imported import (
     read_written_at,
     unescape_link,
 )
-from service.commands.sources.opened import OpenedFile
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
 from service.web.webhooks.html_text import html_to_text
@@ -25,7 +25,7 @@ _THROWN_AWAY = frozenset({"trash", "post-trashed"})
 _COMMENT_TYPES = frozenset({"", "comment"})
 
 
-def read_wxr(file: OpenedFile) -> Iterator[Entry]:
+def read_wxr(file: InputFile) -> Iterator[Entry]:
     """Yield the comments in the order of the file. Raises `InvalidInputError`."""
     number = 0
     post: dict[str, str] = {}
