@@ -29,9 +29,9 @@ from models.registry import (
 from service.commands.opening import command_settings, data_dir_option, find_installation
 from service.commands.whole_files import open_whole
 from service.data_folder import DataFolder
+from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
 from service.stores.sql.damage import is_whole
-from service.supervisor.lock import only_one
 
 _MANIFEST = "backup.json"
 _FORMAT = 1

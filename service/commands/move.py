@@ -11,11 +11,11 @@ import click
 from service.commands.opening import command_settings, data_dir_option, find_installation
 from service.commands.output import json_option, print_rows
 from service.commands.progress import Progress
+from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
 from service.stores.migrations import SchemaState, migrate, schema_state
 from service.stores.sql import create_engine
 from service.stores.sql.moving import compare, move_rows
-from service.supervisor.lock import only_one
 from service.wiring import open_engine
 
 _TO = "SLOPSIEVE_MOVE_TO"

@@ -13,6 +13,7 @@ from service.commands.opening import command_settings, data_dir_option, find_ins
 from service.commands.unavailable import describe_unavailable
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
+from service.process_lock import holder
 from service.start_error import ExitCode, StartError
 
 
@@ -67,7 +68,6 @@ def restart_command() -> None:
     The parts are started from the program as it is installed by then, with the settings that
     Slopsieve was started with. A new version that needs a migration has to be stopped and started.
     """
-    from service.supervisor.lock import holder
     from service.supervisor.supervise import RESTART_SIGNAL
 
     with _exit_codes():

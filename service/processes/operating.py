@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
+from functools import partial
+
+import redis
 
 from service.domain.backlog import Waiting
 from service.domain.errors import StoreUnavailableError
@@ -14,7 +17,7 @@ from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, TRAINERS, WORKERS, live_workers
 from service.watching.exposition import Exposition
-from service.watching.readings import Kind, Part, Read, Reading
+from service.watching.readings import Kind, Part, Reading
 from service.wiring import Wired
 
 # The audit sample of so long is what false positives are estimated from.
@@ -24,13 +27,73 @@ _RETRAININGS_LOOKED_AT = 50
 KILLED = "killed"
 """The state shown of a retraining that should be running and has not been heard of for long."""
 
+_ABOUT = {
+    "model_info": "The model version that judges.",
+    "model_usable": "Whether there is a model version to judge with.",
+    "model_loaded_timestamp_seconds": "When the model version that judges was loaded.",
+    "models_refused": "Model versions that could not be used, each counted once in a row.",
+    "history_circuit_open": "Whether histories are left alone because they did not answer.",
+    "history_circuit_opened": "How often histories were left alone because they did not answer.",
+    "history_calls_refused": "Calls that histories were spared.",
+    "database_connections": "Connections to the database that this process holds.",
+    "queue_messages": "Ids that wait in Valkey, by lane; a worker's own batch is not among them.",
+    "unjudged_comments": "Kept comments without a verdict, by lane.",
+    "review_comments": "Comments that wait for a moderator, by the queue's part.",
+    "callbacks_waiting": "Messages to sites that are still tried.",
+    "callbacks_dead": "Messages to sites that were given up and not replayed.",
+    "oldest_kept_timestamp_seconds": (
+        "When the oldest judged comment came in that still has its words."
+    ),
+    "processes_alive": "Processes that gave a sign of life lately, by what they do.",
+    "workers_without_model": "Workers that have no model version to judge with.",
+    "history_up": "Whether the server of histories answers.",
+    "history_blank": "Whether histories lack decisions that were made, until they are filled.",
+    "disk_free_bytes": "What is free where the data folder lies.",
+    "disk_size_bytes": "How large the disk is on which the data folder lies.",
+    "embedded_database_bytes": (
+        "What the embedded database takes with its log, 0 where there is another."
+    ),
+    "last_backup_timestamp_seconds": "When `slopsieve backup` last wrote a backup.",
+    "promised_false_positive_rate": (
+        "The share of ham that the version's spam cutoff may call spam."
+    ),
+    "audited_false_positive_rate": (
+        "The share of ham called spam, by the audit sample of 30 days, with bounds."
+    ),
+    "score_stability_index": (
+        "Population stability index: the scores of 7 days against the 28 before."
+    ),
+    "retraining_state": "What the newest retraining is at: 1 for its state, 0 for the others.",
+    "retraining_waits": "Retrainings whose candidates wait for an owner to promote or refuse them.",
+    "retraining_ended_timestamp_seconds": (
+        "When a retraining last came to its end, whatever it recommends."
+    ),
+    "retraining_recommendation": "What that retraining recommends: 1 for it, 0 for the others.",
+}
+_OLDEST_SECONDS = "_oldest_seconds"
+_COUNTERS = frozenset({"models_refused", "history_circuit_opened", "history_calls_refused"})
+
+
+def _number(name: str, value: float, **labels: str) -> Reading:
+    if name in _ABOUT:
+        about = _ABOUT[name]
+    else:
+        whose = _ABOUT[name.removesuffix(_OLDEST_SECONDS)].removesuffix(".")
+        about = f"{whose}: the age of the oldest, 0 without any."
+    return Reading(
+        name=f"slopsieve_{name}",
+        about=about,
+        value=float(value),
+        labels=labels,
+        kind=Kind.COUNTER if name in _COUNTERS else Kind.GAUGE,
+    )
+
 
 def expose(process: str, wired: Wired) -> Exposition:
     """Let the processes of this data folder, and Prometheus, see what this one counts."""
     wired.counting.expect(process)
-    exposition = Exposition(
-        process, wired.registry, wired.folder.metrics_folder, [_circuits(wired), _pool(wired)]
-    )
+    own = [partial(_circuits, wired), partial(_pool, wired)]
+    exposition = Exposition(process, wired.registry, wired.folder.metrics_folder, own)
     address = wired.settings.metrics_address
     if address:
         host, _, port = address.rpartition(":")
@@ -38,314 +101,132 @@ def expose(process: str, wired: Wired) -> Exposition:
     return exposition
 
 
-def show_model(wired: Wired) -> Read:
-    """Return what tells which model version this process judges with."""
-
-    def read() -> Iterator[Reading]:
-        models = wired.models
-        is_usable = models.serving != NO_VERSION
-        yield Reading(
-            name="slopsieve_model_info",
-            about="The model version that judges.",
-            value=1.0,
-            labels={"version": models.serving},
-        )
-        yield Reading(
-            name="slopsieve_model_usable",
-            about="Whether there is a model version to judge with.",
-            value=float(is_usable),
-        )
-        if models.loaded_at:
-            yield Reading(
-                name="slopsieve_model_loaded_timestamp_seconds",
-                about="When the model version that judges was loaded.",
-                value=models.loaded_at.timestamp(),
-            )
-        yield Reading(
-            name="slopsieve_models_refused",
-            about="Model versions that could not be used, each counted once in a row.",
-            value=float(models.refusals),
-            kind=Kind.COUNTER,
-        )
-
-    return read
-
-
 def state_parts(wired: Wired) -> dict[str, Part]:
-    """Return every part whose numbers are asked for when somebody looks, by name.
-
-    Whoever adds a part adds a function to `_PARTS`.
-    """
-    return {name: make(wired) for name, make in _PARTS.items()}
-
-
-def _circuits(wired: Wired) -> Read:
-    circuits = {
-        "reading": wired.history_breaker.reading,
-        "teaching": wired.history_breaker.teaching,
+    """Return every part whose numbers are asked for when somebody looks, by name."""
+    client = open_client(wired.valkey_url)
+    book = FigureBook(wired.services.insight, wired.services.common)
+    return {
+        "queue": Part(read=partial(_queue, wired)),
+        "backlog": Part(read=partial(_backlog, wired)),
+        "processes": Part(read=partial(_processes, client)),
+        "history": Part(read=partial(_history, wired)),
+        "disk": Part(read=partial(_disk, wired), every_seconds=15.0),
+        "backup": Part(read=partial(_backup, wired), every_seconds=_SLOW_SECONDS),
+        "audit": Part(read=partial(_audit, wired, book), every_seconds=_SLOW_SECONDS),
+        "retrainings": Part(read=partial(_retrainings, wired), every_seconds=15.0),
     }
 
-    def read() -> Iterator[Reading]:
-        for calls, circuit in circuits.items():
-            counts, labels = circuit.counts(), {"calls": calls}
-            yield Reading(
-                name="slopsieve_history_circuit_open",
-                about="Whether histories are left alone because they did not answer.",
-                value=float(counts.is_open),
-                labels=labels,
-            )
-            yield Reading(
-                name="slopsieve_history_circuit_opened",
-                about="How often histories were left alone because they did not answer.",
-                value=float(counts.opened),
-                labels=labels,
-                kind=Kind.COUNTER,
-            )
-            yield Reading(
-                name="slopsieve_history_calls_refused",
-                about="Calls that histories were spared.",
-                value=float(counts.refused),
-                labels=labels,
-                kind=Kind.COUNTER,
-            )
 
-    return read
+def show_model(wired: Wired) -> Iterator[Reading]:
+    """Yield which model version this process judges with."""
+    models = wired.models
+    yield _number("model_info", 1, version=models.serving)
+    yield _number("model_usable", models.serving != NO_VERSION)
+    if models.loaded_at:
+        yield _number("model_loaded_timestamp_seconds", models.loaded_at.timestamp())
+    yield _number("models_refused", models.refusals)
 
 
-def _pool(wired: Wired) -> Read:
-    def read() -> Iterator[Reading]:
-        pool = wired.engine.pool
-        for state, count in (("in_use", "checkedout"), ("idle", "checkedin")):
-            yield Reading(
-                name="slopsieve_database_connections",
-                about="Connections to the database that this process holds.",
-                value=float(getattr(pool, count, int)()),
-                labels={"state": state},
-            )
-
-    return read
+def _circuits(wired: Wired) -> Iterator[Reading]:
+    breaker = wired.history_breaker
+    for calls, circuit in (("reading", breaker.reading), ("teaching", breaker.teaching)):
+        counts = circuit.counts()
+        yield _number("history_circuit_open", counts.is_open, calls=calls)
+        yield _number("history_circuit_opened", counts.opened, calls=calls)
+        yield _number("history_calls_refused", counts.refused, calls=calls)
 
 
-def _queue(wired: Wired) -> Part:
-    def read() -> Iterator[Reading]:
-        for lane, number in wired.services.intake.queue.depth().items():
-            yield Reading(
-                name="slopsieve_queue_messages",
-                about="Ids that wait in Valkey, by lane; a worker's own batch is not among them.",
-                value=float(number),
-                labels={"lane": lane.value},
-            )
-
-    return Part(read=read)
+def _pool(wired: Wired) -> Iterator[Reading]:
+    pool = wired.engine.pool
+    for state, count in (("in_use", "checkedout"), ("idle", "checkedin")):
+        yield _number("database_connections", getattr(pool, count, int)(), state=state)
 
 
-def _backlog(wired: Wired) -> Part:
-    def read() -> Iterator[Reading]:
-        backlog, now = wired.services.intake.backlog.count(), wired.services.common.clock()
-        for lane, waiting in backlog.unjudged.items():
-            yield from _waiting("unjudged_comments", waiting, now, lane=lane.value)
-        for part, waiting in backlog.review.items():
-            yield from _waiting("review_comments", waiting, now, part=part.value)
-        yield from _waiting("callbacks_waiting", backlog.callbacks, now)
-        yield from _waiting("callbacks_dead", backlog.dead_callbacks, now)
-        if backlog.oldest_kept:
-            yield Reading(
-                name="slopsieve_oldest_kept_timestamp_seconds",
-                about="When the oldest judged comment came in that still has its words.",
-                value=backlog.oldest_kept.timestamp(),
-            )
-
-    return Part(read=read)
+def _queue(wired: Wired) -> Iterator[Reading]:
+    for lane, number in wired.services.intake.queue.depth().items():
+        yield _number("queue_messages", number, lane=lane.value)
 
 
-_ABOUT = {
-    "unjudged_comments": "Kept comments without a verdict, by lane",
-    "review_comments": "Comments that wait for a moderator, by the queue's part",
-    "callbacks_waiting": "Messages to sites that are still tried",
-    "callbacks_dead": "Messages to sites that were given up and not replayed",
-}
+def _backlog(wired: Wired) -> Iterator[Reading]:
+    backlog, now = wired.services.intake.backlog.count(), wired.services.common.clock()
+    for lane, waiting in backlog.unjudged.items():
+        yield from _waiting("unjudged_comments", waiting, now, lane=lane.value)
+    for part, waiting in backlog.review.items():
+        yield from _waiting("review_comments", waiting, now, part=part.value)
+    yield from _waiting("callbacks_waiting", backlog.callbacks, now)
+    yield from _waiting("callbacks_dead", backlog.dead_callbacks, now)
+    if backlog.oldest_kept:
+        yield _number("oldest_kept_timestamp_seconds", backlog.oldest_kept.timestamp())
 
 
 def _waiting(name: str, waiting: Waiting, now: datetime, **labels: str) -> Iterator[Reading]:
     age = (now - waiting.oldest).total_seconds() if waiting.oldest else 0.0
-    about = _ABOUT[name]
-    yield Reading(
-        name=f"slopsieve_{name}", about=f"{about}.", value=float(waiting.number), labels=labels
-    )
-    yield Reading(
-        name=f"slopsieve_{name}_oldest_seconds",
-        about=f"{about}: the age of the oldest, 0 without any.",
-        value=max(0.0, age),
-        labels=labels,
-    )
+    yield _number(name, waiting.number, **labels)
+    yield _number(f"{name}{_OLDEST_SECONDS}", max(0.0, age), **labels)
 
 
-def _processes(wired: Wired) -> Part:
-    client = open_client(wired.valkey_url)
-
-    def read() -> Iterator[Reading]:
-        signs = {
-            "worker": live_workers(client, WORKERS),
-            "background": live_workers(client, BACKGROUND),
-            "trainer": live_workers(client, TRAINERS),
-        }
-        for kind, alive in signs.items():
-            yield Reading(
-                name="slopsieve_processes_alive",
-                about="Processes that gave a sign of life lately, by what they do.",
-                value=float(len(alive)),
-                labels={"kind": kind},
-            )
-        yield Reading(
-            name="slopsieve_workers_without_model",
-            about="Workers that have no model version to judge with.",
-            value=float(sum(sign.model_problem is not None for sign in signs["worker"])),
-        )
-
-    return Part(read=read)
+def _processes(client: redis.Redis) -> Iterator[Reading]:
+    workers = live_workers(client, WORKERS)
+    yield _number("processes_alive", len(workers), kind="worker")
+    for kind, name in (("background", BACKGROUND), ("trainer", TRAINERS)):
+        yield _number("processes_alive", len(live_workers(client, name)), kind=kind)
+    without_model = sum(sign.model_problem is not None for sign in workers)
+    yield _number("workers_without_model", without_model)
 
 
-def _history(wired: Wired) -> Part:
-    def read() -> Iterator[Reading]:
-        is_up, is_blank = True, False
-        try:
-            wired.history.ping()
-            is_blank = wired.history.is_blank()
-        except StoreUnavailableError:
-            is_up = False
-        yield Reading(
-            name="slopsieve_history_up",
-            about="Whether the server of histories answers.",
-            value=float(is_up),
-        )
-        if is_up:
-            decided = wired.services.review.decisions.find_in_force(
-                after=0, limit=1
-            ).decided_comments
-            yield Reading(
-                name="slopsieve_history_blank",
-                about="Whether histories lack decisions that were made, until they are filled.",
-                value=float(is_blank and bool(decided)),
-            )
-
-    return Part(read=read)
+def _history(wired: Wired) -> Iterator[Reading]:
+    try:
+        wired.history.ping()
+        is_blank = wired.history.is_blank()
+    except StoreUnavailableError:
+        yield _number("history_up", 0)
+        return
+    yield _number("history_up", 1)
+    decided = wired.services.review.decisions.find_in_force(after=0, limit=1).decided_comments
+    yield _number("history_blank", is_blank and bool(decided))
 
 
-def _disk(wired: Wired) -> Part:
-    def read() -> Iterable[Reading]:
-        usage = shutil.disk_usage(wired.folder.path)
-        files = wired.folder.database_file.parent.glob(f"{wired.folder.database_file.name}*")
-        embedded = sum(path.stat().st_size for path in files)
-        return [
-            Reading(
-                name="slopsieve_disk_free_bytes",
-                about="What is free where the data folder lies.",
-                value=float(usage.free),
-            ),
-            Reading(
-                name="slopsieve_disk_size_bytes",
-                about="How large the disk is on which the data folder lies.",
-                value=float(usage.total),
-            ),
-            Reading(
-                name="slopsieve_embedded_database_bytes",
-                about="What the embedded database takes with its log, 0 where there is another.",
-                value=float(embedded if wired.settings.database_url is None else 0),
-            ),
-        ]
-
-    return Part(read=read, every_seconds=15.0)
+def _disk(wired: Wired) -> Iterator[Reading]:
+    usage = shutil.disk_usage(wired.folder.path)
+    database = wired.folder.database_file
+    embedded = sum(path.stat().st_size for path in database.parent.glob(f"{database.name}*"))
+    yield _number("disk_free_bytes", usage.free)
+    yield _number("disk_size_bytes", usage.total)
+    yield _number("embedded_database_bytes", embedded if wired.settings.database_url is None else 0)
 
 
-def _backup(wired: Wired) -> Part:
-    def read() -> Iterator[Reading]:
-        if wired.folder.last_backup_file.exists():
-            yield Reading(
-                name="slopsieve_last_backup_timestamp_seconds",
-                about="When `slopsieve backup` last wrote a backup.",
-                value=wired.folder.last_backup_file.stat().st_mtime,
-            )
-
-    return Part(read=read, every_seconds=_SLOW_SECONDS)
+def _backup(wired: Wired) -> Iterator[Reading]:
+    if wired.folder.last_backup_file.exists():
+        made_at = wired.folder.last_backup_file.stat().st_mtime
+        yield _number("last_backup_timestamp_seconds", made_at)
 
 
-def _audit(wired: Wired) -> Part:
-    book = FigureBook(wired.services.insight, wired.services.common)
-
-    def read() -> Iterator[Reading]:
-        promise = wired.services.judging.current_promise()
-        if promise and promise.ham_called_spam is not None:
-            yield Reading(
-                name="slopsieve_promised_false_positive_rate",
-                about="The share of ham that the version's spam cutoff may call spam.",
-                value=promise.ham_called_spam,
-            )
-        figures = book.read(None, days=AUDIT_DAYS)
-        rate = figures.mistakes.false_positive_rate
-        for bound, value in (("low", rate.low), ("share", rate.share), ("high", rate.high)):
-            if value is not None:
-                yield Reading(
-                    name="slopsieve_audited_false_positive_rate",
-                    about="The share of ham called spam, by the audit sample of 30 days, "
-                    "with bounds.",
-                    value=value,
-                    labels={"bound": bound},
-                )
-        if figures.stability is not None:
-            yield Reading(
-                name="slopsieve_score_stability_index",
-                about="Population stability index: the scores of 7 days against the 28 before.",
-                value=figures.stability,
-            )
-
-    return Part(read=read, every_seconds=_SLOW_SECONDS)
+def _audit(wired: Wired, book: FigureBook) -> Iterator[Reading]:
+    promise = wired.services.judging.current_promise()
+    if promise and promise.ham_called_spam is not None:
+        yield _number("promised_false_positive_rate", promise.ham_called_spam)
+    figures = book.read(None, days=AUDIT_DAYS)
+    rate = figures.mistakes.false_positive_rate
+    for bound, value in (("low", rate.low), ("share", rate.share), ("high", rate.high)):
+        if value is not None:
+            yield _number("audited_false_positive_rate", value, bound=bound)
+    if figures.stability is not None:
+        yield _number("score_stability_index", figures.stability)
 
 
-def _retrainings(wired: Wired) -> Part:
-    def read() -> Iterator[Reading]:
-        recent = wired.services.learning.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
-        if not recent:
-            return
-        now, newest = wired.services.common.clock(), recent[0]
-        state = KILLED if newest.is_silent(now) else newest.state.value
-        for one in (*(known.value for known in RetrainingState), KILLED):
-            yield Reading(
-                name="slopsieve_retraining_state",
-                about="What the newest retraining is at: 1 for its state, 0 for the others.",
-                value=float(one == state),
-                labels={"state": one},
-            )
-        yield Reading(
-            name="slopsieve_retraining_waits",
-            about="Retrainings whose candidates wait for an owner to promote or refuse them.",
-            value=float(sum(one.waits for one in recent)),
-        )
-        last = next((one for one in recent if one.state is RetrainingState.ENDED), None)
-        if last is None or last.ended_at is None:
-            return
-        yield Reading(
-            name="slopsieve_retraining_ended_timestamp_seconds",
-            about="When a retraining last came to its end, whatever it recommends.",
-            value=last.ended_at.timestamp(),
-        )
-        for known in Recommendation:
-            yield Reading(
-                name="slopsieve_retraining_recommendation",
-                about="What that retraining recommends: 1 for it, 0 for the others.",
-                value=float(known is last.recommendation),
-                labels={"recommendation": known.value},
-            )
-
-    return Part(read=read, every_seconds=15.0)
-
-
-_PARTS: dict[str, Callable[[Wired], Part]] = {
-    "queue": _queue,
-    "backlog": _backlog,
-    "processes": _processes,
-    "history": _history,
-    "disk": _disk,
-    "backup": _backup,
-    "audit": _audit,
-    "retrainings": _retrainings,
-}
+def _retrainings(wired: Wired) -> Iterator[Reading]:
+    recent = wired.services.learning.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
+    if not recent:
+        return
+    now, newest = wired.services.common.clock(), recent[0]
+    state = KILLED if newest.is_silent(now) else newest.state.value
+    for one in (*(known.value for known in RetrainingState), KILLED):
+        yield _number("retraining_state", one == state, state=one)
+    yield _number("retraining_waits", sum(one.waits for one in recent))
+    last = next((one for one in recent if one.state is RetrainingState.ENDED), None)
+    if last is None or last.ended_at is None:
+        return
+    yield _number("retraining_ended_timestamp_seconds", last.ended_at.timestamp())
+    for known in Recommendation:
+        is_it = known is last.recommendation
+        yield _number("retraining_recommendation", is_it, recommendation=known.value)

@@ -39,13 +39,10 @@ def start(
         die_with(given.parent, signal.SIGKILL)
     try:
         settings = load_settings()
-        configure_logging(settings.log_format, process=_name(process))
+        # In log lines it is called as in metrics.
+        name = "api" if process == "app" else process
+        configure_logging(settings.log_format, process=name)
         return prepare(settings, given)
     except ModerationError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
-
-
-def _name(process: str) -> str:
-    """Return what a process is called in log lines, as in metrics."""
-    return "api" if process == "app" else process

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from celery.platforms import SecurityWarning
+from celery.worker import state
 
 from service.domain.comment import CommentId
 from service.moderation.judging.attempts import AttemptCount
@@ -22,7 +25,6 @@ from service.tasks.celery_app import make_celery, register_heartbeat
 from service.tasks.heartbeat import WORKERS, Heartbeat, own_name
 from service.tasks.names import QueueName
 from service.tasks.scoring import register_scoring
-from service.tasks.stopping import stop_once_begun
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
@@ -35,19 +37,25 @@ def main() -> None:
 
 def run_worker(wired: Wired) -> int:
     """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
-    stop_once_begun()
+    # Celery installs its own handlers when the worker starts; a signal before that would kill.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _stop_once_begun)
     worker = make_worker(wired)
     log.info(
         "worker started",
         extra={"pid": os.getpid(), "model": wired.services.judging.current_model().version},
     )
     exposition = expose("worker", wired)
-    exposition.also(show_model(wired))
+    exposition.also(partial(show_model, wired))
     worker.start()
     exposition.close()
     wired.close()
     log.info("worker stopped")
     return int(worker.exitcode or 0)
+
+
+def _stop_once_begun(_number: int, _frame: object) -> None:
+    state.should_stop = os.EX_OK
 
 
 def make_worker(wired: Wired) -> Any:

@@ -18,9 +18,9 @@ from service import PREFIX
 from service.data_folder import DataFolder
 from service.listening import base_url, listen, reachable_address
 from service.logs import LogFormat, configure_logging, line_of_another
+from service.process_lock import only_one
 from service.settings import ENV_PREFIX, Settings
 from service.start_error import ExitCode, StartError
-from service.supervisor.lock import only_one
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
 from service.supervisor.preparation import Preparation
 from service.supervisor.report import Running, to_json, to_text
@@ -69,7 +69,8 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
     with (
         only_one(folder.lock_file) as lock,
         _signals() as signals,
-        _listening(settings) as listener,
+        # Held here, it outlives a restart of the API without refusals.
+        listen(settings) as listener,
     ):
         crew = _Crew(signals, settings.log_format)
         try:
@@ -145,13 +146,6 @@ def _signals() -> Iterator[_Signals]:
     finally:
         for number, handler in zip(numbers, before, strict=True):
             signal.signal(number, handler)
-
-
-@contextmanager
-def _listening(settings: Settings) -> Iterator[socket.socket]:
-    """Give the listening socket: held here, it outlives a restart of the API without refusals."""
-    with listen(settings) as listener:
-        yield listener
 
 
 class _Crew:

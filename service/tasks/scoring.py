@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from celery import Celery
+from celery import Celery, bootsteps
 from kombu import Consumer, Queue
 
 from service.domain.comment import CommentId, Lane
 from service.tasks.batcher import Batcher, LanePlan
 from service.tasks.names import COMMENT_ID_FIELD, LANE_QUEUES
-from service.tasks.own_consumer import OwnConsumerStep
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +72,7 @@ def register_scoring(
     app.steps["consumer"].add(ScoringStep)
 
 
-class _ScoringStep(OwnConsumerStep):
+class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ships no types
     """Starts with every broker connection of the worker, stops with it, keeps its ids across."""
 
     judge_ids: Callable[[Sequence[CommentId]], object]
@@ -93,6 +92,16 @@ class _ScoringStep(OwnConsumerStep):
         else:
             self._batcher.forget_messages(call_after)
         super().start(parent)
+
+    def stop(self, parent: Any) -> None:
+        """Cancel the consumers, unless Celery has let go of a lost connection already."""
+        if parent.connection is not None:
+            super().stop(parent)
+
+    def shutdown(self, parent: Any) -> None:
+        """Close the channels, likewise."""
+        if parent.connection is not None:
+            super().shutdown(parent)
 
     def get_consumers(self, channel: Any) -> list[Consumer]:
         """Return one consumer a lane, each on a channel of its own, the first on this one.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
 import shutil
 import socket
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,6 +15,7 @@ from typing import Any
 
 from service.domain.errors import ConflictError
 from service.ports.training import KeptDecisions, RunFiles
+from service.process_lock import hold_lock
 from service.start_error import ExitCode, StartError
 
 DECISIONS_FILE = "decisions.jsonl"
@@ -30,7 +28,6 @@ _LOCK_FILE = ".lock"
 _PRIVATE_FOLDER = 0o700
 # A program whose parent was killed is told to end, which takes it some seconds.
 _ENDING_SECONDS = 15.0
-_LOOK_EVERY_SECONDS = 0.1
 _MOST_JSON_BYTES = 20_000_000
 
 
@@ -43,6 +40,7 @@ class RunFolders:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.place = f"{socket.gethostname()}:{path}"
+        self._lock_descriptor: int | None = None
 
     def folder(self, run_id: str) -> Path:
         """Return a run's folder, which need not exist."""
@@ -52,37 +50,19 @@ class RunFolders:
         return self.path / run_id
 
     @contextmanager
-    def only_one(self, *, ending_seconds: float = _ENDING_SECONDS) -> Iterator[int]:
-        """Hold the lock of this folder until the block ends; give its descriptor.
+    def only_one(self) -> Iterator[None]:
+        """Hold the lock of this folder until the block ends.
 
-        A child that inherits it holds the lock too, so what a killed process left behind ends
-        before anybody follows. Raise `ConflictError` if another process holds it.
+        The training program inherits it, so what a killed process left behind ends before anybody
+        follows. Raise `ConflictError` if another process holds it.
         """
         self._make(self.path)
-        descriptor = os.open(self.path / _LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            self._lock(descriptor, time.monotonic() + ending_seconds)
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-            yield descriptor
-        finally:
-            os.close(descriptor)
-
-    def _lock(self, descriptor: int, deadline: float) -> None:
-        while True:
+        with hold_lock(self.path / _LOCK_FILE, _refuse, ending_seconds=_ENDING_SECONDS) as lock:
+            self._lock_descriptor = lock
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
-                if _lives(holder) or time.monotonic() > deadline:
-                    msg = (
-                        f"a retraining runs on this machine already (process {holder or '?'}): "
-                        "wait for its end, or stop it with SIGTERM, then it can be gone on with"
-                    )
-                    raise ConflictError(msg) from None
-                time.sleep(_LOOK_EVERY_SECONDS)
-            else:
-                return
+                yield
+            finally:
+                self._lock_descriptor = None
 
     def holds(self, run_id: str) -> bool:
         """Return True if the folder holds an unfinished run of this id."""
@@ -191,12 +171,8 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _lives(pid: str) -> bool:
-    with contextlib.suppress(ProcessLookupError, OverflowError):
-        try:
-            os.kill(int(pid), 0)
-        except (ValueError, PermissionError):
-            # Not written yet, or another user's: there is someone.
-            return True
-        return True
-    return False
+def _refuse(pid: str) -> ConflictError:
+    return ConflictError(
+        f"a retraining runs on this machine already (process {pid}): wait for its end, or stop it "
+        "with SIGTERM, then it can be gone on with"
+    )

@@ -6,8 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -86,7 +85,6 @@ class TrainingProcesses(RunFolders):
         self._program = tuple(program)
         self._packages = tuple(packages)
         self._look_every_seconds = look_every_seconds
-        self._lock_descriptor: int | None = None
 
     def refuse(self) -> str | None:
         """See `TrainingRuns.refuse`."""
@@ -97,16 +95,6 @@ class TrainingProcesses(RunFolders):
             f"training needs packages that are not installed here ({', '.join(missing)}): run "
             f"`{install_extra('retrain')}`, or retrain where the trainer's image runs"
         )
-
-    @contextmanager
-    def only_one(self, *, ending_seconds: float = 15.0) -> Iterator[int]:
-        """See `TrainingRuns.only_one`."""
-        with super().only_one(ending_seconds=ending_seconds) as descriptor:
-            self._lock_descriptor = descriptor
-            try:
-                yield descriptor
-            finally:
-                self._lock_descriptor = None
 
     def train(
         self,

@@ -89,7 +89,7 @@ def text(tmp_path_factory, valkey) -> str:
     wired.counting.database_failed("OperationalError")
     wired.counting.served(route="/1.1/comment-check", method="POST", status=200, seconds=0.1)
     wired.models.loaded_at = NOW
-    shown_by_workers = [show_model(wired)]
+    shown_by_workers = [partial(show_model, wired)]
     worker = Exposition("worker", CollectorRegistry(), folder / "metrics", shown_by_workers)
     exposition.ask_parts(_at_once(parts))
     shown = exposition.text().decode()

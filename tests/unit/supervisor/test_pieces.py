@@ -14,14 +14,14 @@ from click.testing import CliRunner
 from service.cli import cli
 from service.data_folder import DataFolder
 from service.moderation.admin.users import authenticate_user, change_password
+from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
 from service.supervisor.first_accounts import (
     keep_first_run,
     make_first_accounts,
 )
-from service.supervisor.lock import only_one
 from service.supervisor.packages import check_packages
-from service.supervisor.report import FirstRun, Running, as_text
+from service.supervisor.report import FirstRun, Running, to_text
 from service.supervisor.valkey import prepare_valkey
 from tests.fakes import make_services
 
@@ -53,7 +53,7 @@ def test_a_second_holder_of_the_lock_is_told_who_has_it(tmp_path):
 # Takes the lock, leaves a child that inherits it, and ends without a word.
 _LEAVE_A_CHILD = """
 import os, pathlib, subprocess, sys
-from service.supervisor.lock import only_one
+from service.process_lock import only_one
 with only_one(pathlib.Path(sys.argv[1])) as lock:
     child = [sys.executable, "-c", "import sys; sys.stdin.read()"]
     print(subprocess.Popen(child, pass_fds=(lock,)).pid, flush=True)
@@ -103,11 +103,11 @@ def test_the_command_that_shows_them_again_works_where_it_is_read(monkeypatch, t
     monkeypatch.setattr("sys.executable", str(program.with_name("python")))
     monkeypatch.setenv("PATH", "/nowhere")
 
-    elsewhere = as_text(running())
+    elsewhere = to_text(running())
     monkeypatch.chdir(tmp_path)
-    beside = as_text(running())
+    beside = to_text(running())
     monkeypatch.setenv("PATH", str(program.parent))
-    activated = as_text(running())
+    activated = to_text(running())
 
     assert f"  {program} first-run --data-dir /data" in elsewhere
     assert "  .venv/bin/slopsieve first-run --data-dir /data" in beside
@@ -115,7 +115,7 @@ def test_the_command_that_shows_them_again_works_where_it_is_read(monkeypatch, t
 
 
 def test_what_may_be_a_log_is_told_where_the_secrets_are_and_not_what_they_are():
-    logged = as_text(running(), with_secrets=False)
+    logged = to_text(running(), with_secrets=False)
 
     assert "slopsieve first-run --data-dir /data" in logged
     assert "slop_key" not in logged
