@@ -38,18 +38,12 @@ def open_whole(path: str, *, mode: int = 0o666) -> Iterator[BinaryIO]:
         # Path.open takes no mode; nobody may open it in the moment before a chmod.
         number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(number, "wb") as file:
-            yield from _compressed(file, gzipped=target.suffix == ".gz")
+            if target.suffix == ".gz":
+                # No name and no time inside: the same verdicts make the same bytes.
+                with gzip.GzipFile("", "wb", _GZIP_LEVEL, fileobj=file, mtime=0) as stream:
+                    yield cast("BinaryIO", stream)
+            else:
+                yield file
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-
-
-def _compressed(file: BinaryIO, *, gzipped: bool) -> Iterator[BinaryIO]:
-    if not gzipped:
-        yield file
-        return
-    # No name and no time inside: the same verdicts make the same bytes.
-    with gzip.GzipFile(
-        filename="", mode="wb", fileobj=file, compresslevel=_GZIP_LEVEL, mtime=0
-    ) as stream:
-        yield cast("BinaryIO", stream)

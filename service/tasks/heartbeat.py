@@ -48,17 +48,8 @@ def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
         fields: Any = client.hgetall(kind)
     except (RedisError, OSError) as error:
         raise unavailable("the queue", error) from error
-    signs = [(name, _read(value)) for name, value in fields.items()]
-    return [
-        WorkerSign(
-            name=name,
-            model_version=sign["model"],
-            model_problem=sign["problem"],
-            judged_at=sign["judged_at"],
-        )
-        for name, sign in signs
-        if time.time() - sign["at"] < _ALIVE_FOR_SECONDS
-    ]
+    signs = [_read(name, value) for name, value in fields.items()]
+    return [sign for at, sign in signs if time.time() - at < _ALIVE_FOR_SECONDS]
 
 
 def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime) -> bool:
@@ -132,20 +123,20 @@ class Heartbeat:
     def _forget_dead(self) -> None:
         fields: Any = self._client.hgetall(self._kind)
         dead_since = time.time() - 2 * _ALIVE_FOR_SECONDS
-        dead = [name for name, value in fields.items() if _read(value)["at"] < dead_since]
+        dead = [name for name, value in fields.items() if _read(name, value)[0] < dead_since]
         if dead:
             self._client.hdel(self._kind, *dead)
 
 
-def _read(value: str) -> dict[str, Any]:
-    """Return what a sign says; what is none of ours was given in 1970."""
+def _read(name: str, value: str) -> tuple[float, WorkerSign]:
+    """Return when a sign was given and what it says; what is none of ours was given in 1970."""
     try:
         sign = json.loads(value)
-        return {
-            "at": float(sign["at"]),
-            "model": sign["model"],
-            "problem": sign["problem"],
-            "judged_at": float(sign["judged_at"]),
-        }
+        return float(sign["at"]), WorkerSign(
+            name=name,
+            model_version=sign["model"],
+            model_problem=sign["problem"],
+            judged_at=float(sign["judged_at"]),
+        )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return {"at": 0.0, "model": "", "problem": None, "judged_at": 0.0}
+        return 0.0, WorkerSign(name=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
@@ -13,7 +14,6 @@ from service.commands.sources.imported import (
     read_written_at,
     unescape_link,
 )
-from service.commands.sources.threads import Threads
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
 from service.web.webhooks.html_text import html_to_text
@@ -25,11 +25,11 @@ _NAME = "disqus"
 
 def read_disqus(file: InputFile) -> Iterator[Entry]:
     """Yield the posts in the order of the file. Raises `InvalidInputError`."""
-    with closing(Threads()) as threads:
+    with closing(_Threads()) as threads:
         yield from _read(file, threads)
 
 
-def _read(file: InputFile, threads: Threads) -> Iterator[Entry]:
+def _read(file: InputFile, threads: _Threads) -> Iterator[Entry]:
     number = 0
     outer: dict[str, str] | None = None
     outer_name = ""
@@ -55,7 +55,7 @@ def _note_reference(element: Element, outer: dict[str, str]) -> None:
         outer[f"{element.local} id"] = element.attributes[_ID]
 
 
-def _read_post(number: int, post: Mapping[str, str], threads: Threads) -> Entry:
+def _read_post(number: int, post: Mapping[str, str], threads: _Threads) -> Entry:
     is_spam = post.get("isSpam") == "true"
     text = html_to_text(post.get("message", ""))
     if not text or (post.get("isDeleted") == "true" and not is_spam):
@@ -77,3 +77,27 @@ def _read_post(number: int, post: Mapping[str, str], threads: Threads) -> Entry:
         },
         Ruling.REJECT if is_spam else Ruling.APPROVE,
     )
+
+
+class _Threads:
+    """Address and title of every thread, on disk: a forum has as many as it likes."""
+
+    def __init__(self) -> None:
+        # An empty name is a database in a temporary file, which goes when it is closed.
+        self._database = sqlite3.connect("")
+        self._database.execute("CREATE TABLE threads (id TEXT PRIMARY KEY, link TEXT, title TEXT)")
+
+    def keep(self, thread_id: str, link: str | None, title: str | None) -> None:
+        """Remember one thread."""
+        row = (thread_id, link, title)
+        self._database.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?)", row)
+
+    def find(self, thread_id: str) -> tuple[str | None, str | None]:
+        """Return a thread's address and title, None for what is not known."""
+        query = "SELECT link, title FROM threads WHERE id = ?"
+        row = self._database.execute(query, (thread_id,)).fetchone()
+        return (row[0], row[1]) if row else (None, None)
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._database.close()

@@ -21,9 +21,11 @@ class Loop:
 
     def __init__(self) -> None:
         self.now = 0.0
+        self.waits = []
         self._due = []
 
     def call_after(self, seconds, function):
+        self.waits.append(seconds)
         self._due.append((self.now + seconds, len(self._due), function))
 
     def advance(self, seconds):
@@ -100,6 +102,17 @@ def test_a_batch_that_does_not_fill_is_judged_after_its_lanes_wait(batcher, judg
 
     assert early == []
     assert judge.batches == [["a"]]
+
+
+def test_after_a_full_batch_the_next_one_waits_longer_and_then_not_any_more(judge, loop):
+    plan = LanePlan(batch_size=64, wait_seconds=0.01, rush_size=4, rush_wait_seconds=0.04)
+    batcher = Batcher(judge, {Lane.BULK: plan}, call_after=loop.call_after)
+
+    for count in (4, 1, 3, 5, 1):
+        receive(batcher, *map(str, range(count)))
+        loop.advance(0.05)
+
+    assert loop.waits == [0.01, 0.04, 0.01, 0.01, 0.04]
 
 
 def test_a_full_bulk_batch_lets_waiting_people_go_first(batcher, judge):
