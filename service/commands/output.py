@@ -54,7 +54,7 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None
     if not rows:
         click.echo(empty)
         return
-    cells = [[one_line(_plain(value)) for value in row.values()] for row in rows]
+    cells = [[one_line(_cell(value)) for value in row.values()] for row in rows]
     names = [name.replace("_", " ") for name in rows[0]]
     table = _table([names, *cells])
     if len(rows) > 1 and (not sys.stdout.isatty() or _fits(table)):
@@ -67,6 +67,13 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None
         for name, cell in zip(names, values, strict=True):
             if cell:
                 click.echo(f"{name + ':':<{widest}} {cell}")
+
+
+def _cell(value: object) -> str:
+    """Return a value for people; of a mapping what is set."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_plain(one)}" for name, one in value.items() if one)
+    return _plain(value)
 
 
 def _plain(value: object) -> str:
