@@ -408,7 +408,6 @@ class SettingsRequest(Request):
     )
 
 
-_Number = Annotated[int, Field(strict=True), BeforeValidator(_whole)]
 _RulePosts = Annotated[
     list[Annotated[Url, StringConstraints(min_length=1, max_length=MAX_POST_CHARS)]],
     Field(max_length=MAX_RULED_POSTS),
@@ -423,17 +422,21 @@ class Rules(Answer):
     hold_first_comment: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="Hold comments of people without an approved comment here."
     )
-    link_min_approved: Annotated[_Number, Field(ge=1, le=100)] | None = Field(
-        default=None, description="Hold links of people with fewer approved comments here."
-    )
-    link_min_days: Annotated[_Number, Field(ge=1, le=365)] | None = Field(
+    link_min_approved: (
+        Annotated[int, Field(ge=1, le=100, strict=True), BeforeValidator(_whole)] | None
+    ) = Field(default=None, description="Hold links of people with fewer approved comments here.")
+    link_min_days: (
+        Annotated[int, Field(ge=1, le=365, strict=True), BeforeValidator(_whole)] | None
+    ) = Field(
         default=None,
         description="Hold links of people whose first approved comment here is younger, in days.",
     )
-    max_links: Annotated[_Number, Field(ge=0, le=100)] | None = Field(
-        default=None, description="Hold texts with more links than this."
+    max_links: Annotated[int, Field(ge=0, le=100, strict=True), BeforeValidator(_whole)] | None = (
+        Field(default=None, description="Hold texts with more links than this.")
     )
-    max_post_days: Annotated[_Number, Field(ge=1, le=10_000)] | None = Field(
+    max_post_days: (
+        Annotated[int, Field(ge=1, le=10_000, strict=True), BeforeValidator(_whole)] | None
+    ) = Field(
         default=None,
         description="Hold comments on posts older than this, in days. A post without a date is as "
         "old as its first comment here.",

@@ -23,6 +23,7 @@ from service.web.pages.review.reject_and_block import add_reject_and_block
 from service.web.pages.review.review import add_review
 from service.web.pages.search.search_page import add_search
 from service.web.pages.sites.callbacks_page import add_callbacks
+from service.web.pages.sites.rules_page import add_rules
 from service.web.pages.sites.site_lists_page import add_site_lists
 from service.web.pages.sites.sites_page import add_sites
 
@@ -37,6 +38,7 @@ def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     add_figures(pages, services)
     add_bulk_decisions(pages, services)
     add_sites(pages, services)
+    add_rules(pages, services)
     add_campaigns(pages, services)
     add_site_lists(pages, services)
     add_reject_and_block(pages, services)

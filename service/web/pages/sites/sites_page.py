@@ -149,13 +149,13 @@ def _site_view(site: Site, review: ReviewPorts, common: CommonPorts) -> SiteView
 def _add_settings(pages: Blueprint, services: Services) -> None:
     @pages.get("/sites/<site_id>")
     def site(site_id: str) -> ResponseReturnValue:
-        return _show_site(_site(site_id, services.common), services)
+        return _show_site(managed_site(site_id, services.common), services)
 
     # Which site it is decides whether they may, so that is asked inside.
     @pages.post("/sites/<site_id>/settings", endpoint="site_settings")
     @needs(Permission.LOOK)
     def change(site_id: str) -> ResponseReturnValue:
-        site = _site(site_id, services.common)
+        site = managed_site(site_id, services.common)
         form = read_form(request.form, site.settings)
         if form.settings is None or request.form.get("act") == "preview":
             return _show_site(site, services, form=form)
@@ -175,7 +175,7 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
     @pages.post("/sites/<site_id>/forget-taught", endpoint="forget_taught")
     @needs(Permission.LOOK)
     def forget(site_id: str) -> ResponseReturnValue:
-        site = _site(site_id, services.common)
+        site = managed_site(site_id, services.common)
         forget_taught(site.id, services.intake, services.common, actor=moderator().name)
         session[_FORGOTTEN] = site.id
         return redirect(
@@ -184,7 +184,7 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
 
     @pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
     def preview(site_id: str) -> ResponseReturnValue:
-        site = _site(site_id, services.common)
+        site = managed_site(site_id, services.common)
         ham, spam, problems = read_cutoffs(request.args, site.settings)
         if problems:
             return {"problems": [problems[key] for key in sorted(problems)]}, HTTPStatus.BAD_REQUEST
@@ -247,14 +247,14 @@ def _add_keys(pages: Blueprint, services: Services) -> None:
     @pages.post("/sites/<site_id>/keys", endpoint="issue_site_key")
     @needs(Permission.LOOK)
     def issue(site_id: str) -> ResponseReturnValue:
-        site = _site(site_id, common)
+        site = managed_site(site_id, common)
         act = issuing.get(request.form.get("kind", "")) or abort(HTTPStatus.BAD_REQUEST)
         return _show_site(site, services, issued=act(site.id, actor=moderator().name))
 
     @pages.post("/sites/<site_id>/keys/<key_id>/revoke", endpoint="revoke_site_key")
     @needs(Permission.LOOK)
     def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
-        site = _site(site_id, common)
+        site = managed_site(site_id, common)
         key = next((k for k in common.sites.list_keys(site.id) if k.id == key_id), None)
         if key is None:
             abort(HTTPStatus.NOT_FOUND)
@@ -266,7 +266,7 @@ def _add_keys(pages: Blueprint, services: Services) -> None:
         )
 
 
-def _site(site_id: str, common: CommonPorts) -> Site:
+def managed_site(site_id: str, common: CommonPorts) -> Site:
     """Return the site, for whoever may manage it; end the request for others."""
     if not is_id(site_id):
         abort(HTTPStatus.NOT_FOUND)
