@@ -48,9 +48,7 @@ data_dir_option: Callable[[Callable[..., None]], Callable[..., None]] = click.op
 class ByValue(click.Choice[_E]):
     """A choice among the values of an enum; the command is given the member."""
 
-    def normalize_choice(
-        self, choice: _E, ctx: click.Context | None
-    ) -> str:  # click's own signature
+    def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
         """Return what is typed for a member."""
         return str(choice)
 
