@@ -264,7 +264,7 @@ class Settings(BaseSettings):
     """What the room is spoken to in, and accounts that chose no language."""
 
     pages_url: Annotated[str, AfterValidator(_http_url)] | None = None
-    """Where moderators find the review pages, for a link in digests."""
+    """Where people find the pages, for links in digests and to authors' statements."""
 
     log_format: LogFormat = LogFormat.TEXT
     """How log lines are written: `text` for people, `json` for programs."""

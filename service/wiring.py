@@ -22,6 +22,7 @@ from pydantic import SecretStr
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.domain.digest import DigestPlan
 from service.domain.sender import SenderSecrets
+from service.domain.statement import StatementLinks
 from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.mail import SmtpMailer, parse_mail_url
@@ -187,6 +188,10 @@ def wire(settings: Settings) -> Wired:
             inbound=stores.inbound,
             delivery_queue=delivery_queue,
             notifier=HttpSiteNotifier(outbound_rules(settings)),
+            statements=StatementLinks(
+                secret=_derive(secret, "statements"),
+                pages_url=(settings.pages_url or "").rstrip("/"),
+            ),
         ),
         learning=LearningPorts(
             retrainings=stores.retrainings,

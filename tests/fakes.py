@@ -18,6 +18,7 @@ from service.domain.errors import ConflictError, ModelUnavailableError, NotFound
 from service.domain.history import History
 from service.domain.sender import SenderSecrets
 from service.domain.site import Site
+from service.domain.statement import StatementLinks
 from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.judge import judge_batch
 from service.ports.clock import Clock
@@ -328,6 +329,7 @@ def make_services(
         "new_id": lambda prefix: f"{prefix}_{next(numbers):08d}",
         "new_secret": lambda: secrets.token_urlsafe(32),
         "second_factor_secret": b"another secret for tests, long enough",
+        "statements": StatementLinks(secret=b"a third secret for tests, long enough"),
         "sender_secret": b"a secret for tests, long enough",
         "sender_secrets": SenderSecrets(present=b"a secret for tests, long enough"),
         "reputation_lists": MemoryReputationLists(),

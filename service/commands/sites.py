@@ -166,6 +166,12 @@ def revoke_command(services: Services, key_id: str) -> None:
     help="Whether anybody may read what it shows under a post.",
 )
 @click.option(
+    "--explains-spam/--no-explains-spam",
+    "explains_spam",
+    default=None,
+    help="Whether authors of spam, too, may read why it is held, and appeal.",
+)
+@click.option(
     "--blog", help="Its front page: only its pages may send forms, only it gets Akismet callbacks."
 )
 @with_services

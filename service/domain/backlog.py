@@ -11,8 +11,9 @@ from service.domain.comment import Lane
 
 
 class ReviewPart(StrEnum):
-    """The parts of the review queue: unsure comments; the audit sample and what reports dispute."""
+    """The parts of the review queue: appeals; unsure comments; audit samples and reports."""
 
+    APPEALED = "appealed"
     UNSURE = "unsure"
     TO_CHECK = "to_check"
 

@@ -22,6 +22,15 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Appeal:
+    """What an author says against a comment's being held or rejected; open until a person rules."""
+
+    text: str
+    at: datetime
+    is_open: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """A comment, its verdict once there is one, and all its decisions, oldest first.
 
@@ -30,6 +39,7 @@ class Case:
     said of it, oldest first. `withdrawn_at` is set once the comment was deleted at its site: then
     its words are gone and nobody needs to look at it. `campaign_id` is set once it was found to be
     one of several alike. `second_opinion` is a second judge's on a comment that is unsure.
+    `explains_spam` is the site's setting.
     """
 
     comment: Comment
@@ -41,6 +51,8 @@ class Case:
     withdrawn_at: datetime | None = None
     campaign_id: str | None = None
     second_opinion: SecondOpinion | None = None
+    appeal: Appeal | None = None
+    explains_spam: bool = False
 
     @property
     def decision(self) -> Decision | None:
@@ -65,9 +77,20 @@ class Case:
     @property
     def needs_review(self) -> bool:
         """Return True if the comment waits for a moderator."""
-        if self.verdict is None or self.decision is not None or self.withdrawn_at is not None:
+        if self.verdict is None or not self.is_open:
             return False
-        return self.verdict.outcome is Outcome.UNSURE or self.audit or self.disputed
+        is_unsure = self.verdict.outcome is Outcome.UNSURE
+        return is_unsure or self.audit or self.disputed or self.is_appealed
+
+    @property
+    def is_appealed(self) -> bool:
+        """Return True if the author appealed and no person has ruled since."""
+        return self.appeal is not None and self.appeal.is_open
+
+    @property
+    def is_open(self) -> bool:
+        """Return True if a person may still rule first, or has to rule again on an appeal."""
+        return self.withdrawn_at is None and (self.decision is None or self.is_appealed)
 
     @property
     def disputed(self) -> bool:
@@ -82,7 +105,8 @@ class Case:
 class CaseFilter:
     """Which cases to list. Every field that is None does not narrow the list.
 
-    `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet.
+    `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet, and
+    those whose authors appealed.
     `held_as_spam` keeps what a site in *hold* holds as spam, nobody has decided and the queue does
     not list. `site_ids` keeps those of several sites; of none there are no comments.
     """
@@ -103,8 +127,8 @@ class Order(StrEnum):
     """How a list of cases is ordered."""
 
     NEWEST = "newest"
-    # Unsure before audit samples and reports; within each whatever costs most while it waits, by
-    # doubt and by age (`service.scoring.review_order`).
+    # Appeals before unsure ones before audit samples and reports; within each whatever costs most
+    # while it waits, by doubt and by age (`service.scoring.review_order`).
     REVIEW = "review"
     OLDEST = "oldest"
     # What lies nearest to an even chance first.

@@ -32,6 +32,7 @@ class SiteSettings:
     people rejected enough of its campaign and approved none. With `learns` its decisions help with
     the next comments at once; those made before `learns_since` are forgotten for that. With
     `public_feed` anybody may read what it shows under a post. `rules` hold what would be published.
+    With `explains_spam` authors of what is called spam are told why, too, and may appeal.
     """
 
     mode: Mode = Mode.HOLD
@@ -47,6 +48,7 @@ class SiteSettings:
     learns_since: datetime | None = None
     public_feed: bool = False
     rules: SiteRules = field(default_factory=SiteRules)
+    explains_spam: bool = False
 
     def __post_init__(self) -> None:
         for name in ("ham_cutoff", "spam_cutoff"):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from service.domain.second_opinion import SecondJudge
 from service.domain.sender import SenderSecrets
+from service.domain.statement import StatementLinks
 from service.ports.clock import Clock
 from service.ports.comments import ScoringQueue
 from service.ports.delivery import DeliveryQueue, SiteNotifier
@@ -159,6 +160,7 @@ class TellingPorts:
     inbound: InboundStore
     delivery_queue: DeliveryQueue
     notifier: SiteNotifier
+    statements: StatementLinks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A cursor of ours is about 100 characters; anything far longer is not worth decoding.
 _MAX_CURSOR_CHARS = 1_000
 
+APPEAL_RANK = -1
 UNSURE_RANK = 0
 # Audit samples and comments that a report disputes: neither shows that it came by the other way.
 CHECK_RANK = 1
@@ -43,13 +44,18 @@ def review_rank(
     decided: bool,
     reported_as: Label | None,
     withdrawn: bool,
+    appealed: bool,
 ) -> int:
-    """Return the review queue's part a comment stands in: unsure, to be checked, or the rest.
+    """Return the review queue's part of a comment: appealed, unsure, to be checked, or the rest.
 
     To be checked are the audit sample and what the newest report contradicts; `reported_as` is
     that report's label. It says in one number what `Case.needs_review` says.
     """
-    if outcome is None or decided or withdrawn:
+    if outcome is None or withdrawn:
+        return REST_RANK
+    if appealed:
+        return APPEAL_RANK
+    if decided:
         return REST_RANK
     if outcome is Outcome.UNSURE:
         return UNSURE_RANK
@@ -59,13 +65,13 @@ def review_rank(
 
 def encode_cursor(place: Place, order: Order) -> str:
     """Return the cursor that continues after `place`."""
-    return write_cursor(order.value, place.rank, place.at, place.comment_id)
+    return write_cursor(order.value, place.rank - APPEAL_RANK, place.at, place.comment_id)
 
 
 def decode_cursor(cursor: str, order: Order) -> Place:
     """Return the place a cursor names. Raise `InvalidInputError` for one made by nobody here."""
-    rank, at, comment_id = read_cursor(cursor, order.value, most=REST_RANK)
-    return Place(rank=rank, at=at, comment_id=CommentId(comment_id))
+    number, at, comment_id = read_cursor(cursor, order.value, most=REST_RANK - APPEAL_RANK)
+    return Place(rank=number + APPEAL_RANK, at=at, comment_id=CommentId(comment_id))
 
 
 def write_cursor(of: str, number: int, at: datetime, row_id: str) -> str:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 from service.domain.backlog import ReviewPart, Waiting
+from service.domain.case import Appeal
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
+from service.ports.audit import AuditEntry
 from tests.contract.test_delivery_store import make_delivery
 from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 
@@ -58,11 +60,16 @@ def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
     judge(stores, disputed, Outcome.SPAM)
     report = Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=disputed)
     stores.reports.add(report)
-    judge(stores, keep(stores, minutes=90), Outcome.SPAM)
+    appealed = keep(stores, minutes=90)
+    judge(stores, appealed, Outcome.SPAM)
+    appeal = Appeal(text="It is mine.", at=NOW, is_open=True)
+    act = AuditEntry(at=NOW, actor="author", act="appeal", subject=appealed)
+    stores.reports.appeal(appealed, appeal, act=act)
 
     review = stores.backlog.count().review
 
     assert review == {
+        ReviewPart.APPEALED: Waiting(number=1, oldest=NOW - timedelta(minutes=90)),
         ReviewPart.UNSURE: Waiting(number=2, oldest=NOW - timedelta(minutes=8)),
         ReviewPart.TO_CHECK: Waiting(number=2, oldest=NOW - timedelta(minutes=6)),
     }

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.domain.case import Case, CaseFilter, Order, State
+from service.domain.case import Appeal, Case, CaseFilter, Order, State
 from service.domain.comment import CommentId, Lane, Post, SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
@@ -21,6 +21,7 @@ from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome
+from service.ports.audit import AuditEntry
 from tests.contract.conftest import empty
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
@@ -315,7 +316,9 @@ def test_a_cursor_that_nobody_here_made_is_refused(stores, cursor):
 
 acts = st.lists(
     st.tuples(
-        st.sampled_from(["keep", "judge", "sample", "report", "decide", "undo", "withdraw"]),
+        st.sampled_from(
+            ["keep", "judge", "sample", "report", "decide", "undo", "appeal", "withdraw"]
+        ),
         st.integers(0, 5),
         st.sampled_from(Outcome),
     ),
@@ -362,6 +365,9 @@ def _act(stores, number: int, act: str, comment_id: CommentId, outcome: Outcome)
             id=f"r{number}", site_id=SITE, label=label, reported_at=NOW, comment_id=comment_id
         )
         stores.reports.add(report)
+    elif act == "appeal":
+        entry = AuditEntry(at=NOW, actor="author", act="appeal", subject=comment_id)
+        stores.reports.appeal(comment_id, Appeal(text="Mine.", at=NOW, is_open=True), act=entry)
     elif act == "withdraw":
         stores.comments.withdraw(comment_id, at=NOW + timedelta(seconds=number))
     else:

@@ -8,12 +8,13 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.case import CaseFilter, Order
+from service.domain.case import Appeal, CaseFilter, Order
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
+from service.ports.audit import AuditEntry
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 _numbers = itertools.count(1)
@@ -41,6 +42,12 @@ def make_report(comment_id: CommentId | None, label: Label = Label.HAM, **change
     return Report(**(values | changes))
 
 
+def appeal(stores, comment_id: CommentId, text: str = "It is mine.") -> bool:
+    act = AuditEntry(at=NOW, actor="author", act="appeal", subject=comment_id)
+    given = Appeal(text=text, at=NOW, is_open=True)
+    return stores.reports.appeal(comment_id, given, act=act)
+
+
 def decide(stores, comment_id: CommentId) -> None:
     decision = make_decision(f"d{next(_numbers):04d}", comment_id, Ruling.APPROVE)
     stores.decisions.add(decision)
@@ -53,6 +60,12 @@ def to_review(stores) -> list[CommentId]:
     everything = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=100)
     queue = [case.comment.id for case in page.cases]
     assert queue == [case.comment.id for case in everything.cases if case.needs_review]
+    paged, cursor = [], None
+    while page.next_cursor or not paged:
+        page = stores.cases.page(waiting, order=Order.REVIEW, cursor=cursor, limit=1)
+        paged += [case.comment.id for case in page.cases] or [None]
+        cursor = page.next_cursor
+    assert paged == (queue or [None])
     assert stores.cases.count(waiting) == len(queue)
     return queue
 
@@ -241,3 +254,28 @@ def test_reports_verdicts_and_decisions_at_the_same_time_leave_a_true_queue(stor
             done.result(60)
 
     assert sorted(to_review(stores)) == sorted(ids[1::2])
+
+
+def test_an_appeal_comes_first_once_and_in_one_commit_with_its_log_entry(stores):
+    spam, unsure = keep(stores, Outcome.SPAM), keep(stores, Outcome.UNSURE, age=90)
+    rejected = keep(stores, Outcome.HAM, age=1)
+    decide(stores, rejected)
+    with ThreadPoolExecutor(4) as pool:
+        kept = list(pool.map(lambda n: appeal(stores, spam, f"{n} \x00"), range(4)))
+    appeal(stores, rejected)
+
+    assert sorted(kept) == [False, False, False, True]
+    assert to_review(stores) == [rejected, spam, unsure]
+    assert stores.cases.get(spam).appeal.text == f"{kept.index(True)} \x00"
+    assert [one.subject for one in stores.audit_log.recent()] == [rejected, spam]
+
+    decide(stores, rejected)
+    stores.reports.add(make_report(spam))
+    stores.comments.reposition(SITE, after=None, limit=9)
+    assert to_review(stores) == [spam, unsure]
+    stores.decisions.undo(rejected, by="ada", at=NOW)
+    assert to_review(stores) == [spam, rejected, unsure]
+    stores.comments.withdraw(rejected, at=NOW)
+    assert to_review(stores) == [spam, unsure]
+    with pytest.raises(NotFoundError):
+        appeal(stores, rejected)

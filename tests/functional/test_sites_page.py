@@ -113,7 +113,7 @@ def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client)
     post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "undo_seconds": "7"}))
     post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "spam_cutoff": "10"}))
 
-    assert len(was) == 10
+    assert len(was) == 11
     assert settings(services) == SiteSettings(mode=Mode.ENFORCE, ham_cutoff=0.2, undo_seconds=7)
 
 

@@ -44,6 +44,8 @@ OPEN = {
     "/public/<hook_id>/form.js",
     "/public/<hook_id>/form-token",
     "/public/<hook_id>/words",
+    # What an author reads of their own comment: the link is signed.
+    "/public/statements/<token>",
     # Clients ask these before they have a key; the answers are the same for everybody.
     "/1.1/test",
     "/1.2/test",

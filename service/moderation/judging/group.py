@@ -157,7 +157,7 @@ def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None
 
 
 def _may_be_settled(case: Case) -> bool:
-    """Return True if a comment is unsure, not degraded, and neither reported nor decided.
+    """Return True if a comment is unsure, not degraded, and neither reported, appealed nor decided.
 
     What looks sincere waits for a person, whatever else its campaign is.
     """
@@ -169,6 +169,7 @@ def _may_be_settled(case: Case) -> bool:
         and not is_low(case)
         and not verdict.degraded
         and not case.reports
+        and case.appeal is None
     )
 
 

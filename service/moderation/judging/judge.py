@@ -285,4 +285,5 @@ def _case(verdict: Verdict, attempt: Attempt, audit: frozenset[CommentId]) -> Ca
         mode=attempt.settings.mode,
         verdict=verdict,
         audit=verdict.comment_id in audit,
+        explains_spam=attempt.settings.explains_spam,
     )

@@ -61,10 +61,10 @@ def count_comments(person: Person, reputation: ReputationPorts) -> Mapping[SiteI
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
     """Yield everything held about a person, a comment at a time, with all that was said of it.
 
-    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports and
-    the campaign it belongs to. Then follow what the person's accounts did, and the moderators'
-    list entries that name the person's address or e-mail. The last one says how many comments there
-    were, and whether there are more than `MAX_EXPORTED`.
+    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports,
+    its author's appeal and the campaign it belongs to. Then follow what the person's accounts did,
+    and the moderators' list entries that name the person's address or e-mail. The last one says how
+    many comments there were, and whether there are more than `MAX_EXPORTED`.
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
@@ -159,6 +159,7 @@ def _record(case: Case) -> Mapping[str, Any]:
         "reports": [asdict(report) for report in case.reports],
         "campaign_id": case.campaign_id,
         "second_opinion": asdict(case.second_opinion) if case.second_opinion else None,
+        "appeal": asdict(case.appeal) if case.appeal else None,
     }
 
 

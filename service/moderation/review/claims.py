@@ -24,7 +24,7 @@ def claim_comment(case: Case, user: User, review: ReviewPorts, common: CommonPor
     That may be somebody else's. There is none on a comment that is decided or withdrawn, and none
     while the store is away: a claim is a courtesy that never keeps anybody from deciding.
     """
-    if case.decision is not None or case.withdrawn_at is not None:
+    if not case.is_open:
         return None
     now = common.clock()
     claim = Claim(

@@ -41,18 +41,19 @@ def decide_comment(
 ) -> Case:
     """Record a ruling and return the case as it stands then.
 
-    The same ruling again changes nothing; another one undoes the first, so that the log shows
-    both. What its site wants to be told and the log's entry are kept with the ruling; the site
-    hears of it when its undo time has passed, without delay if it is the site itself that rules
-    (`at_once`). What else follows is done at once or, if a store fails, soon (`remember`). Raises
-    `NotFoundError` for a comment that is not kept or belongs to another site, `ConflictError` for
-    one that its site has withdrawn, and, with `instead_of`, if another decision than these is in
-    force by the time it is recorded: nobody is overruled unknowingly; also if `decision_id`, which
-    the decision is to have, is taken. `seconds` passed from opening the comment to the ruling.
+    The same ruling again changes nothing, unless it answers an appeal; another one undoes the
+    first, so that the log shows both. What its site wants to be told and the log's entry are kept
+    with the ruling; the site hears of it when its undo time has passed, without delay if it is the
+    site itself that rules (`at_once`). What else follows is done at once or, if a store fails, soon
+    (`remember`). Raises `NotFoundError` for a comment that is not kept or belongs to another site,
+    `ConflictError` for one that its site has withdrawn, and, with `instead_of`, if another decision
+    than these is in force by the time it is recorded: nobody is overruled unknowingly; also if
+    `decision_id`, which the decision is to have, is taken. `seconds` passed from opening the
+    comment to the ruling.
     """
     case = services.review.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
-    if case.decision is not None and case.decision.ruling is ruling:
+    if case.decision is not None and case.decision.ruling is ruling and not case.is_appealed:
         return case
     decision = Decision(
         id=decision_id or services.common.new_id("dec"),

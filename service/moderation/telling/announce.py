@@ -14,6 +14,7 @@ from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
 from service.domain.published import as_published
+from service.domain.statement import StatementLinks
 from service.moderation.telling.applying import wants_message
 from service.moderation.telling.building import BUILD_EVERY, changes_site
 from service.ports.services import CommonPorts, Services, TellingPorts
@@ -113,7 +114,7 @@ def write_messages(
         endpoints = endpoints_of((case for case, _ in events), telling)
     known = {case.comment.id: case for case in before}
     return [
-        _delivery(case, event, endpoint, common)
+        _delivery(case, event, endpoint, telling, common)
         for case, event in events
         if (endpoint := endpoints[case.comment.site_id])
         and _is_wanted(case, event, endpoint, known.get(case.comment.id))
@@ -220,7 +221,9 @@ def wake_deliverers(telling: TellingPorts) -> None:
         log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
 
 
-def _delivery(case: Case, event: EventKind, endpoint: Endpoint, common: CommonPorts) -> Delivery:
+def _delivery(
+    case: Case, event: EventKind, endpoint: Endpoint, telling: TellingPorts, common: CommonPorts
+) -> Delivery:
     now = common.clock()
     builds = endpoint.form is DeliveryForm.BUILD_HOOK
     return Delivery(
@@ -235,7 +238,7 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, common: CommonPo
             # What a platform is asked is settled when it is asked.
             "{}"
             if endpoint.form.is_call
-            else _payload(case, event, _happened_at(case, event) or now)
+            else _payload(case, event, _happened_at(case, event) or now, telling.statements)
         ),
         created_at=now,
         next_try_at=now + BUILD_EVERY if builds else None,
@@ -254,7 +257,7 @@ def _happened_at(case: Case, event: EventKind) -> datetime | None:
     return case.verdict.judged_at if case.verdict else None
 
 
-def _payload(case: Case, event: EventKind, at: datetime) -> str:
+def _payload(case: Case, event: EventKind, at: datetime, statements: StatementLinks) -> str:
     """Return the message's body: ids and conclusions, never a word of the comment."""
     verdict, decision = case.verdict, case.decision
     return json.dumps(
@@ -272,6 +275,7 @@ def _payload(case: Case, event: EventKind, at: datetime) -> str:
                 "reasons": _reasons(case),
                 "needs_review": case.needs_review,
                 "ruling": decision.ruling.value if decision else None,
+                "statement_url": statements.url_of(case),
             },
         },
         separators=(",", ":"),

@@ -9,5 +9,6 @@ LOSSES = {
     "m0028": "which rules held a comment, which stays unsure, and the dates of posts",
     "m0029": "nothing",
     "m0030": "second opinions; they are asked for again",
+    "m0031": "what authors said against their comments' being held or rejected",
 }
 """By revision; a guard fails on a migration that can be taken back and is missing here."""

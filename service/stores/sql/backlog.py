@@ -10,7 +10,7 @@ from service.domain.backlog import Backlog, ReviewPart, Waiting
 from service.domain.comment import Lane
 from service.domain.delivery import DeliveryState
 from service.domain.verdict import Outcome
-from service.stores.cursor import CHECK_RANK, UNSURE_RANK
+from service.stores.cursor import APPEAL_RANK, CHECK_RANK, UNSURE_RANK
 from service.stores.sql.base.engine import reading
 from service.stores.sql.schema.tables import (
     comments,
@@ -22,7 +22,11 @@ from service.stores.sql.schema.tables import (
 )
 
 _NUMBER = sa.func.count().label("number")
-_PARTS = {UNSURE_RANK: ReviewPart.UNSURE, CHECK_RANK: ReviewPart.TO_CHECK}
+_PARTS = {
+    APPEAL_RANK: ReviewPart.APPEALED,
+    UNSURE_RANK: ReviewPart.UNSURE,
+    CHECK_RANK: ReviewPart.TO_CHECK,
+}
 
 
 class BacklogStore:

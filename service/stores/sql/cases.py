@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.sql.util import ClauseAdapter
 
-from service.domain.case import Case, CaseFilter, CasePage, Order, State
+from service.domain.case import Appeal, Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.cutoff_preview import CutoffPreview
 from service.domain.decision import Decision, Ruling
@@ -351,9 +351,10 @@ def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case
         # The newest report's label stands in the comment's row, and few have one.
         found_reports = _reports(connection, [row.id for row in rows if row.reported_as])
         for row in rows:
+            settings = settings_from(row.settings)
             cases[row.id] = Case(
                 comment=comment_from(row),
-                mode=settings_from(row.settings).mode,
+                mode=settings.mode,
                 verdict=_verdict(row),
                 decisions=tuple(found_decisions[row.id]),
                 audit=row.audit,
@@ -361,6 +362,8 @@ def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case
                 withdrawn_at=row.withdrawn_at,
                 campaign_id=row.campaign_id,
                 second_opinion=second_opinion_from(row.second_opinion),
+                appeal=_appeal(row),
+                explains_spam=settings.explains_spam,
             )
     return [cases[comment_id] for comment_id in ids if comment_id in cases]
 
@@ -383,6 +386,12 @@ def _verdict(row: Row) -> Verdict | None:
         return None
     values = row[-len(_VERDICT_NAMES) :]
     return verdict_from(SimpleNamespace(**dict(zip(_VERDICT_NAMES, values, strict=True))))
+
+
+def _appeal(row: Row) -> Appeal | None:
+    if row.appealed_at is None:
+        return None
+    return Appeal(text=row.appeal, at=row.appealed_at, is_open=row.appeal_open)
 
 
 def _decisions(

@@ -313,7 +313,7 @@ class CommentStore:
         """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
 
         Gone are the text, the author, the sender's keys, the user agent, the post's excerpt, its
-        traits and what moderators noted of it, and it leaves its campaign.
+        traits, its author's appeal and what moderators noted of it, and it leaves its campaign.
         Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
         repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
         swept, counted as pending or listed for review. Withdrawing twice is harmless. `act` is the
@@ -404,6 +404,9 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
                 review_rank=REST_RANK,
                 campaign_id=None,
                 second_opinion=None,
+                appeal=None,
+                appealed_at=None,
+                appeal_open=None,
             )
         )
         # A moderator's note may name the person, or quote them.

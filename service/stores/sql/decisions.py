@@ -8,6 +8,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from service.domain.campaign import is_by_person as made_by_person
 from service.domain.comment import CommentId
 from service.domain.decided_comment import DecidedComment, DecidedPage
 from service.domain.decision import Decision
@@ -93,7 +94,8 @@ class DecisionStore:
         That is: those appended, and those they replace, marked as undone by them. All must be by
         one person, of one moment and of one bulk decision or none, at most one of a comment, else
         `ValueError` is raised. Left out are those on comments that are not kept, withdrawn, or
-        ruled alike already, with `open_only` on any that are ruled at all, those on a comment that
+        ruled alike already, with `open_only` on any that are ruled at all, those whose authors
+        appealed, as each appeal is answered by itself, those on a comment that
         their bulk decision has decided before, even if that was undone, and all of them if their
         bulk decision is unknown or was taken back. The bulk decision's counts and sites are kept in
         step. Of `deliveries` those on comments decided now are kept as `add` keeps them, and what
@@ -112,7 +114,7 @@ class DecisionStore:
             positions = {
                 key: row
                 for key, row in _lock_comments(connection, wanted).items()
-                if row.withdrawn_at is None
+                if row.withdrawn_at is None and not row.appeal_open
             }
             ruled = _ruled_so(connection, decisions[0], list(positions), or_otherwise=open_only)
             new = [one for one in decisions if one.comment_id in positions.keys() - ruled]
@@ -375,7 +377,8 @@ def _append(
     if connection.execute(taken.limit(1)).all():
         raise ConflictError("there is a decision of this id already")
     connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
-    _keep_in_step(connection, [positions[key] for key in ids], decided=True)
+    answers = made_by_person(new[0])
+    _keep_in_step(connection, [positions[key] for key in ids], decided=True, answers=answers)
     corrects = {one.comment_id for one in replaced if one.id not in cancelled.unsent}
     insert_deliveries(
         connection,
@@ -414,13 +417,29 @@ def _take_back(
     return [decision_from(row) for row in rows]
 
 
-def _keep_in_step(connection: sa.Connection, positions: Sequence[Row], *, decided: bool) -> None:
-    """Let the comments' rows say whether they are decided."""
+def _keep_in_step(
+    connection: sa.Connection, positions: Sequence[Row], *, decided: bool, answers: bool = False
+) -> None:
+    """Let the comments' rows say whether they are decided, and their appeals answered.
+
+    An appeal whose answer is undone is open again.
+    """
+    rows = []
+    for row in positions:
+        is_open = row.appeal_open
+        if is_open is not None:
+            is_open = not decided or (is_open and not answers)
+        rank = rank_of(row, decided=decided, appealed=bool(is_open))
+        rows.append({"decided_id": row.id, "rank": rank, "is_open": is_open})
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == sa.bindparam("decided_id"))
-        .values(decided=decided, review_rank=sa.bindparam("rank")),
-        [{"decided_id": row.id, "rank": rank_of(row, decided=decided)} for row in positions],
+        .values(
+            decided=decided,
+            review_rank=sa.bindparam("rank"),
+            appeal_open=sa.bindparam("is_open"),
+        ),
+        rows,
     )
 
 

@@ -131,9 +131,9 @@ def _waiting(connection: sa.Connection, scope: Scope) -> WaitingNow:
         .group_by(*columns)
     )
     found = connection.execute(query).all()
-    to_check = [row for row in found if row.review_rank != UNSURE_RANK]
+    to_check = [row for row in found if row.review_rank > UNSURE_RANK]
     return WaitingNow(
-        unsure=sum(row.number for row in found if row.review_rank == UNSURE_RANK),
+        unsure=sum(row.number for row in found if row.review_rank <= UNSURE_RANK),
         audited=sum(row.number for row in to_check if row.audit),
         reported=sum(row.number for row in to_check if not row.audit),
         oldest=min((row.oldest for row in found), default=None),

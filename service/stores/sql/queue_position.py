@@ -33,6 +33,7 @@ POSITION_COLUMNS = (
     comments.c.reported_as,
     comments.c.withdrawn_at,
     comments.c.second_opinion,
+    comments.c.appeal_open,
 )
 
 
@@ -43,6 +44,7 @@ def rank_of(
     audit: bool | None = None,
     decided: bool | None = None,
     reported_as: Label | None = None,
+    appealed: bool | None = None,
 ) -> int:
     """Return the `review_rank` of a comment of which this much changes now."""
     if outcome is None and position.outcome is not None:
@@ -55,6 +57,7 @@ def rank_of(
         decided=position.decided if decided is None else decided,
         reported_as=reported_as,
         withdrawn=position.withdrawn_at is not None,
+        appealed=bool(position.appeal_open if appealed is None else appealed),
     )
 
 

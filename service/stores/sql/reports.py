@@ -1,14 +1,17 @@
-"""Keeps reports in a SQL database."""
+"""Keeps reports, and authors' appeals, in a SQL database."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
+from service.domain.case import Appeal
 from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
 from service.domain.report import Report
+from service.ports.audit import AuditEntry
 from service.ports.decisions import Tell
 from service.stores.cursor import REST_RANK
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import write
 from service.stores.sql.base.rows import Row, report_values
 from service.stores.sql.base.statements import insert_if_free
@@ -19,7 +22,7 @@ from service.stores.sql.schema.tables import comments, reports, sites
 
 
 class ReportStore:
-    """Keeps reports."""
+    """Keeps reports and appeals."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
@@ -34,6 +37,32 @@ class ReportStore:
         comment, or a comment of another site.
         """
         return write(self._engine, lambda connection: _add(connection, report, tell))
+
+    def appeal(self, comment_id: CommentId, appeal: Appeal, *, act: AuditEntry) -> bool:
+        """Keep an author's appeal with the log's entry; return False if there was one before.
+
+        The comment, which must be judged, comes first in the review queue in the same transaction.
+        Raise `NotFoundError` for one that is not kept, or was withdrawn.
+        """
+        is_there = (comments.c.id == comment_id) & comments.c.withdrawn_at.is_(None)
+        query = sa.select(*POSITION_COLUMNS).where(is_there).with_for_update(key_share=True)
+
+        def keep(connection: sa.Connection) -> bool:
+            position = connection.execute(query).one_or_none()
+            if position is None:
+                msg = f"there is no comment {comment_id!r}"
+                raise NotFoundError(msg)
+            if position.appeal_open is not None:
+                return False
+            values = {"appeal": appeal.text, "appealed_at": appeal.at, "appeal_open": True}
+            rank = rank_of(position, appealed=True)
+            connection.execute(
+                sa.update(comments).where(is_there).values(**values, review_rank=rank)
+            )
+            insert_entry(connection, act)
+            return True
+
+        return write(self._engine, keep)
 
 
 def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:

@@ -11,14 +11,22 @@ from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.rules import Rule
+from service.domain.statement import StatementLinks
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.explanation import explain
 from service.web.edge.answers import Answer, ProblemAnswer
 from service.web.edge.moments import Moment
 
 NEEDS_REVIEW = (
-    "It is in the review queue. Spam that is held is not: moderators find it on a list of its own, "
+    "It is in the review queue, also a decided one that its author appealed for. "
+    "Spam that is held is not: moderators find it on a list of its own, "
     "and it is deleted after some weeks unless one of them decides."
+)
+
+STATEMENT_URL = (
+    "Where the comment's author reads why it is held or rejected, and may appeal once; show it to "
+    "nobody else. Null where nothing is held, and for spam unless the site explains it. A path on "
+    "this host where SLOPSIEVE_PAGES_URL is not set."
 )
 
 Probability = Annotated[float, Field(ge=0, le=1)]
@@ -163,11 +171,12 @@ class CommentAnswer(Answer):
     verdict: VerdictAnswer | None = Field(description="Null until the comment is judged.")
     decision: DecisionAnswer | None = Field(description="The decision in force.")
     decisions: list[DecisionAnswer] = Field(description="All decisions, oldest first.")
+    statement_url: str | None = Field(description=STATEMENT_URL)
     links: CommentLinks
 
     @classmethod
-    def of(cls, case: Case) -> CommentAnswer:
-        """Return the answer for a case."""
+    def of(cls, case: Case, statements: StatementLinks | None) -> CommentAnswer:
+        """Return the answer for a case; `statements` is None for one that is not kept."""
         return cls.from_value(
             case,
             id=case.comment.id,
@@ -175,6 +184,7 @@ class CommentAnswer(Answer):
             received_at=case.comment.received_at,
             verdict=case.verdict
             and VerdictAnswer.of(case.verdict, case.comment.text, case.decision),
+            statement_url=statements.url_of(case) if statements else None,
             links=CommentLinks.to(case.comment.id),
         )
 

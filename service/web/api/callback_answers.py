@@ -16,7 +16,7 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.verdict import Outcome
-from service.web.api.answers import NEEDS_REVIEW, Probability
+from service.web.api.answers import NEEDS_REVIEW, STATEMENT_URL, Probability
 from service.web.api.schemas import MAX_PAGE, Request, Url
 from service.web.edge.answers import Answer
 from service.web.edge.moments import Moment
@@ -117,6 +117,7 @@ class CallbackData(Answer):
     reasons: list[str] = Field(description="What spoke for spam or ham, the weightiest first.")
     needs_review: bool = Field(description=NEEDS_REVIEW)
     ruling: Ruling | None = Field(description="Of the decision in force; null where there is none.")
+    statement_url: str | None = Field(description=STATEMENT_URL)
 
 
 class CallbackMessage(Answer):

@@ -9,7 +9,7 @@ from service.domain.comment import CommentId
 from service.moderation.intake.revise import withdraw_versions
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.services import ReviewPorts, Services
+from service.ports.services import Services
 from service.web.api.answers import CommentAnswer, CommentPage, PageLinks, WithdrawnAnswer
 from service.web.api.route import Call, Reply, Route
 from service.web.api.schemas import DecisionRequest, ListQuery, SiteIdQuery, UndoQuery
@@ -28,7 +28,7 @@ def comment_routes(services: Services) -> list[Route]:
             tag=_TAG,
             summary="List comments",
             description="The site's own comments, the newest first, a page at a time.",
-            view=lambda call: _list(call, services.review),
+            view=lambda call: _list(call, services),
             query=ListQuery,
             answer=CommentPage,
             answered="One page of comments.",
@@ -39,7 +39,7 @@ def comment_routes(services: Services) -> list[Route]:
             name="get_comment",
             tag=_TAG,
             summary="Read a comment's state, verdict and history",
-            view=lambda call: _get(call, services.review),
+            view=lambda call: _get(call, services),
             answer=CommentAnswer,
             answered="The comment as far as it has come.",
         ),
@@ -103,7 +103,7 @@ def comment_routes(services: Services) -> list[Route]:
     ]
 
 
-def _list(call: Call, review: ReviewPorts) -> Reply:
+def _list(call: Call, services: Services) -> Reply:
     query = call.query(ListQuery)
     criteria = CaseFilter(
         site_id=call.site.id,
@@ -114,24 +114,27 @@ def _list(call: Call, review: ReviewPorts) -> Reply:
         received_from=query.received_from,
         received_before=query.received_before,
     )
-    page = review.cases.page(criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit)
+    page = services.review.cases.page(
+        criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit
+    )
+    statements = services.telling.statements
     return Reply(
         answer=CommentPage(
-            comments=[CommentAnswer.of(case) for case in page.cases],
+            comments=[CommentAnswer.of(case, statements) for case in page.cases],
             next_cursor=page.next_cursor,
             links=PageLinks(next=_next(query, page.next_cursor)),
         )
     )
 
 
-def _get(call: Call, review: ReviewPorts) -> Reply:
-    case = review.cases.get(_comment_id(call), site_id=call.site.id)
-    return Reply(answer=CommentAnswer.of(case))
+def _get(call: Call, services: Services) -> Reply:
+    case = services.review.cases.get(_comment_id(call), site_id=call.site.id)
+    return Reply(answer=CommentAnswer.of(case, services.telling.statements))
 
 
 def _withdraw(call: Call, services: Services) -> Reply:
     withdraw_comment(_comment_id(call), services, by=_decider(None), site_id=call.site.id)
-    return _get(call, services.review)
+    return _get(call, services)
 
 
 def _withdraw_by_site_id(call: Call, services: Services) -> Reply:
@@ -151,7 +154,7 @@ def _decide(call: Call, services: Services) -> Reply:
         note=given.note,
         at_once=True,
     )
-    return Reply(answer=CommentAnswer.of(case))
+    return Reply(answer=CommentAnswer.of(case, services.telling.statements))
 
 
 def _undo(call: Call, services: Services) -> Reply:
@@ -162,7 +165,7 @@ def _undo(call: Call, services: Services) -> Reply:
         decision_id=call.query(UndoQuery).decision,
         site_id=call.site.id,
     )
-    return Reply(answer=CommentAnswer.of(case))
+    return Reply(answer=CommentAnswer.of(case, services.telling.statements))
 
 
 def _decider(name: str | None) -> str:

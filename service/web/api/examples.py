@@ -18,6 +18,7 @@ from service.domain.delivery import (
 from service.domain.figures import AuditCount, DayCount, FigureCounts, WaitingNow
 from service.domain.rules import Rule
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.statement import StatementLinks
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.moderation.insight.figures import last_days
 from service.scoring.figures import figures_of
@@ -166,6 +167,7 @@ _KEPT = Case(
     mode=Mode.ENFORCE,
     verdict=_VERDICT,
 )
+_STATEMENTS = StatementLinks(secret=b"of the examples")
 _DECIDED = Case(comment=_KEPT.comment, mode=Mode.ENFORCE, verdict=_VERDICT, decisions=(_DECISION,))
 
 _DAY = _NOON.date()
@@ -194,18 +196,21 @@ MESSAGE = CallbackMessage(
         reasons=[_LINK.reason],
         needs_review=False,
         ruling=_DECISION.ruling,
+        statement_url=_STATEMENTS.url_of(_DECIDED),
     ),
 )
 
 ANSWERS: Mapping[str, Answer] = {
-    "submit_comment": CommentAnswer.of(_KEPT),
-    "get_comment": CommentAnswer.of(_DECIDED),
-    "withdraw_comment": CommentAnswer.of(_DECIDED),
+    "submit_comment": CommentAnswer.of(_KEPT, _STATEMENTS),
+    "get_comment": CommentAnswer.of(_DECIDED, _STATEMENTS),
+    "withdraw_comment": CommentAnswer.of(_DECIDED, _STATEMENTS),
     "withdraw_by_site_id": WithdrawnAnswer(withdrawn=1),
-    "decide_comment": CommentAnswer.of(_DECIDED),
-    "undo_decision": CommentAnswer.of(_KEPT),
+    "decide_comment": CommentAnswer.of(_DECIDED, _STATEMENTS),
+    "undo_decision": CommentAnswer.of(_KEPT, _STATEMENTS),
     "list_comments": CommentPage(
-        comments=[CommentAnswer.of(_KEPT)], next_cursor=None, links=PageLinks(next=None)
+        comments=[CommentAnswer.of(_KEPT, _STATEMENTS)],
+        next_cursor=None,
+        links=PageLinks(next=None),
     ),
     "submit_batch": BatchAnswer(
         accepted=1,

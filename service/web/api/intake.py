@@ -152,15 +152,16 @@ def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaite
         raise _conflict(kept.added)
     if kept.added.outcome is AddOutcome.DELETED:
         gone = Case(comment=new.comment, mode=call.site.settings.mode)
-        return Reply(answer=CommentAnswer.of(gone), status=_ACCEPTED)
+        return Reply(answer=CommentAnswer.of(gone, None), status=_ACCEPTED)
     comment = replace(new.comment, id=kept.added.comment_id)
     case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
     if case is None:
         case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services.review)
     # A repeat may be of a comment that is to be kept.
-    if not given.keep and kept.added.outcome is AddOutcome.NEW:
+    is_kept = given.keep or kept.added.outcome is not AddOutcome.NEW
+    if not is_kept:
         withdraw_comment(comment.id, services, by="site")
-    answer = CommentAnswer.of(case)
+    answer = CommentAnswer.of(case, services.telling.statements if is_kept else None)
     headers = {"Location": answer.links.self}
     if seconds and case.verdict is None and given.keep:
         headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)

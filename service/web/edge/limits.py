@@ -40,6 +40,7 @@ _FORMS_PER_ADDRESS_AND_MINUTE = 10
 # Whoever touches a form asks for a token, also without sending anything.
 _TOKENS_PER_MINUTE = 600
 _TOKENS_PER_ADDRESS_AND_MINUTE = 60
+_TOKEN, _STATEMENT, _APPEAL = (f"{PUBLIC}.{name}" for name in ("form_token", "statement", "appeal"))
 _UNLIMITED_PATHS = ("/livez", "/readyz")
 _FAILURES = (401, 403)
 _WINDOW_SECONDS = 60
@@ -88,19 +89,19 @@ def register_limits(app: Flask, reputation: ReputationPorts, config: WebConfig) 
                 f"{_FORMS_PER_ADDRESS_AND_MINUTE}/minute",
                 key_function=by_address,
                 scope="forms of one sender",
-                exempt_when=lambda: not _brings_a_comment(),
+                exempt_when=lambda: not _brings_a_comment() and not _reads(_APPEAL),
             ),
             ApplicationLimit(
                 f"{_TOKENS_PER_MINUTE}/minute",
                 key_function=lambda: f"token:{(request.view_args or {}).get('hook_id', '')[:64]}",
                 scope="tokens",
-                exempt_when=lambda: not _asks_for_token(),
+                exempt_when=lambda: not _reads(_TOKEN),
             ),
             ApplicationLimit(
                 f"{_TOKENS_PER_ADDRESS_AND_MINUTE}/minute",
                 key_function=by_address,
                 scope="tokens of one sender",
-                exempt_when=lambda: not _asks_for_token(),
+                exempt_when=lambda: not _reads(_TOKEN, _STATEMENT),
             ),
         ],
         storage_uri=url or "memory://",
@@ -157,8 +158,8 @@ def _brings_a_comment() -> bool:
     return _is_open_form() and request.method != "OPTIONS"
 
 
-def _asks_for_token() -> bool:
-    return request.endpoint == f"{PUBLIC}.form_token"
+def _reads(*endpoints: str) -> bool:
+    return request.endpoint in endpoints
 
 
 def _came_with_wrong_akismet_key() -> bool:

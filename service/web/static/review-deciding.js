@@ -70,7 +70,7 @@ function mark(id, kind) {
   const stamp = document.createElement("span");
   stamp.className = `stamp is-${kind}`;
   stamp.textContent = saying(kind);
-  row.querySelector(".top time")?.replaceWith(stamp);
+  row.querySelector(".top :is(time, .stamp)")?.replaceWith(stamp);
 }
 
 function restoreRow(id) {
@@ -108,7 +108,7 @@ export function act(kind) {
 export function decideRow(row, ruling) {
   const decision = newId();
   undoable.push({ comment: row.dataset.id, decision });
-  put({ id: decision, comment: row.dataset.id, kind: ruling, seen: "" });
+  put({ id: decision, comment: row.dataset.id, kind: ruling, seen: row.dataset.seen ?? "" });
 }
 
 function keepPast(id) {
@@ -188,7 +188,7 @@ const isSettled = (view) => view.querySelector(".act .stamp, .comment .withdrawn
 
 function pass(id, view) {
   const [row, stamp] = [rowOf(id), view?.querySelector(".act .stamp")];
-  if (stamp) row?.querySelector(".top time")?.replaceWith(stamp.cloneNode(true));
+  if (stamp) row?.querySelector(".top :is(time, .stamp)")?.replaceWith(stamp.cloneNode(true));
   row?.classList.add(stamp ? "is-decided" : "is-withdrawn");
   open(nextAfter(id));
 }

@@ -19,6 +19,7 @@ from service.web.webhooks import public_comments, static_form, visitors
 from service.web.webhooks.adapters import ADAPTERS
 from service.web.webhooks.form_script import add_form_routes
 from service.web.webhooks.received import Adapter, Received, Tools
+from service.web.webhooks.statements import add_statement_routes
 
 
 class HookRevokedError(EdgeError):
@@ -51,6 +52,7 @@ def register_webhooks(
     app.register_blueprint(blueprint)
     public = public_comments.blueprint(services)
     add_form_routes(public, services)
+    add_statement_routes(public, services)
     app.register_blueprint(public)
     app.after_request(_for_visitors)
 

@@ -64,7 +64,10 @@ class ForeignPageError(EdgeError):
 
 
 def serve(received: Received, tools: Tools) -> Response:
-    """Keep what a visitor wrote and thank for it; the answer never tells the verdict."""
+    """Keep what a visitor wrote and thank for it; the answer never tells the verdict.
+
+    It leads to where the visitor may read what became of the comment.
+    """
     is_ours = _is_our_page(received.headers)
     if origin_of(received.headers, received.site) is None and not is_ours:
         raise ForeignPageError("Comments are taken from the site's own pages alone.")
@@ -81,9 +84,11 @@ def serve(received: Received, tools: Tools) -> Response:
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     new = replace(new, idempotency_key=key)
-    keep_in_line(new, tools.submit, tools.waiter, seconds=UNWAITED_SECONDS)
+    kept = keep_in_line(new, tools.submit, tools.waiter, seconds=UNWAITED_SECONDS)
     log.info("form received", extra={"hook": received.hook.id})
-    return _thank(fields, received)
+    comment = replace(new.comment, id=kept.added.comment_id)
+    statements = tools.services.telling.statements
+    return _thank(fields, received, statement_url=statements.url_of_comment(comment))
 
 
 def preflight(received: Received) -> Response:
@@ -221,16 +226,16 @@ def _put(document: dict[str, Json], path: str, value: Json) -> None:
         group[inner] = value
 
 
-def _thank(fields: Mapping[str, Json], received: Received) -> Response:
+def _thank(fields: Mapping[str, Json], received: Received, *, statement_url: str) -> Response:
     """Return the visitor to the site's own page if the form names one, otherwise say thanks."""
     if received.media_type == _JSON or not wants_page(received.headers.get("Accept", "")):
-        return as_json({"status": "received"}, 202)
+        return as_json({"status": "received", "statement_url": statement_url}, 202)
     target = fields.get("redirect")
     if isinstance(target, str) and _is_own_page(target, received.site):
         return Response(status=303, headers={"Location": target})
     page = fields.get("post.url") or received.headers.get("Referer")
     is_own = isinstance(page, str) and _is_own_page(page, received.site)
-    return thank(back_to=str(page) if is_own else None)
+    return thank(back_to=str(page) if is_own else None, statement_url=statement_url)
 
 
 def _is_own_page(target: str, site: Site) -> bool:

@@ -15,7 +15,7 @@ from service.web.edge.language import gettext, noted
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; "
-    "base-uri 'none'; form-action 'none'"
+    "base-uri 'none'; form-action {form_action}"
 )
 # What a visitor types, by the field's path: its name, and what it takes.
 _TYPED: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
@@ -91,15 +91,16 @@ def wants_page(accept: str) -> bool:
     return accepted.best_match(["application/json", "text/html"]) == "text/html"
 
 
-def thank(*, back_to: str | None) -> Response:
-    """Return a page that thanks for a comment, with a way back to the site's own page."""
-    return _page("visitor_thanked.html", HTTPStatus.ACCEPTED, back_to=back_to)
+def thank(*, back_to: str | None, statement_url: str | None) -> Response:
+    """Return a page that thanks for a comment, with ways to the site's page and the statement."""
+    template, status = "visitor_thanked.html", HTTPStatus.ACCEPTED
+    return page(template, status, back_to=back_to, statement_url=statement_url)
 
 
 def refuse(document: ProblemAnswer) -> Response:
     """Return a page that says why a comment was refused and what the visitor can do about it."""
     title, advice = _REFUSED.get(HTTPStatus(document.status), _UNFORESEEN)
-    return _page(
+    return page(
         "visitor_refused.html",
         document.status,
         title=gettext(title),
@@ -129,7 +130,9 @@ def _in_words(problems: Sequence[ProblemField]) -> list[tuple[str, str]]:
     return list(found.values())
 
 
-def _page(template: str, status: int, **values: object) -> Response:
+def page(template: str, status: int, *, has_form: bool = False, **values: object) -> Response:
+    """Return a page for visitors; without `has_form` nothing can be sent from it."""
     response = make_response(render_template(template, **values), status)
-    response.headers["Content-Security-Policy"] = _POLICY
+    policy = _POLICY.format(form_action="'self'" if has_form else "'none'")
+    response.headers["Content-Security-Policy"] = policy
     return response

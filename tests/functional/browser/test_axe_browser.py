@@ -23,6 +23,8 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page):
         "/lists?show=allow": "#new",
         "/models": "main:has(.checks) section:has(#retrainings) progress",
     }
+    held = services.review.cases.get(known["comment_id"])
+    telling[services.telling.statements.url_of_comment(held.comment)] = "#appeal"
     watched = open_page(viewport={"width": 390, "height": 900})
     page = watched.page
     found = []

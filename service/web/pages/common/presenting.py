@@ -214,7 +214,7 @@ class CaseView:
     `reported` is the site's own label where it contradicts the verdict and nobody has ruled.
     `withdrawn` says when the site took the comment back: its words are gone then. `claimed_by` is
     who else looks at it now, empty for nobody. `links` are its targets, `more_links` how many are
-    left out.
+    left out. `appeal` are its author's words against its being held or rejected.
     """
 
     id: str
@@ -244,6 +244,7 @@ class CaseView:
     more_links: int
     claimed_by: tuple[Piece, ...]
     second_opinion: SecondOpinion | None
+    appeal: tuple[Piece, ...]
     history: tuple[Event, ...]
 
 
@@ -269,6 +270,7 @@ class RowView:
     claimed_by: tuple[Piece, ...]
     skipped: bool
     second_opinion: SecondOpinion | None
+    appealed: bool
 
 
 def present_row(
@@ -298,7 +300,8 @@ def present_row(
         degraded=verdict is not None and verdict.degraded,
         decision=_decision(case.decision, now),
         claimed_by=_holder(case, claim),
-        skipped=skipped and case.decision is None,
+        skipped=skipped and case.is_open,
+        appealed=case.is_appealed,
         second_opinion=case.second_opinion,
     )
 
@@ -336,7 +339,8 @@ def present_case(
         reported=_reported(case),
         withdrawn=_withdrawn(case, now),
         needs_review=case.needs_review,
-        is_open=case.decision is None and case.withdrawn_at is None,
+        is_open=case.is_open,
+        appeal=part_text(case.appeal.text if case.appeal else ""),
         site_does=gettext(SITE_DOES[case.action]),
         site_does_for_now=_for_now(case),
         links=present_links(links),
@@ -517,8 +521,7 @@ def _withdrawn(case: Case, now: datetime) -> Moment | None:
 
 def _holder(case: Case, claim: Claim | None) -> tuple[Piece, ...]:
     """Return who else looks at a comment that is still to be decided."""
-    is_open = case.decision is None and case.withdrawn_at is None
-    return part_text(claim.user_name) if claim is not None and is_open else ()
+    return part_text(claim.user_name) if claim is not None and case.is_open else ()
 
 
 def _for_now(case: Case) -> str:
@@ -543,6 +546,8 @@ def _history(case: Case, now: datetime) -> tuple[Event, ...]:
             else gettext(REPORTED[report.label])
         )
         events.append(_event(report.reported_at, said, now))
+    if case.appeal is not None:
+        events.append(_event(case.appeal.at, gettext("The author appealed"), now))
     if case.withdrawn_at is not None:
         events.append(_event(case.withdrawn_at, gettext("Text deleted"), now))
     return tuple(event for _, event in sorted(events, key=lambda one: one[0]))

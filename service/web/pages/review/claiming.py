@@ -54,12 +54,7 @@ def open_first(cases: Sequence[Case], review: ReviewPorts, common: CommonPorts) 
 
 def is_free(case: Case, claims: Mapping[CommentId, Claim]) -> bool:
     """Return True if a comment may be the next one for this moderator."""
-    return (
-        case.decision is None
-        and case.withdrawn_at is None
-        and case.comment.id not in claims
-        and case.comment.id not in skipped()
-    )
+    return case.is_open and case.comment.id not in claims and case.comment.id not in skipped()
 
 
 def skipped() -> Collection[CommentId]:

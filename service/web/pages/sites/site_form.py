@@ -17,7 +17,14 @@ _MAX_LANGUAGES = 50
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
 _MAX_SHOWN_CHARS = 400
 _CUTOFFS = ("ham_cutoff", "spam_cutoff")
-_SWITCHES = ("holds_unsure", "reports_decide", "rejects_campaigns", "learns", "public_feed")
+_SWITCHES = (
+    "holds_unsure",
+    "reports_decide",
+    "rejects_campaigns",
+    "learns",
+    "public_feed",
+    "explains_spam",
+)
 _FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
 
 
@@ -37,6 +44,7 @@ class SiteForm:
     rejects_campaigns: bool
     learns: bool
     public_feed: bool
+    explains_spam: bool
     undo_seconds: str
     ham_cutoff: str
     spam_cutoff: str
@@ -66,6 +74,7 @@ def form_of(settings: SiteSettings) -> SiteForm:
         rejects_campaigns=settings.rejects_campaigns,
         learns=settings.learns,
         public_feed=settings.public_feed,
+        explains_spam=settings.explains_spam,
         undo_seconds=str(settings.undo_seconds),
         ham_cutoff=_shown(settings.ham_cutoff),
         spam_cutoff=_shown(settings.spam_cutoff),
@@ -111,6 +120,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         rejects_campaigns="rejects_campaigns" in given,
         learns="learns" in given,
         public_feed="public_feed" in given,
+        explains_spam="explains_spam" in given,
         undo_seconds=typed["undo_seconds"],
         ham_cutoff=typed["ham_cutoff"],
         spam_cutoff=typed["spam_cutoff"],
@@ -129,6 +139,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         rejects_campaigns=form.rejects_campaigns,
         learns=form.learns,
         public_feed=form.public_feed,
+        explains_spam=form.explains_spam,
         undo_seconds=undo_seconds,
         ham_cutoff=ham,
         spam_cutoff=spam,

@@ -1,0 +1,320 @@
+"""What an author reads of a comment that is held or rejected, and the one appeal against it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from markupsafe import escape
+
+from models.inputs import ModelOutput
+from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.case import Appeal, CaseFilter, Order
+from service.domain.comment import SiteId
+from service.domain.decision import EDIT_POLICY, Mode, Ruling
+from service.domain.delivery import Endpoint
+from service.domain.inbound import Platform
+from service.domain.person import Person
+from service.domain.rules import Rule, RuleHit
+from service.domain.sender import make_sender
+from service.domain.site import SiteSettings
+from service.domain.statement import StatementLinks
+from service.domain.verdict import Outcome, WeighedSignal, WeightKind
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.privacy.erase import erase_person, export_person
+from service.moderation.privacy.prune import prune_comments
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.telling.announce import write_verdict_messages
+from service.ports.audit import AuditFilter
+from tests.factories import NOW, SITE, make_comment, make_decision, make_signal
+from tests.functional.moderators import keep, rule, signed_in, words
+from tests.functional.webhooks.conftest import add_hook, only_case
+from tests.log_lines import log_lines
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml"}
+WORDS = "I wrote this myself, about my own radiator."
+
+
+def link_of(services, comment) -> str:
+    return services.telling.statements.url_of_comment(comment)
+
+
+def read(stranger, url, **headers):
+    return stranger.get(url, headers=BROWSER | headers)
+
+
+def appeal(stranger, url, text=WORDS):
+    return stranger.post(url, data={"appeal": text}, headers=BROWSER)
+
+
+def queue(services):
+    waiting = CaseFilter(needs_review=True)
+    page = services.review.cases.page(waiting, order=Order.REVIEW, cursor=None, limit=9)
+    return [case.comment.id for case in page.cases]
+
+
+def set_site(services, **changes):
+    services.common.sites.change_settings(SITE, lambda _: SiteSettings(**changes))
+
+
+@pytest.fixture
+def held(services):
+    return keep(services)
+
+
+def test_a_link_leads_to_one_comment_of_one_site_alone(services, stranger, held):
+    other = keep(services)
+    url, others = link_of(services, held), link_of(services, other)
+    guessed = "0" * 32
+    forged = [
+        url.replace(held.id, other.id),
+        url.rpartition(".")[0] + "." + others.rpartition(".")[2],
+        link_of(services, replace(held, site_id=SiteId("site-2"))),
+        StatementLinks(secret=b"somebody else's").url_of_comment(held),
+        f"/public/statements/{held.id}.{guessed}",
+        f"/public/statements/{held.id}.é",
+        f"/public/statements/{held.id}",
+        f"{url}0",
+        url[:-1],
+    ]
+
+    unknown = read(stranger, f"/public/statements/c999999.{guessed}")
+
+    assert read(stranger, url).status_code == 200
+    assert unknown.status_code == 404
+    for one in forged:
+        assert (read(stranger, one).status_code, read(stranger, one).text) == (404, unknown.text)
+        assert appeal(stranger, one).status_code == 404
+    assert not any(services.review.cases.get(one.id).appeal for one in (held, other))
+
+
+def _erase(services, comment):
+    erase_person(Person(sender=comment.sender, author_name=None), services, by="ada")
+
+
+def _prune(services, comment):
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada")
+    services.common.clock.advance(days=9)
+    prune_comments(services, keep=timedelta(days=1), keep_spam=None, keep_held_spam=None)
+
+
+@pytest.mark.parametrize(
+    "end",
+    [_erase, _prune, lambda services, one: withdraw_comment(one.id, services, by="site")],
+    ids=["erased", "kept for long enough", "withdrawn"],
+)
+def test_with_the_comment_its_link_and_the_appeal_s_words_go(services, stranger, end):
+    sender = make_sender(address="203.0.113.9", email=None, secret=b"k" * 32)
+    held = keep(services, make_comment(sender=sender))
+    url = link_of(services, held)
+    appeal(stranger, url)
+    exported = next(export_person(Person(sender=sender, author_name=None), services))
+
+    end(services, held)
+
+    assert exported["appeal"]["text"] == WORDS
+    unknown = read(stranger, "/public/statements/c999999." + "0" * 32)
+    assert (read(stranger, url).status_code, read(stranger, url).text) == (404, unknown.text)
+    assert appeal(stranger, url).status_code == 404
+    assert services.review.cases.get(held.id).appeal is None
+    assert held.id not in queue(services)
+
+
+def test_an_author_appeals_once_and_a_person_answers(services, stranger, held):
+    waiting = keep(services, make_comment(received_at=NOW - timedelta(days=3)))
+    decide_comment(held.id, Ruling.REJECT, services, decided_by="ada")
+    url = link_of(services, held)
+    before = words(read(stranger, url))
+
+    first = appeal(stranger, url)
+    asked = words(read(stranger, url))
+    second = appeal(stranger, url, "Once more.")
+
+    assert "A person decided this on 1 March 2026" in before
+    assert (first.status_code, first.headers["Location"]) == (303, url)
+    assert "You appealed on 1 March 2026" in asked
+    assert "Why should it be shown?" not in asked
+    assert second.status_code == 409
+    assert "You have appealed already" in words(second)
+    assert queue(services) == [held.id, waiting.id]
+    case = services.review.cases.get(held.id)
+    assert case.appeal == Appeal(text=WORDS, at=NOW, is_open=True)
+    acts = services.common.audit_log.page(AuditFilter(act="appeal"), after=None, limit=9).entries
+    assert [(one.actor, one.subject, one.detail) for one in acts] == [("author", held.id, "")]
+
+    client = signed_in(services)
+    assert "the author appealed" in words(client.get("/review"))
+    assert WORDS in words(client.get(f"/review/comments/{held.id}"))
+    rule(client, held, "reject")
+
+    assert queue(services) == [waiting.id]
+    assert "A person looked at it after your appeal" in words(read(stranger, url))
+    rule(client, held, "approve")
+    assert "looked at it after your appeal and accepted it" in words(read(stranger, url))
+
+
+def test_only_a_person_who_looks_at_it_alone_answers_an_appeal(services, stranger, held):
+    appeal(stranger, link_of(services, held))
+    together = make_decision("d1", held.id)
+
+    assert services.review.decisions.add_many([together]) == []
+    decide_comment(held.id, Ruling.REJECT, services, decided_by=CAMPAIGN_POLICY)
+    assert queue(services) == [held.id]
+    decide_comment(held.id, Ruling.REJECT, services, decided_by="ada")
+    assert queue(services) == []
+    undo_decision(held.id, services, undone_by="ada")
+    assert queue(services) == [held.id]
+
+
+@pytest.mark.parametrize("text", ["", " \r\n ", "\u200b\u202e", "x" * 501, "x" * 9_000])
+def test_an_appeal_says_something_in_500_characters(services, stranger, held, text):
+    answer = appeal(stranger, link_of(services, held), text)
+
+    assert answer.status_code == (413 if len(text) > 600 else 422)
+    assert services.review.cases.get(held.id).appeal is None
+    assert appeal(stranger, link_of(services, held), "\r\n" * 250 + "é" * 500).status_code == 303
+
+
+def test_an_appeal_is_shown_as_dead_text_and_never_logged(services, stranger, held, caplog):
+    text = '</textarea><script>alert(1)</script> {{7*7}} \u202egnp.exe \u200b\x00 "'
+
+    refused = appeal(stranger, link_of(services, held), text + "x" * 500)
+    appeal(stranger, link_of(services, held), text)
+
+    opened = signed_in(services).get(f"/review/comments/{held.id}").text
+    for page in (refused.text, opened):
+        assert escape("<script>alert(1)</script> {{7*7}}") in page
+        assert "<script>alert" not in page
+    assert "⟦RLO⟧" in opened
+    assert "⟦U+200B⟧" in opened
+    assert not set(opened) & set("\u200b\u202e")
+    assert not any("alert(1)" in line for line in log_lines(caplog))
+
+
+SENT = WeighedSignal(
+    signal=make_signal("too_fast"), weight=3.0, contribution=3.0, kind=WeightKind.SET
+)
+
+
+@pytest.mark.parametrize(
+    ("decided_by", "verdict", "says"),
+    [
+        ("ada", {}, "A moderator of the site read it"),
+        (EDIT_POLICY + "ada", {}, "before it was edited"),
+        (CAMPAIGN_POLICY, {}, "rejected several comments much like it"),
+        (None, {"degraded_by": ("model",)}, "could not be checked completely"),
+        (None, {"held_by": (RuleHit(rule=Rule.OLD_POST),)}, "matches a rule that the site's"),
+        (None, {"signals": (SENT,), "score": 2.5}, "How it was sent"),
+        (None, {}, "Its words or links could be advertising"),
+    ],
+)
+def test_the_ground_is_one_coarse_sentence(services, stranger, decided_by, verdict, says):
+    held = keep(services, **verdict)
+    if decided_by:
+        decide_comment(held.id, Ruling.REJECT, services, decided_by=decided_by)
+
+    page = words(read(stranger, link_of(services, held)))
+
+    assert says in page
+    assert ("A person decided this" if decided_by == "ada" else "without a person") in page
+    assert "contains a link" not in page
+    assert "%" not in page
+
+
+def test_spam_looks_like_what_is_not_judged_yet_unless_the_site_explains_it(services, stranger):
+    spam, pending = (keep(services, outcome=one) for one in (Outcome.SPAM, None))
+
+    told, waits = (read(stranger, link_of(services, one)) for one in (spam, pending))
+    refused = appeal(stranger, link_of(services, spam))
+    set_site(services, explains_spam=True)
+
+    assert told.text == waits.text
+    assert "is not shown yet" in told.text
+    assert refused.status_code == 409
+    assert services.review.cases.get(spam.id).appeal is None
+    assert appeal(stranger, link_of(services, spam)).status_code == 303
+    assert queue(services) == [spam.id]
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "settings", "is_told"),
+    [
+        (0.5, {}, True),
+        (0.5, {"mode": Mode.OBSERVE}, False),
+        (0.01, {}, False),
+        (0.99, {}, False),
+        (0.99, {"mode": Mode.ENFORCE}, False),
+        (0.99, {"mode": Mode.ENFORCE, "explains_spam": True}, True),
+    ],
+)
+def test_the_api_and_messages_give_the_link_of_what_is_held(
+    services, api, classifier, stranger, p_spam, settings, is_told
+):
+    set_site(services, **settings)
+    classifier.answer = ModelOutput(p_spam=p_spam)
+    sent = {"text": "A remark on valves."}
+
+    answer = api.post("/v1/comments?wait=5", json=sent).get_json()
+    unkept = api.post("/v1/comments?wait=5", json=sent | {"keep": False}).get_json()
+
+    url = answer["statement_url"]
+    assert (url is not None) is is_told
+    assert unkept["statement_url"] is None
+    assert api.get(answer["links"]["self"]).get_json()["statement_url"] == url
+    assert api.get("/v1/comments").get_json()["comments"][-1]["statement_url"] == url
+    case = services.review.cases.get(answer["id"])
+    endpoint = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
+    message, *_ = write_verdict_messages(
+        [case], services.telling, services.common, {SITE: endpoint}
+    )
+    assert ('"statement_url":null' in message.payload) is not is_told
+    assert read(stranger, url).status_code == 200 if is_told else True
+    assert (
+        read(
+            stranger, link_of(services, services.review.cases.get(unkept["id"]).comment)
+        ).status_code
+        == 404
+    )
+
+
+def test_a_form_s_answer_leads_to_the_statement_and_a_repeat_to_the_same(services, stranger):
+    form = {"text": "The drain valve was stuck here too."}
+    hook = "/hooks/" + add_hook(services, Platform.STATIC_FORM, secret="")
+
+    answers = [stranger.post(hook, json=form).get_json() for _ in range(2)]
+    page = stranger.post(hook, data=form, headers=BROWSER)
+
+    url = link_of(services, only_case(services).comment)
+    assert answers == [{"status": "received", "statement_url": url}] * 2
+    assert f'<a href="{url}">' in page.text
+
+
+def test_the_page_is_kept_and_framed_by_nobody_and_tells_no_referrer(services, stranger, held):
+    answer = read(stranger, link_of(services, held))
+
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    assert '<meta name="robots" content="noindex">' in answer.text
+    policy = answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "form-action 'self'" in policy
+    assert "Set-Cookie" not in answer.headers
+    assert held.text not in answer.text
+
+
+def test_the_page_speaks_german(services, stranger, held):
+    url = link_of(services, held)
+    german = words(read(stranger, url, **{"Accept-Language": "de"}))
+
+    assert "Ihr Kommentar wird zurückgehalten" in german
+    assert "Seine Wörter oder Links könnten Werbung sein." in german
+    assert "1. März 2026" in german
+    assert "Einspruch" in german
+
+
+def test_appeals_of_one_address_are_limited(services, stranger, held):
+    statuses = [appeal(stranger, link_of(services, held), "").status_code for _ in range(11)]
+
+    assert statuses == [422] * 10 + [429]
