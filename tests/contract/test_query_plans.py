@@ -141,6 +141,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
         CaseFilter(held_as_spam=True, site_ids=SITES[:1])
     ),
     "comments to group": lambda s: s.campaigns.fresh(limit=100),
+    "next for the second judge": lambda s: s.verdicts.next_without_opinion(most_attempts=3),
     "comments to index": lambda s: s.search.index_due(limit=200),
 }
 
