@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections import Counter
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 
@@ -16,7 +17,6 @@ class Rule(StrEnum):
     PREMODERATED_POST = "premoderated_post"
     FIRST_COMMENT = "first_comment"
     NEWCOMER_LINKS = "newcomer_links"
-    RECENT_LINKS = "recent_links"
     OLD_POST = "old_post"
     MANY_LINKS = "many_links"
     UNKNOWN = "unknown"
@@ -40,7 +40,7 @@ class SiteRules:
 
     @property
     def need_person(self) -> bool:
-        """Return True if a rule depends on what its author wrote here before."""
+        """Return True if a rule depends on what a comment's author wrote here before."""
         return self.hold_first_comment or bool(self.link_min_approved or self.link_min_days)
 
     def changes_to(self, after: SiteRules) -> str:
@@ -56,14 +56,11 @@ class SiteRules:
         return "; ".join(said)
 
 
-NO_RULES = SiteRules()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFacts:
     """What rules need to know besides the comment.
 
-    `approved` comments of its author are published at the site, the first since `first_approved`.
+    `approved` comments of its author are published at the site, the first came at `first_approved`.
     `post_seen` is when the first comment came under its post. Absent without a rule that asks.
     """
 
@@ -72,9 +69,16 @@ class RuleFacts:
     post_seen: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleHit:
-    """A rule that held a comment, with the number that the site had set then."""
+@dataclass(slots=True, kw_only=True)
+class RulesPreview:
+    """What rules would have held of `seen` comments that were published or held by a rule.
 
-    rule: Rule
-    number: int | None = None
+    `approved` and `rejected` of those held were ruled so by a person.
+    """
+
+    since: datetime
+    seen: int = 0
+    held: int = 0
+    approved: int = 0
+    rejected: int = 0
+    by_rule: Counter[Rule] = field(default_factory=Counter)

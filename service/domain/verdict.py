@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from service.domain.comment import CommentId
 from service.domain.list_entry import Effect, Instruction
-from service.domain.rules import RuleHit
+from service.domain.rules import Rule
 
 
 class Outcome(StrEnum):
@@ -117,7 +117,7 @@ class Verdict:
     judged_at: datetime
     degraded_by: tuple[str, ...] = ()
     instruction: Instruction | None = None
-    held_by: tuple[RuleHit, ...] = ()
+    held_by: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_spam <= 1.0 or math.isnan(self.p_spam):

@@ -7,7 +7,7 @@ from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import HIGHER_CUTOFF, SITE_DECISIONS, beside_of, quote_lean
 from service.scoring.policy import decide
-from service.scoring.rules import reason_of
+from service.scoring.rules import REASONS
 from service.scoring.weights import Cutoffs
 
 # Contributions smaller than this (a factor of 1.05 on the odds) change nothing a person could see.
@@ -72,7 +72,9 @@ def _headline(verdict: Verdict) -> str:
     if verdict.degraded:
         return "Left to a person: evidence is missing."
     if verdict.held_by:
-        return f"Held by a rule of the site: {'; '.join(map(reason_of, verdict.held_by))}."
+        return (
+            f"Held by a rule of the site: {'; '.join(REASONS[rule] for rule in verdict.held_by)}."
+        )
     if verdict.followed is not None:
         return f"Called {verdict.outcome} by {about_instruction(verdict.followed)}."
     return f"Called {_by_evidence(verdict.outcome, verdict)}"

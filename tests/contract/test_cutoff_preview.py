@@ -9,6 +9,7 @@ import pytest
 from service.domain.comment import SiteId
 from service.domain.cutoff_preview import CutoffPreview, Moved
 from service.domain.decision import Ruling
+from service.domain.rules import Rule
 from service.domain.verdict import Outcome
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
@@ -17,11 +18,17 @@ from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, ma
 HAM, UNSURE, SPAM = Outcome.HAM, Outcome.UNSURE, Outcome.SPAM
 
 
-def judge(stores, p_spam: float, outcome: Outcome, *rulings: Ruling, degraded=False, **changes):
+def judge(
+    stores, p_spam: float, outcome: Outcome, *rulings: Ruling, degraded=False, held_by=(), **changes
+):
     comment = make_comment(**changes)
     keep_all(stores.comments, comment)
     verdict = make_verdict(
-        comment.id, outcome, p_spam=p_spam, degraded_by=("history",) if degraded else ()
+        comment.id,
+        outcome,
+        p_spam=p_spam,
+        degraded_by=("history",) if degraded else (),
+        held_by=held_by,
     )
     stores.verdicts.add([verdict], audit=frozenset())
     for number, ruling in enumerate(rulings):
@@ -43,6 +50,7 @@ def test_comments_are_counted_by_what_was_and_would_be_concluded_and_by_the_ruli
     judge(stores, 0.7, UNSURE, Ruling.REJECT)
     judge(stores, 0.7, UNSURE)
     judge(stores, 0.95, SPAM)
+    judge(stores, 0.05, UNSURE, held_by=(Rule.MANY_LINKS,))
 
     found = preview(stores, 0.4, 0.6)
 
@@ -50,9 +58,10 @@ def test_comments_are_counted_by_what_was_and_would_be_concluded_and_by_the_ruli
         Moved(was=HAM, becomes=HAM, comments=1, rejected=1),
         Moved(was=UNSURE, becomes=HAM, comments=1, approved=1),
         Moved(was=UNSURE, becomes=SPAM, comments=3, approved=1, rejected=1),
+        Moved(was=UNSURE, becomes=UNSURE, comments=1),
         Moved(was=SPAM, becomes=SPAM, comments=1),
     }
-    assert (found.ham_called_spam, found.spam_called_ham, found.judged) == (1, 1, 6)
+    assert (found.ham_called_spam, found.spam_called_ham, found.judged) == (1, 1, 7)
 
 
 def test_a_cutoff_itself_parts_as_the_policy_does(stores):

@@ -9,10 +9,9 @@ import sqlalchemy as sa
 
 from service.domain.comment import Post, Sender
 from service.domain.decision import Ruling
-from service.domain.rules import Rule, RuleFacts, RuleHit, SiteRules
+from service.domain.rules import Rule, RuleFacts, SiteRules
 from service.domain.verdict import Outcome
-from service.scoring.rules import preview_rules
-from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
+from tests.factories import NOW, keep_all, make_comment, make_decision, make_verdict
 
 DAY = timedelta(days=1)
 PERSON = SiteRules(hold_first_comment=True)
@@ -24,7 +23,7 @@ def keep(stores, outcome=Outcome.HAM, ruling=None, *, account="mara", days=0, **
     sender = Sender(account_key=account)
     comment = make_comment(sender=sender, received_at=NOW - days * DAY, **changes)
     keep_all(stores.comments, comment)
-    held_by = (RuleHit(rule=Rule.MANY_LINKS, number=2),) if outcome is None else ()
+    held_by = (Rule.MANY_LINKS,) if outcome is None else ()
     verdict = make_verdict(comment.id, outcome or Outcome.UNSURE, held_by=held_by)
     stores.verdicts.add([verdict], audit=frozenset())
     if ruling:
@@ -36,8 +35,9 @@ def test_an_authors_published_comments_count_and_the_first_comment_under_a_post(
     first = keep(stores, days=9)
     keep(stores, Outcome.UNSURE, Ruling.APPROVE, days=8)
     keep(stores, Outcome.SPAM, Ruling.APPROVE, days=7, account="an older key")
-    for outcome, ruling in ((Outcome.HAM, Ruling.REJECT), (Outcome.UNSURE, None), (None, None)):
+    for outcome, ruling in ((Outcome.HAM, Ruling.REJECT), (Outcome.UNSURE, None)):
         keep(stores, outcome, ruling, days=20, post=OTHER_POST)
+    held = keep(stores, None)
     gone = keep(stores, days=50, post=OTHER_POST)
     stores.comments.withdraw(gone.id, at=NOW)
     sender = Sender(account_key="mara", before_rotation=Sender(account_key="an older key"))
@@ -47,6 +47,7 @@ def test_an_authors_published_comments_count_and_the_first_comment_under_a_post(
         make_comment(post=Post(published_at=NOW)),
     ]
 
+    assert stores.cases.get(held.id).verdict.held_by == (Rule.MANY_LINKS,)
     both = SiteRules(hold_first_comment=True, max_post_days=1)
     found = stores.rule_facts.find([(one, both) for one in comments])
 
@@ -55,6 +56,8 @@ def test_an_authors_published_comments_count_and_the_first_comment_under_a_post(
         RuleFacts(post_seen=first.received_at),
         RuleFacts(),
     ]
+    [earlier] = stores.rule_facts.find([(comments[0], PERSON)], before=NOW - 8 * DAY)
+    assert earlier == RuleFacts(approved=1, first_approved=first.received_at)
 
 
 @pytest.mark.parametrize(
@@ -70,21 +73,3 @@ def test_only_rules_that_ask_cost_a_statement_and_that_once_a_batch(stores, rule
     stores.rule_facts.find([(make_comment(sender=sender), one) for one in rules for _ in range(9)])
 
     assert len([one for one in said if one.startswith("SELECT")]) == statements
-
-
-def test_a_preview_sees_what_was_published_or_held_with_what_was_known_before(stores):
-    keep(stores, days=200)
-    keep(stores, days=80)
-    keep(stores, None, Ruling.REJECT, days=70, account="spam")
-    keep(stores, Outcome.HAM, Ruling.APPROVE, days=60, account="new")
-    keep(stores, Outcome.UNSURE, Ruling.REJECT, days=50, account="unsure")
-    keep(stores, Outcome.SPAM, days=40, account="spam")
-
-    def preview(limit):
-        since = NOW - 90 * DAY
-        past = stores.rule_facts.find_past(SITE, PERSON, since=since, limit=limit)
-        found = preview_rules(PERSON, past, since=since)
-        return found.seen, found.held, found.approved, found.rejected
-
-    assert preview(limit=9) == (3, 2, 1, 1)
-    assert preview(limit=1) == (1, 1, 1, 0)

@@ -18,7 +18,7 @@ from service.domain.statement import StatementLinks
 from service.moderation.telling.applying import wants_message
 from service.moderation.telling.building import BUILD_EVERY, changes_site
 from service.ports.services import CommonPorts, Services, TellingPorts
-from service.scoring.rules import reason_of
+from service.scoring.rules import REASONS
 
 log = logging.getLogger(__name__)
 
@@ -291,5 +291,5 @@ def _reasons(case: Case) -> list[str]:
         return []
     weighed = sorted(case.verdict.signals, key=lambda one: -abs(one.contribution))
     reasons = (one.signal.reason for one in weighed if one.contribution)
-    held = map(reason_of, case.verdict.held_by)
+    held = (REASONS[rule] for rule in case.verdict.held_by)
     return list(dict.fromkeys([*held, *reasons]))[:_MAX_REASONS]

@@ -83,13 +83,6 @@ class InstructionAnswer(Answer):
     reason: str = Field(description="Why a moderator added the entry.")
 
 
-class RuleHitAnswer(Answer):
-    """A rule of the site that held the comment."""
-
-    rule: Rule
-    number: int | None = Field(description="The number that the rule had then.")
-
-
 class VerdictAnswer(Answer):
     """What the machine concluded, once and for good, with all the evidence it rests on."""
 
@@ -116,7 +109,7 @@ class VerdictAnswer(Answer):
     instruction: InstructionAnswer | None = Field(
         description="The entry that decided the outcome, unless degraded; the score never follows."
     )
-    held_by: list[RuleHitAnswer] = Field(
+    held_by: list[Rule] = Field(
         description="The site's rules that made unsure what was ham; the score never follows."
     )
     explanation: list[str] = Field(description="Why, in sentences, the weightiest first.")

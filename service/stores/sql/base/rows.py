@@ -37,7 +37,7 @@ from service.domain.normal_form import content_key
 from service.domain.phrase import phrase_from, phrase_values
 from service.domain.report import Label, Report
 from service.domain.ruled_text import RuledText
-from service.domain.rules import Rule, RuleHit, SiteRules
+from service.domain.rules import Rule, SiteRules
 from service.domain.second_opinion import SecondOpinion
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.user import Preferences, Role, User
@@ -266,10 +266,6 @@ def _instruction_from(values: Values | None) -> Instruction | None:
     return Instruction(**known)
 
 
-def _hits_from(values: Sequence[Values] | None) -> tuple[RuleHit, ...]:
-    return tuple(RuleHit(rule=Rule(one["rule"]), number=one["number"]) for one in values or ())
-
-
 def _preferences_from(values: Values | None) -> Preferences:
     """Return the preferences of a JSON column; what only another version knows is left out."""
     known = values or {}
@@ -281,13 +277,12 @@ def _events_from(values: Sequence[str]) -> tuple[EventKind, ...]:
 
 
 _instruction_values = writer(Instruction)
-_hit_values = writer(RuleHit)
 verdict_values = writer(
     Verdict,
     signals=lambda signals: [_signal_values(weighed) for weighed in signals],
     promo_spans=_span_values,
     instruction=lambda one: one and _instruction_values(one),
-    held_by=lambda hits: [_hit_values(hit) for hit in hits] or None,
+    held_by=lambda rules: list(rules) or None,
 )
 verdict_from = reader(
     Verdict,
@@ -296,7 +291,7 @@ verdict_from = reader(
     promo_spans=_spans_from,
     degraded_by=tuple,
     instruction=_instruction_from,
-    held_by=_hits_from,
+    held_by=lambda values: tuple(map(Rule, values or ())),
 )
 
 

@@ -27,7 +27,7 @@ from service.scoring.lean import (
     beside_of,
     quote_lean,
 )
-from service.scoring.rules import reason_of
+from service.scoring.rules import REASONS
 from service.signals.detectors.seam import BETWEEN, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
 from service.web.edge.language import (
@@ -597,7 +597,7 @@ def _headline(verdict: Verdict) -> str:
     if verdict.degraded:
         return gettext("Left to a person: evidence is missing.")
     if verdict.held_by:
-        why = "; ".join(said(reason_of(hit)) for hit in verdict.held_by)
+        why = "; ".join(said(REASONS[rule]) for rule in verdict.held_by)
         return gettext("Held by a rule of this site, not by its evidence: %(why)s.", why=why)
     return gettext(
         CALLED_BECAUSE[verdict.outcome],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
@@ -10,15 +11,15 @@ from flask import Blueprint, redirect, render_template, request, session, url_fo
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
-from service.domain.rules import MAX_RULED_POSTS, Rule, SiteRules
-from service.domain.rules_preview import RulesPreview
+from service.domain.rules import MAX_RULED_POSTS, RulesPreview, SiteRules
 from service.domain.site import Site
 from service.domain.user import Permission
 from service.moderation.admin.sites import change_site_settings
 from service.moderation.review.preview_rules import MAX_PREVIEWED, preview_rules
 from service.ports.services import Services
+from service.scoring.rules import REASONS
 from service.web.api.schemas import Rules
-from service.web.edge.language import day_in_words, gettext, noted
+from service.web.edge.language import day_in_words, gettext, noted, said
 from service.web.edge.reading import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.common.marking import part_text
@@ -36,15 +37,6 @@ _DAY = noted("d MMMM y")
 _POSTS = ("premoderated_posts", "closed_posts")
 _SWITCH = "hold_first_comment"
 _FIELDS = (_SWITCH, *_LIMITS, *_POSTS)
-_RULE_NAMES = {
-    Rule.FIRST_COMMENT: noted("First comments"),
-    Rule.NEWCOMER_LINKS: noted("Links of people with few approved comments"),
-    Rule.RECENT_LINKS: noted("Links of people who are new here"),
-    Rule.MANY_LINKS: noted("Many links"),
-    Rule.OLD_POST: noted("Old posts"),
-    Rule.PREMODERATED_POST: noted("Posts moderated first"),
-    Rule.CLOSED_POST: noted("Closed posts"),
-}
 
 
 def add_rules(pages: Blueprint, services: Services) -> None:
@@ -73,7 +65,7 @@ def add_rules(pages: Blueprint, services: Services) -> None:
         asked = {
             name: getattr(rules, name)
             for name, now in typed.items()
-            if now != "\n".join(_lines(request.form.get(f"was_{name}", "")))
+            if _digest(now) != request.form.get(f"was_{name}")
         }
         change_site_settings(
             site.id,
@@ -98,17 +90,16 @@ def _show(
         site=site,
         site_name=part_text(site.name),
         typed=typed,
-        was=_texts(site.settings.rules),
+        was={
+            name: request.form.get(f"was_{name}", _digest(text))
+            for name, text in _texts(site.settings.rules).items()
+        },
         problems=problems,
         limits=_LIMITS,
         preview=preview,
         since=preview and day_in_words(preview.since.date(), _DAY),
         by_rule=preview
-        and [
-            (gettext(name), preview.by_rule[rule])
-            for rule, name in _RULE_NAMES.items()
-            if preview.by_rule[rule]
-        ],
+        and [(said(REASONS[rule]), count) for rule, count in preview.by_rule.most_common()],
         most_seen=MAX_PREVIEWED,
         saved=request.method == "GET" and session.pop(_SAVED, None) == site.id,
     )
@@ -127,6 +118,11 @@ def _texts(rules: SiteRules) -> dict[str, str]:
 
 def _lines(given: str) -> list[str]:
     return [line.strip() for line in given.splitlines() if line.strip()]
+
+
+def _digest(typed: str) -> str:
+    """Return what tells whether a field was typed over; its text twice would be a large form."""
+    return hashlib.sha256(typed.encode()).hexdigest()[:16]
 
 
 def _read(name: str, typed: str) -> Json:
