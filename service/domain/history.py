@@ -34,12 +34,14 @@ class Conduct:
     """What one account did at one site before this comment, whatever became of it.
 
     `quiet_days` passed since its last comment here. `remarks` are comments that offered nothing,
-    `offers` those with a commercial link or a product.
+    `offers` those with a commercial link or a product. `repeats` are those that named what this one
+    names, where the account claimed to have made it.
     """
 
     quiet_days: int = 0
     remarks: int = 0
     offers: int = 0
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

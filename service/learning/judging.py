@@ -15,7 +15,7 @@ from service.domain.verdict import Outcome, Signal, Verdict, WeighedSignal
 from service.learning.evidence import pieces_of
 from service.learning.features import copy_keys, count_features
 from service.learning.naming import Kind, Named, name_heaviest
-from service.learning.numbers import BOUND
+from service.learning.numbers import BOUND, PITCH_BOUND_TO_HAM
 from service.learning.taught import Taught
 from service.learning.training_example import Features, Hand, TrainingExample
 from service.scoring.conclude import logistic
@@ -34,6 +34,7 @@ from service.scoring.policy import cutoffs_of, decide
 from service.scoring.set_weights import SET_WEIGHTS, Family
 from service.scoring.weights import Cutoffs
 from service.signals.judged_text import judged_text
+from service.signals.pitches import is_pitch
 
 # Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
 _BESIDE = {
@@ -67,7 +68,7 @@ def lean_on(
     if verdict.degraded or not taught.learnt or (settings and not settings.learns):
         return verdict
     features = count_features(comment, word_hashes, taught.salt)
-    found = _lean(verdict, comment.site_id, features, taught, promised, settings)
+    found = _lean(verdict, comment, features, taught, promised, settings)
     if found is None:
         return verdict
     signal, cutoffs = found
@@ -85,7 +86,7 @@ def lean_on(
 
 def _lean(
     verdict: Verdict,
-    site_id: SiteId,
+    comment: Comment,
     features: Features,
     taught: Taught,
     promised: Cutoffs,
@@ -94,7 +95,7 @@ def _lean(
     """Return what decisions add to a verdict of the version alone, and the cutoffs with it."""
 
     def here(frozen: float) -> Cutoffs:
-        own = taught.cutoffs(site_id, promised, frozen=frozen)
+        own = taught.cutoffs(comment.site_id, promised, frozen=frozen)
         return cutoffs_of(settings, own) if settings else own
 
     frozen = frozen_score(verdict)
@@ -104,12 +105,13 @@ def _lean(
         # spam.
         cutoffs = here(_held_at(verdict, here(math.inf)))
         frozen = _held_at(verdict, cutoffs)
-    lean = taught.lean(site_id, features, frozen=frozen, promised=promised)
+    lean = taught.lean(comment.site_id, features, frozen=frozen, promised=promised)
     if lean is None or (lean.by < 0 and _was_aged(verdict)):
         return None
     promised_here = here(math.inf)
     higher = cutoffs.spam_cutoff > promised_here.spam_cutoff
-    signal = lean_signal(lean.by, bound=BOUND, higher_cutoff=higher)
+    by = max(lean.by, -PITCH_BOUND_TO_HAM) if is_pitch(comment) else lean.by
+    signal = lean_signal(by, bound=BOUND, higher_cutoff=higher)
     return signal, cutoffs if signal else promised_here
 
 

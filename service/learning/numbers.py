@@ -18,6 +18,9 @@ DAMPING = 1.0
 # its comments pass must not be teachable. With the same bound towards spam, 22 spam were called ham
 # instead of 16, with none 17.
 FEATURE_BOUND_TO_HAM = 2.0
+# That a site's many approved comments are ham says little of a pitch under their post and in their
+# words: as much as any set weight, by judgement.
+PITCH_BOUND_TO_HAM = 1.5
 
 # What all sites taught together helps a new site begin: of the first hundred comments of a blog
 # 18.1 % were left to a person with it, 22 % without. It fades with the site's own decisions, to

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from datetime import datetime, timedelta
 from service.domain.comment import Comment
 from service.domain.history import Conduct
 from service.signals.offering import offers
+from service.signals.pitches import claimed, names
 
 # Longer than a year, so that who comes back every Christmas is known again.
 CONDUCT_KEPT = timedelta(days=400)
@@ -17,6 +19,9 @@ _DAY = timedelta(days=1).total_seconds()
 
 # What older releases kept beside these (`p`, `m`, `s0`, `q0`, ...) is passed over.
 LAST, _REMARKS, _OFFERS = "l", "r", "o"
+# Comments that named something, and those that claimed to have made it, by a number of 1,024 for
+# the name: enough to count by, too few to tell what it was.
+_NAMED, _CLAIMED, _NUMBERS = "n", "c", 1_024
 
 Fields = dict[str, int]
 """What is kept of an account, by field."""
@@ -42,10 +47,17 @@ def take_steps(fields: Fields, steps: Steps) -> None:
         fields[name] = fields.get(name, 0) + value
 
 
-def conduct_from(kept: Sequence[Mapping[str, int]], *, now: datetime) -> Conduct | None:
+def conduct_from(
+    kept: Sequence[Mapping[str, int]],
+    *,
+    now: datetime,
+    steps: Steps | None = None,
+    is_counted: bool = False,
+) -> Conduct | None:
     """Return what an account did, from what is kept under its key and the one before a rotation.
 
-    What was last touched longer ago than `CONDUCT_KEPT` is forgotten.
+    What was last touched longer ago than `CONDUCT_KEPT` is forgotten. `steps` are those of the
+    comment that asks, `is_counted` says that they were taken before.
     """
     oldest = _day(now - CONDUCT_KEPT)
     known = [fields for fields in kept if fields.get(LAST, 0) >= oldest and fields]
@@ -55,17 +67,28 @@ def conduct_from(kept: Sequence[Mapping[str, int]], *, now: datetime) -> Conduct
     def total(name: str) -> int:
         return sum(fields.get(name, 0) for fields in known)
 
+    adds = steps.add if steps else {}
+    numbers = [field[1:] for field in adds if field.startswith(_NAMED)]
+    named = [
+        total(f"{_NAMED}{n}")
+        for n in numbers
+        if f"{_CLAIMED}{n}" in adds or total(f"{_CLAIMED}{n}")
+    ]
     return Conduct(
         quiet_days=max(0, _day(now) - max(fields[LAST] for fields in known)),
         remarks=total(_REMARKS),
         offers=total(_OFFERS),
+        repeats=max(0, max(named, default=0) - is_counted),
     )
 
 
 def _sums(comment: Comment) -> Fields:
     if comment.edit is not None:
         return {}
-    return {_OFFERS: 1} if offers(comment) else {_REMARKS: 1}
+    sums = {_OFFERS: 1} if offers(comment) else {_REMARKS: 1}
+    for letter, found in ((_NAMED, names(comment)), (_CLAIMED, claimed(comment))):
+        sums |= {f"{letter}{zlib.crc32(name.encode()) % _NUMBERS}": 1 for name in found}
+    return sums
 
 
 def _day(at: datetime) -> int:

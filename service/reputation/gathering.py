@@ -38,7 +38,7 @@ def gather_histories(
     histories = []
     for names, own, step in zip_longest(comments, seen_before, steps):
         accounts = [conducts.get(name, {}) for name in names.accounts()]
-        conduct = conduct_from(accounts, now=now)
+        conduct = conduct_from(accounts, now=now, steps=step, is_counted=own is not None)
         histories.append(_history(names, counters, conduct, own=own, now=now))
         if own is None:
             count_sighting(names, counters, now)

@@ -9,7 +9,8 @@ Four rules, for evidence whose weight was set or learnt here (`SET_WEIGHTS`):
   by 0.3 at least, or one whose weight enough decisions of this installation have borne out. Pieces
   of one family err together: a browser that fills hidden fields is also fast, an office shares its
   address.
-- An edit of a comment that a moderator rejected is no ham, whatever it says: a moderator looks.
+- An edit of a comment that a moderator rejected is no ham, whatever it says: a moderator looks. So
+  they do at a pitch by an account that advertises, until their decisions took its weight.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.scoring.set_weights import SET_WEIGHTS, Family
 
 HELD_BACK = "held_back"
-REJECTED = "rejected_before_edit"
+_REJECTED = "rejected_before_edit"
 # Six approvals here without a rejection, or twelve at the installation's other sites.
 _GOOD_RECORD = 0.6
 # So many decisions make a learnt weight a measurement: its own, no longer the prior's.
@@ -66,10 +67,14 @@ def hold_back(
     # Where nothing lies between the cutoffs there is nothing to leave to anybody.
     least = ham_below + _ROUNDING
     short = least - (content + _sum(beside) - taken)
-    waits = least < spam_from - _ROUNDING and any(one.signal.name == REJECTED for one in beside)
-    if waits and short > 0.0:
+    waiting = [one.signal.name for one in beside if _waits(one)]
+    if waiting and least < spam_from - _ROUNDING and short > 0.0:
         taken -= short
-        reason = Phrase("is left to a moderator, as one rejected it before it was edited")
+        reason = (
+            Phrase("is left to a moderator, as one rejected it before it was edited")
+            if _REJECTED in waiting
+            else Phrase("is left to a moderator, as its account may advertise")
+        )
     if not taken:
         return None
     return WeighedSignal(
@@ -106,6 +111,11 @@ def _has_good_record(weighed: Sequence[WeighedSignal]) -> bool:
 
 def _yields(one: WeighedSignal) -> bool:
     return SET_WEIGHTS[one.signal.name].yields
+
+
+def _waits(one: WeighedSignal) -> bool:
+    name = one.signal.name
+    return name == _REJECTED or (SET_WEIGHTS[name].waits and one.contribution >= _LEAST_AGREEING)
 
 
 def _sum(some: Iterable[WeighedSignal]) -> float:

@@ -35,7 +35,8 @@ class Family(StrEnum):
 class SetWeight:
     """One weight in log-odds at full strength, why it is that, and what that rests on.
 
-    `yields` says that it counts nothing against a sender with a good record here.
+    `yields` says that it counts nothing against a sender with a good record here, `waits` that a
+    moderator looks at the comment, whatever else speaks for it.
     """
 
     weight: float
@@ -43,6 +44,7 @@ class SetWeight:
     reason: str
     source: str
     yields: bool = True
+    waits: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 < abs(self.weight) <= MOST_SET:
@@ -52,6 +54,7 @@ class SetWeight:
 
 _JUDGEMENT = "judgement; no published counts"
 _AGED = "judgement; authored comments in order"
+_SEQUENCES = "judgement; 60 written accounts (tests/field/account_sequences.jsonl)"
 
 SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
     {
@@ -190,6 +193,7 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="a moderator rejected what it was, which nobody sees in what it is",
             source=_JUDGEMENT,
             yields=False,
+            waits=True,
         ),
         "dormant_account": SetWeight(
             weight=1.0,
@@ -197,6 +201,30 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="accounts are aged, sold and stolen, though people do come back",
             source=_AGED,
             yields=False,
+        ),
+        "pitch_after_remarks": SetWeight(
+            weight=1.0,
+            family=Family.ACCOUNTS,
+            reason="harmless remarks do not vouch for a pitch, approved or only let through",
+            source=_SEQUENCES,
+            yields=False,
+            waits=True,
+        ),
+        "named_after_product": SetWeight(
+            weight=1.5,
+            family=Family.ACCOUNTS,
+            reason="an account with a product's name is there to sell it, or to answer for it",
+            source=_SEQUENCES,
+            yields=False,
+            waits=True,
+        ),
+        "repeated_product": SetWeight(
+            weight=1.5,
+            family=Family.ACCOUNTS,
+            reason="people mention what they made once, an account that advertises again and again",
+            source=_SEQUENCES,
+            yields=False,
+            waits=True,
         ),
     }
 )

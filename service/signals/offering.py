@@ -8,6 +8,7 @@ from service.domain.comment import Comment
 from service.signals.contacts import ContactKind
 from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
+from service.signals.pitches import is_pitch
 from service.signals.reference_hosts import is_reference
 from service.signals.segments import Segment, may_name_brand, segments_of
 from service.signals.shop_names import sounds_commercial
@@ -16,7 +17,7 @@ from service.signals.view import view_of
 
 
 def offers(comment: Comment) -> bool:
-    """Return True if a comment links a seller, gives a number or name to call, or sells.
+    """Return True if a comment links a seller, gives a number or name to call, sells or pitches.
 
     A link to a source is no offer, and no product that is only named.
     """
@@ -28,7 +29,7 @@ def offers(comment: Comment) -> bool:
 def _offers(comment: Comment) -> bool:
     if any(sounds_commercial(link.host) for link in uncommon_links(comment)):
         return True
-    if has_commercial_address(comment):
+    if has_commercial_address(comment) or is_pitch(comment):
         return True
     view = view_of(comment)
     if any(contact.kind is not ContactKind.EMAIL for contact in view.contacts):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from service.domain.comment import Comment, Edit
 from service.domain.history import History, TrackRecord
 from service.domain.phrase import Phrase, noted
+from service.domain.verdict import Span
 from service.signals.detector import Observation, detector
 from service.signals.earlier import (
     ACCOUNT,
@@ -26,6 +27,7 @@ from service.signals.earlier import (
 )
 from service.signals.hosts import host_of, registered_domain
 from service.signals.offering import offers
+from service.signals.pitches import is_pitch, own_pitch, pitches
 from service.signals.reference_hosts import is_reference
 from service.signals.uncommon_links import uncommon_links
 
@@ -179,13 +181,16 @@ _OF_EMAIL = noted(
 def offer_after_remarks(comment: Comment, history: History) -> Observation | None:
     """Fire on a commercial link or a product where four approvals or more showed none.
 
-    Silent on a link to a source, and for whom the platform trusts.
+    Silent on a link to a source, for whom the platform trusts, and on a pitch, which has detectors
+    of its own.
     """
     approved, reason = max(
         (_without_offers(history.account, history.account_offers), _OF_ACCOUNT),
         (_without_offers(history.email, history.email_offers), _OF_EMAIL),
     )
-    if approved < _MANY or (comment.author.trust_level or 0) >= _TRUSTED or not offers(comment):
+    if approved < _MANY or (comment.author.trust_level or 0) >= _TRUSTED:
+        return None
+    if not offers(comment) or is_pitch(comment):
         return None
     return Observation(
         strength=approved / (approved + _HALF), reason=Phrase(reason, n=round(approved))
@@ -246,3 +251,66 @@ def dormant_account(comment: Comment, history: History) -> Observation | None:
         strength=1.0 if conduct.quiet_days >= _LONG_QUIET_DAYS else 0.5,
         reason=Phrase("comes with an offer after %(n)s days of silence", n=conduct.quiet_days),
     )
+
+
+# Two remarks make an account of somebody who was here; a stranger's words speak for themselves.
+_FEW_REMARKS = 2
+# Once it may be a reader's own project; three times it is why the account is here.
+_REPEATED = 2
+
+
+@detector
+def pitch_after_remarks(comment: Comment, history: History) -> Observation | None:
+    """Fire on "we built it for exactly this" by an account that only made remarks before."""
+    conduct = history.conduct
+    if conduct is None or conduct.remarks < _FEW_REMARKS:
+        return None
+    if _may_pitch(comment, history) or not is_pitch(comment):
+        return None
+    approved = round(max(history.account.here.approved, history.email.here.approved))
+    reason = (
+        Phrase(
+            "pitches a product of its writer, after %(n)s comments approved without one", n=approved
+        )
+        if approved
+        else Phrase(
+            "pitches a product of its writer, after %(n)s remarks that no moderator looked at",
+            n=conduct.remarks,
+        )
+    )
+    return Observation(reason=reason, spans=_pitched(comment))
+
+
+@detector
+def named_after_product(comment: Comment, history: History) -> Observation | None:
+    """Fire where an author is called like the product or the site that the comment pitches."""
+    spans = own_pitch(comment)
+    if not spans or _may_pitch(comment, history):
+        return None
+    return Observation(
+        reason=Phrase("pitches a product that its author is named after"),
+        spans=tuple(Span(start=start, end=end) for start, end in spans),
+    )
+
+
+@detector
+def repeated_product(comment: Comment, history: History) -> Observation | None:
+    """Fire on the third comment of an account that names what it claims to have made."""
+    conduct = history.conduct
+    if conduct is None or conduct.repeats < _REPEATED or _may_pitch(comment, history):
+        return None
+    reason = Phrase(
+        "names a product of its writer, as %(n)s earlier comments of the account do",
+        n=conduct.repeats,
+    )
+    return Observation(reason=reason, spans=_pitched(comment))
+
+
+def _may_pitch(comment: Comment, history: History) -> bool:
+    """Return True if the platform trusts an account, or a person here approved an offer of it."""
+    offered = max(history.account_offers.here.approved, history.email_offers.here.approved)
+    return offered >= _ANY or (comment.author.trust_level or 0) >= _TRUSTED
+
+
+def _pitched(comment: Comment) -> tuple[Span, ...]:
+    return tuple(Span(start=one.at[0], end=one.at[1]) for one in pitches(comment))

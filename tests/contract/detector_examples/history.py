@@ -54,6 +54,13 @@ def _quiet(days: int, *, offered: int = 0) -> History:
     return History(conduct=Conduct(quiet_days=days, remarks=3, offers=offered))
 
 
+_PITCH = "Nice, though valves stick in autumn. We built Ventilo for exactly this."
+
+
+def _remarks(remarks: int, *, repeats: int = 0) -> History:
+    return History(conduct=Conduct(remarks=remarks, repeats=repeats))
+
+
 EXAMPLES = {
     "rejected_person_before": Examples(
         fires_on=(
@@ -266,6 +273,45 @@ EXAMPLES = {
             Example(text=_OFFER, history=_quiet(30)),
             Example(text=_OFFER, history=_quiet(300, offered=2)),
             Example(text="Back after a year, and the third valve is stuck.", history=_quiet(350)),
+        ),
+    ),
+    "pitch_after_remarks": Examples(
+        fires_on=(
+            Example(text=_PITCH, history=_remarks(2)),
+            Example(text="Genau dafür haben wir Ventilo entwickelt.", history=_remarks(9)),
+            Example(text="C'est exactement pour cela qu'on a créé Ventilo.", history=_remarks(9)),
+        ),
+        silent_on=(
+            Example(text=_PITCH),
+            Example(text=_PITCH, history=_remarks(9), trust_level=3),
+            Example(text=f"{_PITCH} It is MIT, on Codeberg.", history=_remarks(9)),
+            Example(text="I made Ventilo for our old radiators.", history=_remarks(9)),
+            Example(text="We use Postgres for exactly this.", history=_remarks(9)),
+        ),
+    ),
+    "named_after_product": Examples(
+        fires_on=(
+            Example(text=_PITCH, author_name="Ventilo"),
+            Example(text="With Ventilo it costs half, order now.", author_name="Ventilo Team"),
+            Example(text=_PITCH, author_name="Nora", author_url="https://www.ventilo.app"),
+        ),
+        silent_on=(
+            Example(text=_PITCH, author_name="Nora Lund"),
+            Example(text="Ventilo here: the third valve sticks on ours.", author_name="Ventilo"),
+            Example(text="I'm Nora, and we offer lessons.", author_name="Nora"),
+            Example(text="Will this be cheap enough?", author_name="Will"),
+        ),
+    ),
+    "repeated_product": Examples(
+        fires_on=(
+            Example(text=_PITCH, history=_remarks(2, repeats=2)),
+            Example(text="Ventilo again.", history=_remarks(9, repeats=2)),
+            Example(text="Ventilo would do.", history=_remarks(0, repeats=7)),
+        ),
+        silent_on=(
+            Example(text=_PITCH),
+            Example(text=_PITCH, history=_remarks(9, repeats=1)),
+            Example(text=_PITCH, history=_remarks(9, repeats=7), trust_level=4),
         ),
     ),
 }
