@@ -126,8 +126,10 @@ def wire(settings: Settings) -> Wired:
     delivery_queue = ValkeyWaker(valkey_url, Wake.DELIVER)
     trainer_queue = ValkeyWaker(valkey_url, Wake.RETRAIN)
     history = open_history(settings, valkey_url)
-    rebuild_place = _open_rebuild_place(settings, valkey_url)
-    spent_tokens = _open_spent_tokens(settings, valkey_url)
+    # On the server of the histories, so that they are lost with them.
+    server, is_cluster = find_history_server(settings, valkey_url)
+    rebuild_place = ValkeyRebuildPlace(server, cluster=is_cluster)
+    spent_tokens = ValkeySpentTokens(server, cluster=is_cluster)
     digest_claims = ValkeyDigestClaims(valkey_url)
     breaker = BreakerHistoryStore(history)
     registry = CollectorRegistry()
@@ -414,17 +416,6 @@ def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
     """
     url, cluster = find_history_server(settings, valkey_url)
     return ValkeyHistoryStore(url, cluster=cluster)
-
-
-def _open_rebuild_place(settings: Settings, valkey_url: str) -> ValkeyRebuildPlace:
-    # On the server of the histories, so that it is lost with them.
-    url, cluster = find_history_server(settings, valkey_url)
-    return ValkeyRebuildPlace(url, cluster=cluster)
-
-
-def _open_spent_tokens(settings: Settings, valkey_url: str) -> ValkeySpentTokens:
-    url, cluster = find_history_server(settings, valkey_url)
-    return ValkeySpentTokens(url, cluster=cluster)
 
 
 def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:

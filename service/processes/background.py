@@ -88,7 +88,10 @@ def run_background(wired: Wired) -> None:
     )
     listener.start()
     log.info("background started", extra={"pid": os.getpid()})
-    _deliver_until_stopped(events, dispatcher, retraining, schedule, _heartbeats(wired, retrains))
+    client = open_client(wired.valkey_url)
+    kinds = (BACKGROUND, TRAINERS) if retrains else (BACKGROUND,)
+    heartbeats = [Heartbeat(client, kind, own_name()) for kind in kinds]
+    _deliver_until_stopped(events, dispatcher, retraining, schedule, heartbeats)
     schedule.stop()
     digests.stop()
     retraining.stop()
@@ -132,12 +135,6 @@ def _deliver_until_stopped(
             break
     for one in heartbeats:
         one.stop()
-
-
-def _heartbeats(wired: Wired, retrains: bool) -> list[Heartbeat]:  # noqa: FBT001  # its one question
-    client = open_client(wired.valkey_url)
-    kinds = (BACKGROUND, TRAINERS) if retrains else (BACKGROUND,)
-    return [Heartbeat(client, kind, own_name()) for kind in kinds]
 
 
 def jobs(wired: Wired) -> list[Job]:

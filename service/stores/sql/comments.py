@@ -189,7 +189,8 @@ class CommentStore:
         """Let `attempts` of each id be no more than given: what was counted since was no death."""
         for number in set(to.values()):
             ids = [comment_id for comment_id, most in to.items() if most == number]
-            self._update(ids, {"attempts": _least(comments.c.attempts, number)})
+            attempts = sa.case((comments.c.attempts > number, number), else_=comments.c.attempts)
+            self._update(ids, {"attempts": attempts})
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
         """Remember that these ids were handed to the queue at `at`, each in its own lane."""
@@ -383,10 +384,6 @@ class CommentStore:
             insert_entry(connection, act)
 
         write(self._engine, erase)
-
-
-def _least(column: sa.ColumnElement[int], most: int) -> sa.ColumnElement[int]:
-    return sa.case((column > most, most), else_=column)
 
 
 def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> None:
