@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -77,10 +76,13 @@ def backup_command(file: str) -> None:
                 open_whole(file, mode=_PRIVATE) as stream,
                 tarfile.open(fileobj=stream, mode="w|") as archive,
             ):
-                manifest = _manifest(parts)
-                _add_bytes(archive, _MANIFEST, json.dumps(manifest, indent=1).encode())
+                sums = {name: _sha256(path) for name, path in parts.items()}
+                made_at = datetime.now(UTC).isoformat(timespec="seconds")
+                manifest = {"format": _FORMAT, "made_at": made_at, "files": sums}
+                content = json.dumps(manifest, indent=1).encode()
+                archive.addfile(_entry(_MANIFEST, len(content)), io.BytesIO(content))
                 for name, path in parts.items():
-                    _add_file(archive, name, path, sha256=manifest["files"][name])
+                    _add_file(archive, name, path, sha256=sums[name])
         except (OSError, sqlite3.Error) as error:
             said = error.strerror if isinstance(error, OSError) else None
             reason = said or "see that the disks of the data folder and of the backup have room"
@@ -112,7 +114,8 @@ def restore_command(file: str) -> None:
             raise StartError(msg, ExitCode.DATA_FOLDER)
         with tempfile.TemporaryDirectory(dir=folder.path, prefix=".restore-") as staging:
             names = _unpack(Path(file), Path(staging))
-            _check_database(Path(staging) / _DATABASE)
+            if not is_whole(Path(staging) / _DATABASE):
+                raise StartError("the database in the backup is damaged: nothing was restored")
             # The database last: whoever finds it finds all of it.
             for name in sorted(names, key=lambda name: name == _DATABASE):
                 target = folder.path / name
@@ -168,26 +171,16 @@ def _models(folder: Path) -> Iterator[tuple[str, Path]]:
     except ModelVersionError:
         return
     for name in filter(None, dict.fromkeys((current, read_previous_name(folder)))):
-        _check_version(folder / name)
+        try:
+            check_version(folder / name)
+        except ModelVersionError as error:
+            msg = f"{error}. slopsieve models list, and promote a version that is whole"
+            raise _not_backed_up(msg) from error
         for path in sorted((folder / name).glob("[!.]*")):
             yield f"{_MODELS}/{name}/{path.name}", path
     for name in (PREVIOUS_FILE, CURRENT_FILE):
         if (folder / name).is_file():
             yield f"{_MODELS}/{name}", folder / name
-
-
-def _check_version(version: Path) -> None:
-    try:
-        check_version(version)
-    except ModelVersionError as error:
-        msg = f"{error}. slopsieve models list, and promote a version that is whole"
-        raise _not_backed_up(msg) from error
-
-
-def _manifest(parts: dict[str, Path]) -> dict[str, Any]:
-    files = {name: _sha256(path) for name, path in parts.items()}
-    made = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"format": _FORMAT, "made_at": made, "files": files}
 
 
 def _sha256(path: Path) -> str:
@@ -204,10 +197,6 @@ def _add_file(archive: tarfile.TarFile, name: str, path: Path, *, sha256: str) -
             msg = f"{name} was changed meanwhile; call it again"
             raise _not_backed_up(msg)
         archive.addfile(_entry(name, os.fstat(file.fileno()).st_size), file)
-
-
-def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    archive.addfile(_entry(name, len(content)), io.BytesIO(content))
 
 
 def _entry(name: str, size: int) -> tarfile.TarInfo:
@@ -260,9 +249,3 @@ def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> No
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
         while block := stream.read(_BLOCK):
             file.write(block)
-
-
-def _check_database(path: Path) -> None:
-    if not is_whole(path):
-        msg = "the database in the backup is damaged: nothing was restored"
-        raise StartError(msg)

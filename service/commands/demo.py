@@ -8,7 +8,8 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ import click
 from service.commands.opening import with_services
 from service.commands.output import one_line, print_rows
 from service.commands.progress import Progress
-from service.domain.errors import ModerationError
 from service.moderation.admin.sites import add_site, issue_key, revoke_key
 from service.ports.services import Services
 from service.settings import load_settings
@@ -31,7 +31,7 @@ _PATIENCE_SECONDS = 120.0
 _POLL_SECONDS = 0.3
 # The same comments at every run, so that a second run shows that repeats are harmless.
 _SEED = 2026
-_ROWS_SHOWN = 14
+_SHOWN_OF_EACH = 5
 _TEXT_SHOWN = 70
 _OUTCOMES = ("ham", "unsure", "spam")
 _COLOURS = {"ham": "green", "unsure": "yellow", "spam": "red"}
@@ -43,10 +43,6 @@ _ABOUT_THE_CORPUS = (
 )
 
 Answer = Mapping[str, Any]
-
-
-class _DemoError(ModerationError):
-    """The demonstration cannot go on; the message says what to do."""
 
 
 @click.command("demo")
@@ -67,59 +63,38 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
     """
     settings = load_settings()
     base_url = (url or f"http://{settings.host}:{settings.port}").rstrip("/")
+    if not base_url.startswith(("http://", "https://")):
+        raise click.UsageError("--url must begin with http:// or https://.")
     rows = _pick_rows(count)
     key_id, secret = _demo_key(services)
     try:
-        api = _Api(base_url, secret)
         started = time.monotonic()
-        answers = _judge_all(rows, api)
+        answers = _judge_all(rows, partial(_call, base_url, secret))
         seconds = time.monotonic() - started
     finally:
         revoke_key(key_id, services.common, actor=_ACTOR)
     _show(rows, answers, seconds=seconds, base_url=base_url)
 
 
-class _Api:
-    """The two calls of the HTTP API that the demonstration needs."""
-
-    def __init__(self, base_url: str, secret: str) -> None:
-        if not base_url.startswith(("http://", "https://")):
-            msg = f"--url must begin with http:// or https://, got {base_url!r}"
-            raise _DemoError(msg)
-        self._base_url = base_url
-        self._headers = {
-            "Authorization": f"Bearer {secret}",
-            "Content-Type": "application/json",
-        }
-
-    def post_batch(self, comments: Sequence[Mapping[str, object]]) -> Answer:
-        """Post comments and return the answer for each."""
-        return self._call("/v1/comments/batch", {"comments": list(comments)})
-
-    def get(self, comment_id: str) -> Answer:
-        """Return one comment as it stands."""
-        return self._call(f"/v1/comments/{comment_id}")
-
-    def _call(self, path: str, body: Mapping[str, object] | None = None) -> Answer:
-        request = urllib.request.Request(  # noqa: S310  # the scheme is checked above
-            self._base_url + path,
-            data=None if body is None else json.dumps(body).encode(),
-            headers=self._headers,
-        )
-        try:
-            with urllib.request.urlopen(  # noqa: S310  # the scheme is checked above
-                request, timeout=_REQUEST_TIMEOUT_SECONDS
-            ) as response:
-                answer: Answer = json.load(response)
-                return answer
-        except urllib.error.HTTPError as error:
-            msg = f"{self._base_url}{path} answered {error.code}; is this the same data folder?"
-            raise _DemoError(msg) from None
-        except OSError:
-            msg = (
-                f"nothing answers at {self._base_url}; start it with `slopsieve up`, or give --url"
-            )
-            raise _DemoError(msg) from None
+def _call(base_url: str, secret: str, path: str, body: object = None) -> Answer:
+    """Call the API: a POST if there is a body, otherwise a GET."""
+    request = urllib.request.Request(  # noqa: S310  # the scheme was checked
+        base_url + path,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={"Authorization": f"Bearer {secret}", "Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(  # noqa: S310  # likewise
+            request, timeout=_REQUEST_TIMEOUT_SECONDS
+        ) as response:
+            answer: Answer = json.load(response)
+            return answer
+    except urllib.error.HTTPError as error:
+        msg = f"{base_url}{path} answered {error.code}; is this the same data folder?"
+        raise click.ClickException(msg) from None
+    except OSError:
+        msg = f"nothing answers at {base_url}; start it with `slopsieve up`, or give --url"
+        raise click.ClickException(msg) from None
 
 
 def _pick_rows(count: int) -> list[Answer]:
@@ -128,7 +103,7 @@ def _pick_rows(count: int) -> list[Answer]:
     rows = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
     if not rows:
         msg = f"there are no comments in {_CORPUS}; run this from a checkout of the project"
-        raise _DemoError(msg)
+        raise click.ClickException(msg)
     return random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
 
 
@@ -163,53 +138,48 @@ def _request_of(row: Answer) -> dict[str, object]:
     }
 
 
-def _judge_all(rows: Sequence[Answer], api: _Api) -> list[Answer]:
+def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answer]:
     """Post every row, wait for every verdict, and return the answers in the rows' order."""
     unit = f"of {len(rows):,} comments"
     ids: list[str] = []
     with Progress("Posted", unit=unit, a_line=_TOLD_EVERY) as progress:
         for start in range(0, len(rows), _POSTED_AT_ONCE):
-            part = rows[start : start + _POSTED_AT_ONCE]
-            answer = api.post_batch([_request_of(row) for row in part])
-            ids += [result["id"] for result in answer["results"]]
+            part = [_request_of(row) for row in rows[start : start + _POSTED_AT_ONCE]]
+            results = call("/v1/comments/batch", {"comments": part})["results"]
+            ids += [result["id"] for result in results]
             progress.show(len(ids))
     if None in ids:
         msg = "the service refused a comment of its own corpus; this is a bug"
-        raise _DemoError(msg)
+        raise click.ClickException(msg)
     answers: list[Answer] = []
+    deadline = time.monotonic() + _PATIENCE_SECONDS
     with Progress("Judged", unit=unit, a_line=_TOLD_EVERY) as progress:
-        for answer in _wait(ids, api):
+        for comment_id in ids:
+            while (answer := call(f"/v1/comments/{comment_id}"))["verdict"] is None:
+                if time.monotonic() > deadline:
+                    msg = "some comments are still not judged; `/readyz` says which part is away"
+                    raise click.ClickException(msg)
+                time.sleep(_POLL_SECONDS)
             answers.append(answer)
             progress.show(len(answers))
     return answers
-
-
-def _wait(ids: Sequence[str], api: _Api) -> Iterator[Answer]:
-    """Yield each comment's answer once it has its verdict."""
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    for comment_id in ids:
-        while (answer := api.get(comment_id))["verdict"] is None:
-            if time.monotonic() > deadline:
-                msg = "some comments are still not judged; `/readyz` says which part is away"
-                raise _DemoError(msg)
-            time.sleep(_POLL_SECONDS)
-        yield answer
 
 
 def _show(
     rows: Sequence[Answer], answers: Sequence[Answer], *, seconds: float, base_url: str
 ) -> None:
     click.secho("Some of the verdicts", bold=True)
-    shown_of_each = -(-_ROWS_SHOWN // len(_OUTCOMES))
     for outcome in reversed(_OUTCOMES):
         chosen = [
             (row, answer["verdict"])
             for row, answer in zip(rows, answers, strict=True)
             if answer["verdict"]["outcome"] == outcome
         ]
-        for row, verdict in chosen[:shown_of_each]:
+        for row, verdict in chosen[:_SHOWN_OF_EACH]:
             styled = click.style(f"{outcome:<6}", fg=_COLOURS[outcome])
-            click.echo(f"{styled} {verdict['p_spam']:.3f}  {_shorten(row['text'])}")
+            text = one_line(row["text"])
+            shown = text if len(text) <= _TEXT_SHOWN else f"{text[: _TEXT_SHOWN - 1]}…"
+            click.echo(f"{styled} {verdict['p_spam']:.3f}  {shown}")
             click.echo(f"{'':14}{_reason(verdict)}")
     counted = Counter(
         (row["label"], answer["verdict"]["outcome"])
@@ -225,11 +195,6 @@ def _show(
     click.echo(f"{len(answers)} comments judged in {seconds:.1f} s, {degraded} degraded.")
     click.echo(_ABOUT_THE_CORPUS)
     click.echo(f"Now look at {base_url}/review (the unsure ones) and {base_url}/docs (the API).")
-
-
-def _shorten(text: str) -> str:
-    line = one_line(text)
-    return line if len(line) <= _TEXT_SHOWN else line[: _TEXT_SHOWN - 1] + "…"
 
 
 def _reason(verdict: Answer) -> str:

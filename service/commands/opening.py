@@ -86,11 +86,12 @@ def open_services() -> Iterator[Services]:
 
     settings = command_settings()
     folder = find_installation(settings)
-    if _is_new(settings, folder):
-        click.echo(f"A new installation is begun in the data folder {folder.path}.", err=True)
-    elif not _is_named(settings):
-        click.echo(f"Data folder: {folder.path}", err=True)
+    is_new = _is_new(settings, folder)
     with wiring.open_services(data_dir=click.get_current_context().meta.get(_DATA_DIR)) as services:
+        if is_new:
+            click.echo(f"A new installation is begun in the data folder {folder.path}.", err=True)
+        elif not _is_named(settings):
+            click.echo(f"Data folder: {folder.path}", err=True)
         yield services
 
 

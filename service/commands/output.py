@@ -57,7 +57,8 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None
     cells = [[one_line(_cell(value)) for value in row.values()] for row in rows]
     names = [name.replace("_", " ") for name in rows[0]]
     table = _table([names, *cells])
-    if len(rows) > 1 and (not sys.stdout.isatty() or _fits(table)):
+    width = max(map(_width, table))
+    if len(rows) > 1 and (not sys.stdout.isatty() or width <= shutil.get_terminal_size().columns):
         click.echo("\n".join(table))
         return
     widest = max(map(len, names)) + 1
@@ -100,10 +101,6 @@ def _table(rows: Sequence[Sequence[str]]) -> list[str]:
         ).rstrip()
         for line in zip(*columns, strict=True)
     ]
-
-
-def _fits(lines: Sequence[str]) -> bool:
-    return max(map(_width, lines)) <= shutil.get_terminal_size().columns
 
 
 def _width(text: str) -> int:

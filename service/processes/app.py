@@ -37,7 +37,8 @@ def main() -> None:
 def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket, bool]:
     wired = wire(settings)
     shared = given.fd is not None
-    return wired, _inherited(given.fd) if shared else listen(settings), shared
+    listener = socket.socket(fileno=given.fd) if shared else listen(settings)
+    return wired, listener, shared
 
 
 def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> None:
@@ -81,10 +82,6 @@ def web_config(wired: Wired) -> WebConfig:
         keep_held_spam_days=settings.keep_held_spam_days,
         retrain_data=settings.retrain_data,
     )
-
-
-def _inherited(descriptor: int) -> socket.socket:
-    return socket.socket(fileno=descriptor)
 
 
 def _stop_on_signals(server: HttpServer) -> list[int]:

@@ -6,6 +6,7 @@ import argparse
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 
 from service.domain.errors import ModerationError, StoreUnavailableError
@@ -46,29 +47,18 @@ def _api(settings: Settings) -> str | None:
     return None if status == 200 else f"the API answers {status}"
 
 
-def _worker(settings: Settings) -> str | None:
-    from service.tasks.heartbeat import WORKERS
-
-    return _sign_of_life(settings, WORKERS)
-
-
-def _background(settings: Settings) -> str | None:
-    from service.tasks.heartbeat import BACKGROUND
-
-    return _sign_of_life(settings, BACKGROUND)
-
-
-def _sign_of_life(settings: Settings, kind: str) -> str | None:
-    """Look for a sign that a process of this host gave lately.
+def _sign_of_life(process: str, settings: Settings) -> str | None:
+    """Look for a sign that such a process of this host gave lately.
 
     While Valkey is away or full nobody can give one, and starting anew would help nobody: that is
     no fault of this process.
     """
     from service.data_folder import DataFolder
     from service.tasks.broker import open_client, prove_write
-    from service.tasks.heartbeat import live_workers
+    from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
     from service.wiring import find_valkey_url
 
+    kind = {"worker": WORKERS, "background": BACKGROUND}[process]
     client = open_client(find_valkey_url(settings, DataFolder(settings.data_dir, prove=False)))
     try:
         prove_write(client)
@@ -98,8 +88,8 @@ def _schema(settings: Settings) -> str | None:
 
 _PROBES: Mapping[str, Callable[[Settings], str | None]] = {
     "api": _api,
-    "worker": _worker,
-    "background": _background,
+    "worker": partial(_sign_of_life, "worker"),
+    "background": partial(_sign_of_life, "background"),
     "schema": _schema,
 }
 

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
+from service.child_processes import die_with
 from service.domain.errors import ModerationError
 from service.logs import configure_logging
 from service.settings import Settings, load_settings
 from service.start_error import ExitCode
-from service.supervisor.parent import die_with
 
 _T = TypeVar("_T")
 

@@ -13,6 +13,7 @@ from dataclasses import asdict
 
 import redis
 
+from service.child_processes import die_with
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.logs import configure_logging
 from service.settings import ENV_PREFIX, load_settings
@@ -20,7 +21,6 @@ from service.start_error import ExitCode, StartError
 from service.stores.migrations import migrate
 from service.stores.sql import ping
 from service.supervisor.first_accounts import keep_first_run, make_first_accounts
-from service.supervisor.parent import die_with
 from service.tasks.broker import open_client
 from service.wiring import Wired, wire
 

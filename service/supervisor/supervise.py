@@ -335,16 +335,13 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
                 raise StartError(msg, ExitCode(code))
         parts = _ask_ready(listener)
         missing = {name: state for name, state in parts.items() if state != "ok"}
-        if parts and not missing.keys() - _MAY_STAY and _is_settled(missing):
+        is_settled = not missing.get("model", "").startswith("unknown")
+        if parts and not missing.keys() - _MAY_STAY and is_settled:
             return next(iter(missing.values()), None)
         time.sleep(_LOOK_EVERY_SECONDS)
     states = "; ".join(f"{name}: {state}" for name, state in parts.items()) or "the API is silent"
     msg = f"not everything became ready in {_READY_SECONDS:.0f} s: {states}"
     raise StartError(msg)
-
-
-def _is_settled(missing: Mapping[str, str]) -> bool:
-    return "model" not in missing or not missing["model"].startswith("unknown")
 
 
 def _ask_ready(listener: socket.socket) -> Mapping[str, str]:

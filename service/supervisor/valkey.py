@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import secrets
 import socket
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from service.child_processes import dies_with_us
 from service.data_folder import DataFolder, write_private
 from service.install_commands import install_again
 from service.start_error import ExitCode, StartError
@@ -22,16 +22,6 @@ _ANSWER_SECONDS = 15.0
 _ASK_SECONDS = 1.0
 _MOST_BYTES = 1_024
 _LOOK_EVERY_SECONDS = 0.01
-
-# Asks Linux to end the server with us, then becomes it. SIGTERM lets it write everything first.
-_LAUNCH = """
-import ctypes, os, signal, sys
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
-    if os.getppid() != int(sys.argv[1]):
-        sys.exit(1)
-os.execv(sys.argv[2], sys.argv[2:])
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +76,8 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
     except OSError as error:
         msg = f"Valkey's folder {home} cannot be written to: {error.strerror}"
         raise StartError(msg, ExitCode.DATA_FOLDER) from error
-    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid()))
     return EmbeddedValkey(
-        command=(*launcher, str(binary), str(home / "valkey.conf")),
+        command=dies_with_us(str(binary), str(home / "valkey.conf")),
         # A locale that is not installed keeps the server from starting.
         environment={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
         address=address,

@@ -14,6 +14,7 @@ from typing import IO
 from models.errors import ModelVersionError
 from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
 from service import PREFIX
+from service.child_processes import dies_with_us
 from service.domain.errors import TrainingFailedError, TrainingStoppedError
 from service.domain.retraining import (
     RetrainingOptions,
@@ -40,17 +41,6 @@ _LOOK_EVERY_SECONDS = 1.0
 _STOP_SECONDS = 20.0
 _MEMORY_EXCEEDED = 2
 _MOST_ERROR_CHARS = 4_000
-
-# Asks Linux to end the program with us, gives way to everybody else, then becomes the program.
-_LAUNCH = """
-import ctypes, os, signal, sys
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
-    if os.getppid() != int(sys.argv[1]):
-        sys.exit(1)
-os.nice(int(sys.argv[2]))
-os.execv(sys.argv[3], sys.argv[3:])
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,11 +141,10 @@ class TrainingProcesses(RunFolders):
     def _start(self, command: Sequence[str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
         threads = str(self._bounds.threads)
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
-        launcher = (sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid()), str(_NICENESS))
         # It reads what strangers wrote, and needs none of our passwords.
         ours = {k: v for k, v in os.environ.items() if not k.startswith(ENV_PREFIX)}
         return subprocess.Popen(  # noqa: S603  # the command is ours
-            [*launcher, *command],
+            dies_with_us(*command, niceness=_NICENESS),
             env={
                 **ours,
                 **dict.fromkeys(names, threads),

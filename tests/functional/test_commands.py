@@ -10,8 +10,6 @@ import click
 import pytest
 
 from service.cli import cli, main
-from service.moderation.admin.users import authenticate_user
-from service.wiring import open_services
 
 
 def test_a_list_never_shows_a_secret(run):
@@ -34,17 +32,6 @@ def test_rotating_keeps_the_old_key_for_the_overlap_and_revoking_ends_it_at_once
     after = {row["key_id"]: row["valid"] for row in run("sites", "keys", "Garden", "--json")}
     assert during == {added["key_id"]: True, new["key_id"]: True}
     assert after == {added["key_id"]: False, new["key_id"]: True}
-
-
-def test_a_reset_prints_a_password_that_works_once_more(run, tmp_path):
-    (added,) = run("users", "add", "mara", "--json")
-    (reset,) = run("users", "reset", "mara", "--json")
-
-    with open_services(data_dir=str(tmp_path)) as services:
-        user = authenticate_user("mara", reset["password"], services.accounts)
-
-    assert reset["password"] != added["password"]
-    assert user.must_change_password
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from click.testing import CliRunner
 
-from service.cli import cli, main
+from service.cli import main
 from service.domain.comment import CommentId, Lane, Sender
 from service.domain.decision import Ruling
 from service.moderation.admin.sites import add_site
@@ -28,13 +25,6 @@ def valkey_url(monkeypatch):
     with running_valkey() as server:
         monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
         yield server.url
-
-
-def run(tmp_path, *words: str) -> str:
-    done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
 
 
 def keep_rejected(tmp_path, count: int) -> list[CommentId]:
@@ -62,21 +52,18 @@ def rejected(tmp_path) -> float:
     return history.email.everywhere.rejected
 
 
-def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(tmp_path, valkey_url):
+@pytest.mark.usefixtures("valkey_url")
+def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(run, tmp_path):
     kept = keep_rejected(tmp_path, 3)
 
-    said = run(tmp_path, "reputation", "forget", "--email", MARA.upper())
-    run(tmp_path, "reputation", "rebuild")
+    said = run("reputation", "forget", "--email", MARA.upper())
+    run("reputation", "rebuild")
 
     assert said == "Forgotten; 3 comments lost the keys of their sender.\n"
     assert rejected(tmp_path) == 0
     with open_services(data_dir=str(tmp_path)) as services:
         assert {services.review.cases.get(one).comment.sender for one in kept} == {Sender()}
-    [entry] = [
-        row
-        for row in map(json.loads, run(tmp_path, "audit", "--json").splitlines())
-        if row["act"] == "forget sender"
-    ]
+    [entry] = [row for row in run("audit", "--json") if row["act"] == "forget sender"]
     assert "mara" not in str(entry)
 
 

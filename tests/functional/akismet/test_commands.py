@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,6 @@ from click.testing import CliRunner, Result
 
 from service.commands.sites import sites_group
 from service.domain.errors import InvalidInputError
-from service.moderation.admin.sites import authenticate_akismet
-from service.wiring import open_services
 
 
 @pytest.fixture
@@ -31,16 +28,6 @@ def rows(result: Result) -> list[dict[str, object]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def test_a_site_is_added_with_an_akismet_key_that_opens_its_calls(run, tmp_path):
-    (row,) = rows(run("add", "Kettle blog", "--akismet", "--json"))
-
-    assert re.fullmatch(r"[0-9a-f]{12}", row["akismet_key"])
-    assert row["key"].startswith("slop_")
-    with open_services(data_dir=str(tmp_path)) as services:
-        site, key = authenticate_akismet(row["akismet_key"], services.reputation, services.common)
-    assert (site.id, key.id) == (row["site_id"], row["akismet_key_id"])
-
-
 def test_an_existing_site_gets_an_akismet_key_and_loses_it_by_name(run):
     rows(run("add", "Kettle blog", "--json"))
 
@@ -57,30 +44,11 @@ def test_what_two_word_clients_are_told_is_a_setting(run):
     rows(run("add", "Kettle blog", "--json"))
 
     (before,) = rows(run("list", "--json"))
-    (changed,) = rows(
-        run(
-            *(
-                "set",
-                "Kettle blog",
-                "--passes-unsure",
-                "--reports-decide",
-                "--rejects-campaigns",
-                "--json",
-            ),
-            *("--blog", "https://kettle.example/"),
-        )
-    )
+    words = "--passes-unsure --reports-decide --rejects-campaigns --blog https://kettle.example/"
+    (changed,) = rows(run("set", "Kettle blog", *words.split(), "--json"))
     (untouched,) = rows(run("set", "Kettle blog", "--mode", "enforce", "--json"))
-    (back,) = rows(
-        run(
-            "set",
-            "Kettle blog",
-            "--holds-unsure",
-            "--reports-ask",
-            "--asks-about-campaigns",
-            "--json",
-        )
-    )
+    words = "--holds-unsure --reports-ask --asks-about-campaigns"
+    (back,) = rows(run("set", "Kettle blog", *words.split(), "--json"))
 
     settings = ("holds_unsure", "reports_decide", "blog", "rejects_campaigns")
     assert [before[s] for s in settings] == [True, False, None, False]

@@ -93,22 +93,9 @@ def test_one_message_or_all_can_be_replayed(given_up):
 TOKEN = "scoped-token-0123456789"
 
 
-def apply(folder, *arguments, token=TOKEN, platform="github"):
-    done = CliRunner().invoke(
-        callbacks_group,
-        [
-            "apply",
-            "Radiator blog",
-            platform,
-            "--token-file",
-            "-",
-            *arguments,
-            "--data-dir",
-            folder,
-            "--json",
-        ],
-        input=f"{token}\n",
-    )
+def apply(folder, *arguments, token=TOKEN):
+    words = ["apply", "Radiator blog", "github", "--token-file", "-", "--data-dir", folder]
+    done = CliRunner().invoke(callbacks_group, [*words, *arguments, "--json"], input=f"{token}\n")
     assert TOKEN not in done.output
     return done
 
