@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 
 from service.domain.comment import Author, Comment, CommentId, Lane, Post, Sender, SiteId
 from service.domain.decision import Decision, Ruling
+from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.report import Label, Report
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.ports.comments import Added, NewComment
 
@@ -63,3 +65,35 @@ def make_decision(
 def keep_all(store, *comments: Comment, lane: Lane = Lane.BULK) -> list[Added]:
     """Keep comments, unjudged, in a store of comments."""
     return store.add([NewComment(comment=one, lane=lane) for one in comments])
+
+
+def keep_one(
+    stores, outcome: Outcome | None = None, *, audit: bool = False, verdict=None, **changes
+) -> CommentId:
+    """Keep a comment, judged so if an outcome is given, and return its id."""
+    comment = make_comment(**changes)
+    keep_all(stores.comments, comment)
+    if outcome is not None:
+        made = make_verdict(comment.id, outcome, **(verdict or {}))
+        stores.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
+    return comment.id
+
+
+def make_report(comment_id: CommentId | None, label: Label = Label.HAM, **changes) -> Report:
+    values = {"id": f"r{next(_numbers):06d}", "site_id": SITE, "reported_at": NOW}
+    return Report(label=label, comment_id=comment_id, **(values | changes))
+
+
+def make_delivery(comment_id: CommentId, **changes) -> Delivery:
+    values = {
+        "id": f"del{next(_numbers):06d}",
+        "seq": 0,
+        "site_id": SITE,
+        "comment_id": comment_id,
+        "event": EventKind.VERDICT,
+        "form": DeliveryForm.STANDARD_WEBHOOK,
+        "url": "https://blog.example/hooks",
+        "payload": "{}",
+        "created_at": NOW,
+    }
+    return Delivery(**(values | changes))

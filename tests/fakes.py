@@ -75,6 +75,27 @@ class FixedClock:
         self.now += timedelta(**by)
 
 
+class Seconds:
+    """Seconds that a test sets, in place of `time.monotonic`."""
+
+    def __init__(self, now: float = 0.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Overridden:
+    """A store, some of whose methods do something else; they may call it all the same."""
+
+    def __init__(self, store: Any, **methods: Any) -> None:
+        self._store = store
+        vars(self).update(methods)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
 class ForgetfulHistory(MemoryHistoryStore):
     """Remembers no sender and no words, so that what decisions taught can be seen alone."""
 

@@ -15,28 +15,21 @@ KEY = "github:IC_kwDO7"
 HIDDEN = Applied(site_id=SITE, site_comment_id=KEY)
 
 
-def test_what_is_hidden_comes_back_as_it_was_kept_last(stores):
-    stores.applied.put(HIDDEN)
+def test_what_is_hidden_is_known_as_it_was_kept_last_until_it_is_forgotten(stores):
     certain = replace(HIDDEN, certain=True)
-
-    stores.applied.put(certain)
-
-    assert stores.applied.get(SITE, KEY) == certain
-
-
-def test_of_another_comment_or_site_nothing_is_known(stores):
-    stores.applied.put(HIDDEN)
-
-    assert stores.applied.get(SITE, f"{KEY}8") is None
-    assert stores.applied.get(SiteId("site-2"), KEY) is None
-
-
-def test_it_can_be_forgotten_more_than_once(stores):
-    stores.applied.put(HIDDEN)
+    for one in (HIDDEN, certain):
+        stores.applied.put(one)
+    known = stores.applied.get(SITE, KEY)
+    others = [
+        stores.applied.get(SITE, f"{KEY}8"),
+        stores.applied.get(SiteId("site-2"), KEY),
+    ]
 
     for _ in range(2):
         stores.applied.remove(SITE, KEY)
 
+    assert known == certain
+    assert others == [None, None]
     assert stores.applied.get(SITE, KEY) is None
 
 

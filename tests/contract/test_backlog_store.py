@@ -8,11 +8,9 @@ from service.domain.backlog import ReviewPart, Waiting
 from service.domain.case import Appeal
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
-from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from tests.contract.test_delivery_store import make_delivery
-from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
+from tests.factories import NOW, keep_all, make_comment, make_delivery, make_report, make_verdict
 
 
 def keep(stores, *, minutes: int = 0, lane: Lane = Lane.BULK) -> CommentId:
@@ -58,8 +56,7 @@ def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
     judge(stores, keep(stores, minutes=4), Outcome.HAM, audit=True)
     disputed = keep(stores, minutes=6)
     judge(stores, disputed, Outcome.SPAM)
-    report = Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=disputed)
-    stores.reports.add(report)
+    stores.reports.add(make_report(disputed))
     appealed = keep(stores, minutes=90)
     judge(stores, appealed, Outcome.SPAM)
     appeal = Appeal(text="It is mine.", at=NOW, is_open=True)

@@ -15,12 +15,12 @@ from service.domain.decision import Decision, Ruling
 from service.domain.delivery import (
     Delivery,
     DeliveryAttempt,
-    DeliveryForm,
     DeliveryState,
     EventKind,
 )
 from service.domain.errors import ConflictError, NotFoundError
-from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
+from service.domain.verdict import Outcome
+from tests.factories import NOW, SITE, keep_one, make_delivery
 
 LATER = NOW + timedelta(minutes=1)
 IN_TIME = NOW + timedelta(seconds=30)
@@ -28,10 +28,7 @@ OTHER_SITE = SiteId("site-2")
 
 
 def keep(stores, count: int, site_id: SiteId = SITE) -> list[CommentId]:
-    comments = [make_comment(site_id=site_id) for _ in range(count)]
-    keep_all(stores.comments, *comments)
-    stores.verdicts.add([make_verdict(one.id) for one in comments], audit=frozenset())
-    return [one.id for one in comments]
+    return [keep_one(stores, Outcome.UNSURE, site_id=site_id) for _ in range(count)]
 
 
 def make_bulk_decision(name: str = "str_1", **changes) -> BulkDecision:
@@ -59,19 +56,20 @@ def make_decisions(ids, bulk_decision_id: str | None = "str_1", **changes) -> li
 
 
 def make_message(decision: Decision, name: str, **changes) -> Delivery:
-    values = {
-        "seq": 0,
-        "site_id": SITE,
-        "comment_id": decision.comment_id,
-        "event": EventKind.DECISION,
-        "form": DeliveryForm.STANDARD_WEBHOOK,
-        "url": "https://blog.example/hook",
-        "payload": "{}",
-        "created_at": NOW,
-        "next_try_at": IN_TIME,
-        "decision_id": decision.id,
-    }
-    return Delivery(id=name, **(values | changes))
+    """Return a message that tells of a decision once its undo time has passed."""
+    values = {"event": EventKind.DECISION, "next_try_at": IN_TIME, "decision_id": decision.id}
+    return make_delivery(decision.comment_id, id=name, **(values | changes))
+
+
+def make_undoing(decision: Decision, name: str, **changes) -> Delivery:
+    return make_message(decision, name, **({"decision_id": None, "next_try_at": None} | changes))
+
+
+def tell_one(stores) -> Decision:
+    """Have a comment rejected, and a message of it wait."""
+    [decision] = make_decisions(keep(stores, 1), None)
+    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
+    return decision
 
 
 def told(stores) -> list[str]:
@@ -277,38 +275,28 @@ def test_bulk_decisions_are_listed_newest_first_page_by_page_and_only_of_ones_ow
 # What nobody has tried to send yet is taken back with its decision.
 
 
-def test_a_decision_undone_before_it_was_told_is_never_told_nor_is_its_undoing(stores):
-    [kept] = keep(stores, 1)
-    [decision] = make_decisions([kept], None)
-    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
-    undoing = make_message(decision, "m2", decision_id=None, next_try_at=None)
-
-    stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[undoing])
-
-    assert told(stores) == []
-    assert try_to_send(stores, LATER) == []
-
-
-def test_what_was_to_tell_a_decision_is_due_when_the_undo_time_has_passed(stores):
-    [kept] = keep(stores, 1)
-    [decision] = make_decisions([kept], None)
-    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
-
+def test_a_decision_is_told_when_its_undo_time_has_passed_and_never_if_it_was_undone(stores):
+    decision = tell_one(stores)
     early = try_to_send(stores, IN_TIME - timedelta(seconds=1))
 
-    assert (early, try_to_send(stores, IN_TIME)) == ([], ["m1"])
+    stores.decisions.undo(
+        decision.comment_id, by="ada", at=NOW, deliveries=[make_undoing(decision, "m2")]
+    )
+
+    assert early == told(stores) == []
+    assert try_to_send(stores, LATER) == []
 
 
 @pytest.mark.parametrize("status", [204, None])
 def test_after_anybody_tried_to_send_it_the_undoing_is_told_as_well(stores, status):
-    [kept] = keep(stores, 1)
-    [decision] = make_decisions([kept], None)
-    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
-    try_to_send(stores, IN_TIME, status=status)
-    undoing = make_message(decision, "m2", decision_id=None, next_try_at=None)
+    decision = tell_one(stores)
+    tried = try_to_send(stores, IN_TIME, status=status)
 
-    stores.decisions.undo(kept, by="ada", at=LATER, deliveries=[undoing])
+    stores.decisions.undo(
+        decision.comment_id, by="ada", at=LATER, deliveries=[make_undoing(decision, "m2")]
+    )
 
+    assert tried == ["m1"]
     assert told(stores) == ["m1", "m2"]
 
 
@@ -325,55 +313,45 @@ def test_what_is_lent_now_or_was_replayed_counts_as_tried(stores):
     stores.deliveries.replay(["m2"], at=LATER)
 
     for one in (first, second):
-        undoing = make_message(one, f"u-{one.comment_id}", decision_id=None, next_try_at=None)
+        undoing = make_undoing(one, f"u-{one.comment_id}")
         stores.decisions.undo(one.comment_id, by="ada", at=LATER, deliveries=[undoing])
 
     assert told(stores) == ["m1", "m2", f"u-{leased}", f"u-{replayed}"]
 
 
 def test_a_ruling_replaced_before_it_was_told_leaves_only_the_later_one_to_tell(stores):
-    [kept] = keep(stores, 1)
-    [first] = make_decisions([kept], None)
+    kept = tell_one(stores).comment_id
     [second] = make_decisions([kept], None, ruling=Ruling.APPROVE, number=2)
-    stores.decisions.add(first, deliveries=[make_message(first, "m1")])
 
     stores.decisions.add(second, deliveries=[make_message(second, "m2")])
     after_both = told(stores)
-    undoing = make_message(second, "m3", decision_id=None)
-    stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[undoing])
+    stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[make_undoing(second, "m3")])
 
     assert after_both == ["m2"]
     assert told(stores) == []
 
 
 def test_a_site_that_was_told_of_the_ruling_before_is_told_that_none_is_in_force(stores):
-    [kept] = keep(stores, 1)
-    [first] = make_decisions([kept], None)
+    kept = tell_one(stores).comment_id
     [second] = make_decisions([kept], None, ruling=Ruling.APPROVE, number=2)
     [third] = make_decisions([kept], None, number=3)
-    stores.decisions.add(first, deliveries=[make_message(first, "m1")])
     try_to_send(stores, IN_TIME)
     stores.decisions.add(second, deliveries=[make_message(second, "m2")])
     stores.decisions.add(third, deliveries=[make_message(third, "m3")])
 
-    undoing = make_message(third, "m4", decision_id=None, next_try_at=None)
-    stores.decisions.undo(kept, by="ada", at=LATER, deliveries=[undoing])
+    stores.decisions.undo(kept, by="ada", at=LATER, deliveries=[make_undoing(third, "m4")])
 
     assert told(stores) == ["m1", "m4"]
     assert try_to_send(stores, LATER) == ["m4"]
 
 
 def test_what_waited_behind_a_message_that_is_withdrawn_is_next_in_line(stores):
-    [kept] = keep(stores, 1)
-    [decision] = make_decisions([kept], None)
-    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
-    behind = make_message(
-        decision, "m2", decision_id=None, next_try_at=None, event=EventKind.VERDICT
-    )
+    decision = tell_one(stores)
+    behind = make_undoing(decision, "m2", event=EventKind.VERDICT)
     stores.deliveries.add([behind])
     held = try_to_send(stores, NOW)
 
-    stores.decisions.undo(kept, by="ada", at=NOW)
+    stores.decisions.undo(decision.comment_id, by="ada", at=NOW)
 
     assert (held, try_to_send(stores, NOW)) == ([], ["m2"])
 
@@ -385,10 +363,7 @@ def test_undoing_many_at_once_cancels_what_is_unsent_and_corrects_the_rest(store
     late = make_message(new[0], "m1", next_try_at=LATER)
     stores.decisions.add_many(new, deliveries=[late, make_message(new[1], "m2")])
     try_to_send(stores, IN_TIME)
-    undoings = [
-        make_message(one, f"u{number}", decision_id=None, next_try_at=None)
-        for number, one in enumerate(new)
-    ]
+    undoings = [make_undoing(one, f"u{number}") for number, one in enumerate(new)]
 
     stores.decisions.undo_many(new, by="ada", at=IN_TIME, deliveries=undoings)
 

@@ -72,46 +72,45 @@ def members(stores, campaign_id, **changes):
 
 
 def test_traits_come_with_the_verdict_and_wait_to_be_grouped_oldest_first(stores):
-    ids = [judged(stores), judged(stores), judged(stores)]
-
-    fresh = stores.campaigns.fresh(limit=2)
-
-    assert [one.comment_id for one in fresh] == ids[:2]
-    assert fresh[0].space == "test-1"
-    assert fresh[0].targets == {"site:shop.example"}
-    assert fresh[0].copies == ("copy:1", "copy:2")
-    assert fresh[0].embedding == pytest.approx([0.125] * 64, abs=0.01)
-
-
-def test_an_embedding_comes_back_pointing_the_same_way_and_none_as_none(stores):
     vector = [(-1.0) ** n * (n + 1) for n in range(64)]
     length = sum(x * x for x in vector) ** 0.5
     unit = tuple(x / length for x in vector)
-    comments = [make_comment(), make_comment()]
+    comments = [make_comment() for _ in range(3)]
     keep_all(stores.comments, *comments)
-    traits = [
-        make_traits(comments[0].id, embedding=unit),
-        make_traits(comments[1].id, embedding=None),
-    ]
+    first, second, third = (one.id for one in comments)
     stores.verdicts.add(
-        [make_verdict(one.id) for one in comments], audit=frozenset(), traits=traits
+        [make_verdict(one.id, p_spam=0.75) for one in comments[:2]]
+        # Without the classifier nobody knows how it stands.
+        + [make_verdict(third, model_p_spam=None)],
+        audit=frozenset(),
+        traits=[
+            make_traits(first, embedding=unit),
+            make_traits(second, embedding=None),
+            make_traits(third),
+        ],
     )
 
-    first, second = stores.campaigns.fresh(limit=2)
+    one, other = stores.campaigns.fresh(limit=2)
 
-    assert first.embedding is not None
-    assert sum(a * b for a, b in zip(first.embedding, unit, strict=True)) > 0.999
-    assert second.embedding is None
+    assert (one.comment_id, one.space, one.p_spam) == (first, "test-1", 0.75)
+    assert (one.targets, one.copies) == ({"site:shop.example"}, ("copy:1", "copy:2"))
+    assert sum(a * b for a, b in zip(one.embedding, unit, strict=True)) > 0.999
+    assert (other.comment_id, other.embedding) == (second, None)
+    fresh = stores.campaigns.fresh(limit=3)
+    stores.campaigns.place([placement(one.comment_id) for one in fresh], at=NOW)
+    assert [one.p_spam for one in fresh] == [0.75, 0.75, None]
+    assert list(stores.campaigns.grouped(after=0, limit=9).traits) == fresh
 
 
 def test_traits_without_a_stored_verdict_are_not_kept(stores):
     known = judged(stores)
     stores.campaigns.place([placement(known)], at=NOW)
+    ids = [known, CommentId("no")]
 
     stores.verdicts.add(
-        [make_verdict(known), make_verdict(CommentId("no"))],
+        [make_verdict(one) for one in ids],
         audit=frozenset(),
-        traits=[make_traits(known), make_traits(CommentId("no"))],
+        traits=[make_traits(one) for one in ids],
     )
 
     assert stores.campaigns.fresh(limit=9) == []
@@ -127,19 +126,6 @@ def test_a_comment_like_nothing_stays_single(stores):
     assert stores.cases.get(alone).campaign_id is None
 
 
-def test_two_alike_found_a_campaign_and_a_third_joins_it_by_either(stores):
-    first, second, third = judged(stores), judged(stores), judged(stores)
-    stores.campaigns.place([placement(first)], at=NOW)
-
-    founded = stores.campaigns.place([placement(second, first)], at=NOW)
-    joined = stores.campaigns.place([placement(third, second)], at=NOW)
-
-    assert founded[second] == joined[third]
-    assert {stores.cases.get(one).campaign_id for one in (first, second, third)} == {
-        founded[second]
-    }
-
-
 def test_placing_again_changes_nothing(stores):
     campaign_id, ids = campaign(stores, 3)
     other = judged(stores)
@@ -150,6 +136,10 @@ def test_placing_again_changes_nothing(stores):
     assert again == {}
     assert stores.cases.get(ids[2]).campaign_id == campaign_id
     assert stores.cases.get(other).campaign_id is None
+    # Any member draws others in, not the first alone.
+    later = judged(stores)
+    joined = stores.campaigns.place([placement(later, ids[2])], at=NOW)
+    assert joined == {later: campaign_id}
 
 
 def test_workers_that_place_the_same_at_once_found_one_campaign(stores):
@@ -183,15 +173,13 @@ def test_only_one_of_many_gets_the_lease_and_keeps_it(stores):
 
 
 def test_a_lease_that_ran_out_goes_to_whoever_asks_even_to_the_same(stores):
-    later = NOW + timedelta(seconds=31)
-    stores.campaigns.take_lease("a", now=NOW, until=NOW + timedelta(seconds=30))
+    def take(holder: str, seconds: float) -> Lease:
+        now = NOW + timedelta(seconds=seconds)
+        return stores.campaigns.take_lease(holder, now=now, until=now + timedelta(seconds=30))
 
-    taken = stores.campaigns.take_lease("b", now=later, until=later + timedelta(seconds=30))
-    refused = stores.campaigns.take_lease("a", now=later, until=later)
-    much_later = later + timedelta(minutes=1)
-    again = stores.campaigns.take_lease("b", now=much_later, until=much_later)
+    taken = [take("a", 0), take("b", 31), take("a", 32), take("b", 99)]
 
-    assert [taken, refused, again] == [Lease.TAKEN, Lease.REFUSED, Lease.TAKEN]
+    assert taken == [Lease.TAKEN, Lease.TAKEN, Lease.REFUSED, Lease.TAKEN]
 
 
 def test_what_was_placed_is_read_again_in_portions_newest_last(stores):
@@ -248,71 +236,48 @@ def test_traits_of_a_sender_who_was_erased_while_they_were_made_are_not_kept(sto
     assert kept == ([] if sender.is_known else [comment.id])
 
 
-def test_exceptions_leave_for_good_and_draw_nobody(stores):
+def test_exceptions_leave_draw_nobody_and_can_be_put_back(stores):
     campaign_id, ids = campaign(stores, 4)
     later = judged(stores)
 
     left = stores.campaigns.leave(campaign_id, [ids[0], ids[0], CommentId("no")])
     joined = stores.campaigns.place([placement(later, ids[0])], at=NOW)
+    without = stores.campaigns.get(campaign_id, site_ids=None)
 
-    assert left == [ids[0]]
-    assert joined == {}
-    assert stores.campaigns.get(campaign_id, site_ids=None).members == 3
-    assert stores.campaigns.get(campaign_id, site_ids=None).left == 1
+    assert (left, joined) == ([ids[0]], {})
+    assert (without.members, without.left) == (3, 1)
     grouped = stores.campaigns.grouped(after=0, limit=99)
     assert ids[0] not in {one.comment_id for one in grouped.traits}
     assert stores.campaigns.leave(campaign_id, [ids[0]]) == []
-
-
-def test_exceptions_can_be_put_back(stores):
-    campaign_id, ids = campaign(stores, 4)
-    stores.campaigns.leave(campaign_id, ids[:2])
-
-    elsewhere = stores.campaigns.rejoin(campaign_id, site_ids=(OTHER,))
-    back = stores.campaigns.rejoin(campaign_id, site_ids=None)
-
-    assert elsewhere == []
-    assert sorted(back) == sorted(ids[:2])
-    assert stores.campaigns.get(campaign_id, site_ids=None).members == 4
-    assert stores.campaigns.get(campaign_id, site_ids=None).left == 0
+    assert stores.campaigns.rejoin(campaign_id, site_ids=(OTHER,)) == []
+    assert stores.campaigns.rejoin(campaign_id, site_ids=None) == [ids[0]]
+    whole = stores.campaigns.get(campaign_id, site_ids=None)
+    assert (whole.members, whole.left) == (4, 0)
 
 
 def test_a_campaign_tells_its_numbers(stores):
-    campaign_id, ids = campaign(stores, 5)
+    # Of guessed names that mean one another, one is told.
+    guessed = ("name:lantern", "name:offerlantern", "site:shop.example")
+    campaign_id, ids = campaign(stores, 5, targets=guessed)
     decide(stores, ids[0])
     decide(stores, ids[1], Ruling.APPROVE)
     decide(stores, ids[2], by=CAMPAIGN_POLICY)
+    peoples = [stores.campaigns.peoples_rulings(campaign_id)]
     stores.decisions.undo(ids[1], by="ada", at=NOW)
+    peoples.append(stores.campaigns.peoples_rulings(campaign_id))
 
     found = stores.campaigns.get(campaign_id, site_ids=None)
 
     assert (found.members, found.waiting, found.approved, found.rejected) == (5, 3, 0, 2)
+    assert peoples == [
+        PeoplesRulings(approved=1, rejected=1),
+        PeoplesRulings(approved=0, rejected=1),
+    ]
     assert (found.posts, found.site_ids) == (1, (SITE,))
     assert (found.first_seen_at, found.last_seen_at) == (NOW, NOW + timedelta(minutes=4))
-    assert found.targets == ("site:shop.example",)
+    assert found.targets == ("name:lantern", "site:shop.example")
     # Newest first, those that wait before the others.
     assert [case.comment.id for case in found.beginnings] == [ids[4], ids[3], ids[1]]
-
-
-def test_of_guessed_names_one_is_told(stores):
-    targets = ("name:lantern", "name:offerlantern", "site:a.example")
-    campaign_id, _ = campaign(stores, 3, targets=targets)
-
-    found = stores.campaigns.get(campaign_id, site_ids=None)
-
-    assert found.targets == ("name:lantern", "site:a.example")
-
-
-def test_only_people_s_rulings_are_counted_as_people_s(stores):
-    campaign_id, ids = campaign(stores, 5)
-    for comment_id in ids[:2]:
-        decide(stores, comment_id)
-    decide(stores, ids[2], Ruling.APPROVE)
-    decide(stores, ids[3], by=CAMPAIGN_POLICY)
-    decide(stores, ids[4])
-    stores.decisions.undo(ids[4], by="ada", at=NOW)
-
-    assert stores.campaigns.peoples_rulings(campaign_id) == PeoplesRulings(approved=1, rejected=2)
 
 
 def test_campaigns_with_most_waiting_members_come_first_then_those_that_grew_last(stores):
@@ -388,15 +353,7 @@ def test_nothing_is_told_of_sites_that_were_not_asked_for(stores):
         stores.campaigns.get(campaign_id, site_ids=())
 
 
-def test_members_come_newest_first_and_can_be_those_that_wait_alone(stores):
-    campaign_id, ids = campaign(stores, 4)
-    decide(stores, ids[2])
-
-    assert members(stores, campaign_id) == ids[::-1]
-    assert members(stores, campaign_id, waiting_only=True) == [ids[3], ids[1], ids[0]]
-
-
-def test_waiting_members_are_named_up_to_a_moment_and_a_number(stores):
+def test_members_come_newest_first_and_can_be_those_that_wait_up_to_a_moment_and_a_number(stores):
     campaign_id, ids = campaign(stores, 5)
     decide(stores, ids[1])
 
@@ -408,22 +365,10 @@ def test_waiting_members_are_named_up_to_a_moment_and_a_number(stores):
             limit=limit,
         )
 
+    assert members(stores, campaign_id) == ids[::-1]
+    assert members(stores, campaign_id, waiting_only=True) == [ids[4], ids[3], ids[2], ids[0]]
     assert waiting(3) == [ids[3], ids[2], ids[0]]
     assert waiting(9, limit=1) == [ids[4]]
-
-
-def test_traits_say_how_their_comment_stands_unless_the_classifier_was_away(stores):
-    sure = judged(stores, p_spam=0.75)
-    away = judged(stores, p_spam=0.3, model_p_spam=None)
-
-    fresh = {one.comment_id: one.p_spam for one in stores.campaigns.fresh(limit=10)}
-    stores.campaigns.place([placement(sure), placement(away)], at=NOW)
-    grouped = {
-        one.comment_id: one.p_spam for one in stores.campaigns.grouped(after=0, limit=10).traits
-    }
-
-    assert fresh == {sure: 0.75, away: None}
-    assert grouped == fresh
 
 
 def test_a_campaign_is_led_by_what_members_that_sell_have(stores):

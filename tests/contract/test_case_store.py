@@ -17,24 +17,25 @@ from service.domain.decision import Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.normal_form import content_key
 from service.domain.published import as_published
-from service.domain.report import Label, Report
+from service.domain.report import Label
+from service.domain.second_opinion import SecondOpinion
 from service.domain.site import SiteSettings
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from tests.contract.conftest import empty
-from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    keep_one,
+    make_comment,
+    make_decision,
+    make_report,
+    make_verdict,
+)
 
 OTHER_SITE = SiteId("site-2")
-
-
-def keep(stores, *, outcome: Outcome | None = None, audit: bool = False, **changes) -> CommentId:
-    comment = make_comment(**changes)
-    keep_all(stores.comments, comment)
-    if outcome is not None:
-        sample = frozenset([comment.id]) if audit else frozenset()
-        stores.verdicts.add([make_verdict(comment.id, outcome)], audit=sample)
-    return comment.id
 
 
 def decide(stores, comment_id: CommentId) -> None:
@@ -46,10 +47,10 @@ def listed(stores, criteria: CaseFilter | None = None, order: Order = Order.NEWE
     return [case.comment.id for case in page.cases]
 
 
-def leaf_through(stores, order: Order, *, limit: int) -> list[list[str]]:
+def leaf_through(stores, order: Order, criteria: CaseFilter, *, limit: int) -> list[list[str]]:
     pages, cursor = [], None
     while True:
-        page = stores.cases.page(CaseFilter(), order=order, cursor=cursor, limit=limit)
+        page = stores.cases.page(criteria, order=order, cursor=cursor, limit=limit)
         pages.append([case.comment.id for case in page.cases])
         cursor = page.next_cursor
         if cursor is None:
@@ -69,7 +70,7 @@ def test_a_case_joins_comment_verdict_decisions_and_mode(stores):
 
 
 def test_an_unknown_case_or_one_of_another_site_is_not_found(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
 
     with pytest.raises(NotFoundError):
         stores.cases.get(CommentId("no"))
@@ -78,16 +79,16 @@ def test_an_unknown_case_or_one_of_another_site_is_not_found(stores):
 
 
 def test_the_newest_come_first_and_equal_times_by_id(stores):
-    older = keep(stores, received_at=NOW - timedelta(days=1))
-    first, second = keep(stores, id=CommentId("a")), keep(stores, id=CommentId("b"))
-    newest = keep(stores, received_at=NOW + timedelta(microseconds=1))
+    older = keep_one(stores, received_at=NOW - timedelta(days=1))
+    first, second = keep_one(stores, id=CommentId("a")), keep_one(stores, id=CommentId("b"))
+    newest = keep_one(stores, received_at=NOW + timedelta(microseconds=1))
 
     assert listed(stores) == [newest, second, first, older]
 
 
 def test_ids_are_ordered_by_code_point_whatever_the_locale(stores):
     for name in ("b", "B", "a", "_", "ä", "10", "9"):
-        keep(stores, id=CommentId(name))
+        keep_one(stores, id=CommentId(name))
 
     assert listed(stores) == sorted(["b", "B", "a", "_", "ä", "10", "9"], reverse=True)
 
@@ -95,7 +96,7 @@ def test_ids_are_ordered_by_code_point_whatever_the_locale(stores):
 def test_in_review_unsure_come_before_audit_samples_each_oldest_first(stores):
     ages = {"u1": 1, "u2": 5, "a1": 9, "a2": 10, "ham": 11}
     for name, age in ages.items():
-        keep(
+        keep_one(
             stores,
             id=CommentId(name),
             outcome=Outcome.UNSURE if name[0] == "u" else Outcome.HAM,
@@ -114,9 +115,11 @@ def test_pages_hold_every_case_once_in_order(stores, order):
         outcome = [None, Outcome.UNSURE, Outcome.HAM][number % 3]
         audit = number % 2 == 0
         received_at = NOW - timedelta(minutes=number // 4)
-        keep(stores, outcome=outcome, audit=audit and outcome is not None, received_at=received_at)
+        keep_one(
+            stores, outcome=outcome, audit=audit and outcome is not None, received_at=received_at
+        )
 
-    pages = leaf_through(stores, order, limit=3)
+    pages = leaf_through(stores, order, CaseFilter(), limit=3)
 
     assert [len(page) for page in pages] == [3, 3, 3, 2]
     assert [one for page in pages for one in page] == listed(stores, order=order)
@@ -131,7 +134,7 @@ def shown(stores, *urls: str, offset: int = 0, limit: int = 100) -> list[str]:
 @pytest.mark.parametrize("ruled", ["nothing", "approve", "reject", "undone"])
 def test_a_post_shows_what_was_approved_or_judged_ham(stores, outcome, ruled):
     url = "https://blog.example/p/1"
-    one = keep(stores, outcome=outcome)
+    one = keep_one(stores, outcome=outcome)
     if ruled != "nothing":
         ruling = Ruling.REJECT if ruled == "reject" else Ruling.APPROVE
         made = make_decision("d", one, ruling)
@@ -150,12 +153,12 @@ def test_a_post_shows_what_was_approved_or_judged_ham(stores, outcome, ruled):
 def test_a_post_shows_its_own_comments_oldest_first_a_page_at_a_time(stores):
     url = "https://blog.example/p/1"
     ham = {"outcome": Outcome.HAM}
-    late = keep(stores, id=CommentId("b"), **ham)
-    also_late = keep(stores, id=CommentId("c"), **ham)
-    imported = keep(stores, id=CommentId("d"), written_at=NOW - timedelta(days=9), **ham)
-    keep(stores, post=Post(url="https://blog.example/p/2"), **ham)
-    keep(stores, post=Post(), **ham)
-    keep(stores, site_id=OTHER_SITE, **ham)
+    late = keep_one(stores, id=CommentId("b"), **ham)
+    also_late = keep_one(stores, id=CommentId("c"), **ham)
+    imported = keep_one(stores, id=CommentId("d"), written_at=NOW - timedelta(days=9), **ham)
+    keep_one(stores, post=Post(url="https://blog.example/p/2"), **ham)
+    keep_one(stores, post=Post(), **ham)
+    keep_one(stores, site_id=OTHER_SITE, **ham)
 
     assert shown(stores, url) == [imported, late, also_late]
     assert shown(stores, url, offset=1, limit=1) == [late]
@@ -164,7 +167,7 @@ def test_a_post_shows_its_own_comments_oldest_first_a_page_at_a_time(stores):
 
 
 def test_a_withdrawn_comment_is_shown_under_no_post(stores):
-    one = keep(stores, outcome=Outcome.HAM)
+    one = keep_one(stores, outcome=Outcome.HAM)
 
     stores.comments.withdraw(one, at=NOW)
 
@@ -173,7 +176,7 @@ def test_a_withdrawn_comment_is_shown_under_no_post(stores):
 
 def test_a_post_at_an_endless_address_is_kept_but_not_looked_for(stores):
     url = "https://blog.example/" + "\U0001f525" * 2_000
-    one = keep(stores, outcome=Outcome.HAM, post=Post(url=url))
+    one = keep_one(stores, outcome=Outcome.HAM, post=Post(url=url))
 
     assert stores.cases.get(one).comment.post.url == url
     assert shown(stores, url) == []
@@ -181,13 +184,13 @@ def test_a_post_at_an_endless_address_is_kept_but_not_looked_for(stores):
 
 def test_newcomers_wait_and_came_in_and_were_judged_since(stores):
     unsure = Outcome.UNSURE
-    early = keep(stores, outcome=unsure, received_at=NOW - timedelta(hours=1))
-    late = keep(stores, outcome=unsure, received_at=NOW)
-    latest = keep(stores, outcome=unsure, received_at=NOW + timedelta(seconds=1))
-    other = keep(stores, outcome=unsure, received_at=NOW, site_id=OTHER_SITE)
-    keep(stores, outcome=Outcome.HAM)
-    keep(stores)
-    decide(stores, keep(stores, outcome=unsure))
+    early = keep_one(stores, outcome=unsure, received_at=NOW - timedelta(hours=1))
+    late = keep_one(stores, outcome=unsure, received_at=NOW)
+    latest = keep_one(stores, outcome=unsure, received_at=NOW + timedelta(seconds=1))
+    other = keep_one(stores, outcome=unsure, received_at=NOW, site_id=OTHER_SITE)
+    keep_one(stores, outcome=Outcome.HAM)
+    keep_one(stores)
+    decide(stores, keep_one(stores, outcome=unsure))
 
     def found(*, site_ids=(SITE,), days=0, judged_after=NOW - timedelta(seconds=1), limit=9):
         return stores.cases.newcomers(
@@ -204,36 +207,29 @@ def test_newcomers_wait_and_came_in_and_were_judged_since(stores):
     assert found(judged_after=NOW) == []
 
 
-def test_newcomers_do_not_disturb_someone_leafing_through(stores):
-    kept = [keep(stores, received_at=NOW - timedelta(minutes=n)) for n in range(4)]
-    first = stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=2)
-    keep(stores, received_at=NOW + timedelta(minutes=1))
-
-    second = stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=first.next_cursor, limit=2)
-
-    assert [case.comment.id for case in (*first.cases, *second.cases)] == kept
-
-
 def test_each_filter_keeps_what_it_names(stores):
-    pending = keep(stores, received_at=NOW - timedelta(hours=6))
-    ham = keep(stores, outcome=Outcome.HAM, received_at=NOW - timedelta(hours=5))
-    spam = keep(stores, outcome=Outcome.SPAM, received_at=NOW - timedelta(hours=4))
-    unsure = keep(stores, outcome=Outcome.UNSURE, received_at=NOW - timedelta(hours=3))
-    decided = keep(stores, outcome=Outcome.UNSURE, received_at=NOW - timedelta(hours=2))
-    elsewhere = keep(stores, site_id=OTHER_SITE, received_at=NOW - timedelta(hours=1))
+    degraded = keep_one(
+        stores, Outcome.UNSURE, verdict={"degraded_by": ("model",)}, site_id=OTHER_SITE
+    )
+    pending = keep_one(stores, received_at=NOW - timedelta(hours=6))
+    ham = keep_one(stores, outcome=Outcome.HAM, received_at=NOW - timedelta(hours=5))
+    spam = keep_one(stores, outcome=Outcome.SPAM, received_at=NOW - timedelta(hours=4))
+    unsure = keep_one(stores, outcome=Outcome.UNSURE, received_at=NOW - timedelta(hours=3))
+    decided = keep_one(stores, outcome=Outcome.UNSURE, received_at=NOW - timedelta(hours=2))
+    elsewhere = keep_one(stores, site_id=OTHER_SITE, received_at=NOW - timedelta(hours=1))
     decide(stores, decided)
     expected = {
-        CaseFilter(site_id=OTHER_SITE): [elsewhere],
+        CaseFilter(site_id=OTHER_SITE): [degraded, elsewhere],
         CaseFilter(state=State.PENDING): [elsewhere, pending],
-        CaseFilter(state=State.JUDGED): [unsure, spam, ham],
+        CaseFilter(state=State.JUDGED): [degraded, unsure, spam, ham],
         CaseFilter(state=State.DECIDED): [decided],
-        CaseFilter(outcome=Outcome.UNSURE): [decided, unsure],
+        CaseFilter(outcome=Outcome.UNSURE): [degraded, decided, unsure],
         CaseFilter(outcome=Outcome.SPAM, site_id=SITE): [spam],
-        CaseFilter(needs_review=True): [unsure],
+        CaseFilter(needs_review=True): [degraded, unsure],
         CaseFilter(needs_review=False): [elsewhere, decided, spam, ham, pending],
         CaseFilter(degraded=False): [decided, unsure, spam, ham],
-        CaseFilter(degraded=True): [],
-        CaseFilter(received_from=NOW - timedelta(hours=2)): [elsewhere, decided],
+        CaseFilter(degraded=True): [degraded],
+        CaseFilter(received_from=NOW - timedelta(hours=2)): [degraded, elsewhere, decided],
         CaseFilter(received_before=NOW - timedelta(hours=5)): [pending],
     }
 
@@ -246,20 +242,18 @@ def test_each_filter_keeps_what_it_names(stores):
 
 def test_what_a_site_holds_as_spam_and_nobody_decided_can_be_listed_most_doubtful_first(stores):
     stores.sites.change_settings(OTHER_SITE, lambda _: SiteSettings(mode=Mode.ENFORCE))
-    sure, doubtful, ruled, withdrawn, disputed = (keep(stores) for _ in range(5))
-    rejected = keep(stores, site_id=OTHER_SITE)
+    sure, doubtful, ruled, withdrawn, disputed = (keep_one(stores) for _ in range(5))
+    rejected = keep_one(stores, site_id=OTHER_SITE)
     p_spam = dict.fromkeys([sure, ruled, withdrawn, disputed, rejected], 0.99) | {doubtful: 0.95}
     stores.verdicts.add(
         [make_verdict(one, Outcome.SPAM, p_spam=p) for one, p in p_spam.items()], audit=frozenset()
     )
-    keep(stores, outcome=Outcome.UNSURE)
-    keep(stores, outcome=Outcome.HAM)
-    keep(stores)
+    keep_one(stores, outcome=Outcome.UNSURE)
+    keep_one(stores, outcome=Outcome.HAM)
+    keep_one(stores)
     decide(stores, ruled)
     stores.comments.withdraw(withdrawn, at=NOW)
-    stores.reports.add(
-        Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=disputed)
-    )
+    stores.reports.add(make_report(disputed))
 
     held = CaseFilter(held_as_spam=True)
 
@@ -269,14 +263,6 @@ def test_what_a_site_holds_as_spam_and_nobody_decided_can_be_listed_most_doubtfu
     assert stores.cases.count(replace(held, site_ids=(OTHER_SITE,))) == 0
     stores.sites.change_settings(OTHER_SITE, lambda _: SiteSettings())
     assert listed(stores, replace(held, site_ids=(OTHER_SITE,))) == [rejected]
-
-
-def test_degraded_verdicts_can_be_listed(stores):
-    keep(stores, outcome=Outcome.UNSURE)
-    comment_id = keep(stores)
-    stores.verdicts.add([make_verdict(comment_id, degraded_by=("model",))], audit=frozenset())
-
-    assert listed(stores, CaseFilter(degraded=True)) == [comment_id]
 
 
 def _encoded(value: object) -> str:
@@ -306,7 +292,7 @@ def _encoded(value: object) -> str:
     ids=lambda cursor: ascii(cursor)[:30],
 )
 def test_a_cursor_that_nobody_here_made_is_refused(stores, cursor):
-    keep(stores)
+    keep_one(stores)
 
     with pytest.raises(InvalidInputError) as refusal:
         stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=cursor, limit=5)
@@ -361,10 +347,7 @@ def _act(stores, number: int, act: str, comment_id: CommentId, outcome: Outcome)
         stores.decisions.add(make_decision(f"d{number}", comment_id, ruling))
     elif act == "report":
         label = Label.HAM if outcome is Outcome.HAM else Label.SPAM
-        report = Report(
-            id=f"r{number}", site_id=SITE, label=label, reported_at=NOW, comment_id=comment_id
-        )
-        stores.reports.add(report)
+        stores.reports.add(make_report(comment_id, label, id=f"r{number}"))
     elif act == "appeal":
         entry = AuditEntry(at=NOW, actor="author", act="appeal", subject=comment_id)
         stores.reports.appeal(comment_id, Appeal(text="Mine.", at=NOW, is_open=True), act=entry)
@@ -400,8 +383,8 @@ def test_every_story_looks_the_same_on_postgresql_as_on_sqlite(two_kinds, story)
 
 
 def test_judged_cases_are_found_by_their_ids_and_no_others(stores):
-    judged = [keep(stores, outcome=outcome) for outcome in Outcome]
-    pending = keep(stores)
+    judged = [keep_one(stores, outcome=outcome) for outcome in Outcome]
+    pending = keep_one(stores)
 
     found = stores.cases.find_judged([pending, CommentId("no"), *judged, judged[0]])
 
@@ -411,35 +394,23 @@ def test_judged_cases_are_found_by_their_ids_and_no_others(stores):
 
 
 def test_a_tally_counts_verdicts_and_who_contradicted_them(stores):
-    def report(comment_id: CommentId, label: Label) -> None:
-        number = len(listed(stores)) * 10 + len(label.value)
-        stores.reports.add(
-            Report(
-                id=f"r{number}-{comment_id}",
-                site_id=SITE,
-                label=label,
-                reported_at=NOW,
-                comment_id=comment_id,
-            )
-        )
-
-    keep(stores)
-    keep(stores, outcome=Outcome.HAM)
-    report(keep(stores, outcome=Outcome.HAM), Label.SPAM)
-    report(keep(stores, outcome=Outcome.UNSURE), Label.SPAM)
-    agreed = keep(stores, outcome=Outcome.SPAM)
-    report(agreed, Label.SPAM)
-    approved = keep(stores, outcome=Outcome.SPAM)
+    keep_one(stores)
+    keep_one(stores, outcome=Outcome.HAM)
+    stores.reports.add(make_report(keep_one(stores, outcome=Outcome.HAM), Label.SPAM))
+    stores.reports.add(make_report(keep_one(stores, outcome=Outcome.UNSURE), Label.SPAM))
+    agreed = keep_one(stores, outcome=Outcome.SPAM)
+    stores.reports.add(make_report(agreed, Label.SPAM))
+    approved = keep_one(stores, outcome=Outcome.SPAM)
     decide(stores, approved)
-    taken_back = keep(stores, outcome=Outcome.SPAM)
+    taken_back = keep_one(stores, outcome=Outcome.SPAM)
     decide(stores, taken_back)
     stores.decisions.undo(taken_back, by="ada", at=NOW)
-    overruled = keep(stores, outcome=Outcome.HAM)
-    report(overruled, Label.SPAM)
+    overruled = keep_one(stores, outcome=Outcome.HAM)
+    stores.reports.add(make_report(overruled, Label.SPAM))
     decide(stores, overruled)
-    keep(stores, outcome=Outcome.SPAM, received_at=NOW - timedelta(days=1))
-    keep(stores, outcome=Outcome.SPAM, received_at=NOW + timedelta(days=1))
-    keep(stores, outcome=Outcome.SPAM, site_id=OTHER_SITE)
+    keep_one(stores, outcome=Outcome.SPAM, received_at=NOW - timedelta(days=1))
+    keep_one(stores, outcome=Outcome.SPAM, received_at=NOW + timedelta(days=1))
+    keep_one(stores, outcome=Outcome.SPAM, site_id=OTHER_SITE)
 
     tally = stores.cases.tally(SITE, received_from=NOW, received_before=NOW + timedelta(hours=1))
 
@@ -448,39 +419,30 @@ def test_a_tally_counts_verdicts_and_who_contradicted_them(stores):
 
 
 def test_in_review_what_more_likely_stands_wrong_comes_first_and_age_outweighs_it(stores):
-    likely_ham = {"p_spam": 0.2}
-    likely_spam = {"p_spam": 0.8}
-    stories = {"old": (30, likely_spam), "doubtful": (1, likely_ham), "spammy": (2, likely_spam)}
-    for name, (hours, verdict) in stories.items():
-        comment = make_comment(id=CommentId(name), received_at=NOW - timedelta(hours=hours))
-        keep_all(stores.comments, comment)
-        stores.verdicts.add([make_verdict(comment.id, **verdict)], audit=frozenset())
+    stories = {"old": (30, 0.8), "doubtful": (1, 0.2), "spammy": (2, 0.8)}
+    for name, (hours, p_spam) in stories.items():
+        at = NOW - timedelta(hours=hours)
+        verdict = {"p_spam": p_spam}
+        keep_one(stores, Outcome.UNSURE, verdict=verdict, id=CommentId(name), received_at=at)
 
-    first = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=2)
-    rest = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=first.next_cursor, limit=2)
-
-    ids = [case.comment.id for page in (first, rest) for case in page.cases]
-    assert ids == ["old", "doubtful", "spammy"]
+    assert listed(stores, order=Order.REVIEW) == ["old", "doubtful", "spammy"]
 
 
 def test_a_published_comment_waits_by_how_likely_it_is_spam(stores):
     stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
     for name, p_spam in (("hamlike", 0.2), ("spamlike", 0.8)):
-        keep_all(stores.comments, make_comment(id=CommentId(name)))
-        stores.verdicts.add([make_verdict(CommentId(name), p_spam=p_spam)], audit=frozenset())
+        keep_one(stores, Outcome.UNSURE, verdict={"p_spam": p_spam}, id=CommentId(name))
 
     assert listed(stores, CaseFilter(needs_review=True), Order.REVIEW) == ["spamlike", "hamlike"]
 
 
 def test_a_report_moves_a_comment_up_the_queue(stores):
     sampled = [
-        keep(stores, outcome=Outcome.SPAM, audit=True, received_at=NOW - timedelta(hours=hours))
+        keep_one(stores, outcome=Outcome.SPAM, audit=True, received_at=NOW - timedelta(hours=hours))
         for hours in (5, 1)
     ]
 
-    stores.reports.add(
-        Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=sampled[1])
-    )
+    stores.reports.add(make_report(sampled[1]))
 
     queue = listed(stores, CaseFilter(needs_review=True), Order.REVIEW)
     assert queue == [sampled[1], sampled[0]]
@@ -488,13 +450,16 @@ def test_a_report_moves_a_comment_up_the_queue(stores):
 
 def test_waiting_comments_can_be_placed_anew_after_the_site_changed_its_mode(stores):
     likely_ham, likely_spam, elsewhere = (
-        keep(stores),
-        keep(stores),
-        keep(stores, site_id=OTHER_SITE),
+        keep_one(stores),
+        keep_one(stores),
+        keep_one(stores, site_id=OTHER_SITE),
     )
     p_spam = {likely_ham: 0.2, likely_spam: 0.8, elsewhere: 0.5}
     verdicts = [make_verdict(comment_id, p_spam=p) for comment_id, p in p_spam.items()]
     stores.verdicts.add(verdicts, audit=frozenset())
+    # Neither of these waits.
+    keep_one(stores, Outcome.SPAM)
+    decide(stores, keep_one(stores, Outcome.UNSURE))
     held = listed(stores, CaseFilter(site_id=SITE, needs_review=True), Order.REVIEW)
     stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
 
@@ -509,10 +474,75 @@ def test_waiting_comments_can_be_placed_anew_after_the_site_changed_its_mode(sto
     assert elsewhere in listed(stores, CaseFilter(needs_review=True), Order.REVIEW)
 
 
-def test_placing_anew_leaves_alone_what_does_not_wait(stores):
-    keep(stores, outcome=Outcome.SPAM)
-    keep(stores)
-    decided = keep(stores, outcome=Outcome.UNSURE)
-    decide(stores, decided)
+# Minutes of age, site, probability of spam.
+KEPT = {
+    "a": (10, OTHER_SITE, 0.02),
+    "b": (40, SITE, 0.97),
+    "c": (30, OTHER_SITE, 0.52),
+    "d": (20, SITE, 0.52),
+    "e": (50, SITE, 0.4),
+}
 
-    assert stores.comments.reposition(SITE, after=None, limit=9) is None
+
+@pytest.fixture
+def kept(stores):
+    for name, (age, site_id, p_spam) in KEPT.items():
+        keep_one(
+            stores,
+            Outcome.UNSURE,
+            verdict={"p_spam": p_spam},
+            id=CommentId(name),
+            site_id=site_id,
+            received_at=NOW - timedelta(minutes=age),
+        )
+    return stores
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        (Order.OLDEST, "ebcda"),
+        # Of equal doubt by id.
+        (Order.DOUBT, "cdeba"),
+        (Order.SITE, {SITE: "ebd", OTHER_SITE: "ca"}),
+    ],
+)
+def test_every_order_lists_each_comment_once_whatever_the_page(kept, order, expected):
+    if isinstance(expected, dict):
+        expected = "".join(expected[site_id] for site_id in sorted(expected))
+
+    pages = leaf_through(kept, order, CaseFilter(needs_review=True), limit=2)
+
+    assert "".join(one for page in pages for one in page) == expected
+
+
+def test_a_page_goes_on_where_it_ended_though_its_last_comment_is_decided_since(kept):
+    page = kept.cases.page(CaseFilter(needs_review=True), order=Order.DOUBT, cursor=None, limit=2)
+    kept.comments.withdraw(page.cases[-1].comment.id, at=NOW)
+
+    rest = kept.cases.page(
+        CaseFilter(needs_review=True), order=Order.DOUBT, cursor=page.next_cursor, limit=9
+    )
+
+    assert [case.comment.id for case in rest.cases] == ["e", "b", "a"]
+
+
+def test_opinions_are_asked_for_in_the_order_of_the_queue_and_move_comments_in_it(kept):
+    opinion, ask = (
+        SecondOpinion(outcome=Outcome.SPAM, reason="x"),
+        kept.verdicts.next_without_opinion,
+    )
+
+    def queue() -> str:
+        return "".join(listed(kept, CaseFilter(needs_review=True), Order.REVIEW))
+
+    assert queue() == "aecdb"
+    assert not kept.verdicts.add_opinion(CommentId("a"), None)
+    assert ask(most_attempts=2).comment.id == "e"
+    assert kept.verdicts.add_opinion(CommentId("e"), opinion)
+    assert not kept.verdicts.add_opinion(CommentId("e"), opinion)
+
+    assert ask(most_attempts=1).comment.id == "c"
+    kept.comments.reposition(SITE, after=None, limit=9)
+    # All are held, so what may be spam waits for longer.
+    assert queue() == "acdeb"

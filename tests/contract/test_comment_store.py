@@ -111,69 +111,34 @@ def test_a_moment_in_another_time_zone_is_the_same_moment(stores):
     assert kept.received_at.tzinfo is not None
 
 
-def test_the_same_key_with_the_same_content_is_a_repeat_of_the_first(stores):
-    first = make_comment()
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("own_id", [None, "wp-1"])
+def test_under_a_known_key_the_same_content_is_a_repeat_and_other_content_a_conflict(
+    stores, own_id, together
+):
+    first = make_comment("one thing", site_comment_id=own_id)
     later = replace(first, id=CommentId("later"), received_at=NOW + timedelta(minutes=5))
-    stores.comments.add([new(first, key="k1")])
+    other = make_comment("another thing", site_comment_id=own_id)
+    # The site's own id is a key too.
+    given = [new(one, key=None if own_id else "k") for one in (first, later, other)]
 
-    answers = stores.comments.add([new(later, key="k1")])
+    parts = [given] if together else [[one] for one in given]
+    answers = [answer for part in parts for answer in stores.comments.add(part)]
 
-    assert answers == [Added(outcome=AddOutcome.REPEAT, comment_id=first.id)]
+    assert answers == [
+        Added(outcome=outcome, comment_id=first.id)
+        for outcome in (AddOutcome.NEW, AddOutcome.REPEAT, AddOutcome.CONFLICT)
+    ]
     assert count(stores) == 1
 
 
-def test_the_same_key_with_other_content_is_a_conflict_with_the_first(stores):
-    first, other = make_comment("one thing"), make_comment("another thing")
-    stores.comments.add([new(first, key="k1")])
+def test_equal_keys_of_two_sites_or_of_two_kinds_never_meet(stores):
+    here, by_key = make_comment("one thing", site_comment_id="same"), make_comment("two")
+    there = make_comment("another thing", site_comment_id="same", site_id=OTHER_SITE)
 
-    answers = stores.comments.add([new(other, key="k1")])
+    answers = stores.comments.add([new(here), new(there, key="same"), new(by_key, key="same")])
 
-    assert answers == [Added(outcome=AddOutcome.CONFLICT, comment_id=first.id)]
-    assert count(stores) == 1
-
-
-def test_the_sites_own_comment_id_is_a_key_too(stores):
-    first = make_comment("one thing", site_comment_id="wp-1")
-    repeat = replace(first, id=CommentId("repeat"))
-    changed = make_comment("another thing", site_comment_id="wp-1")
-    stores.comments.add([new(first)])
-
-    answers = stores.comments.add([new(repeat, key="k9"), new(changed)])
-
-    assert answers == [
-        Added(outcome=AddOutcome.REPEAT, comment_id=first.id),
-        Added(outcome=AddOutcome.CONFLICT, comment_id=first.id),
-    ]
-
-
-def test_equal_keys_of_two_sites_never_meet(stores):
-    here = make_comment("one thing", site_comment_id="1")
-    there = make_comment("another thing", site_comment_id="1", site_id=OTHER_SITE)
-
-    answers = stores.comments.add([new(here, key="k"), new(there, key="k")])
-
-    assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.NEW]
-
-
-def test_a_key_and_an_own_id_of_the_same_spelling_never_meet(stores):
-    by_key, by_id = make_comment("one"), make_comment("two", site_comment_id="same")
-
-    answers = stores.comments.add([new(by_key, key="same"), new(by_id)])
-
-    assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.NEW]
-
-
-def test_repeats_within_one_call_are_recognised(stores):
-    first, other = make_comment("one thing"), make_comment("another thing")
-    repeat = replace(first, id=CommentId("repeat"))
-
-    answers = stores.comments.add([new(first, key="k"), new(repeat, key="k"), new(other, key="k")])
-
-    assert answers == [
-        Added(outcome=AddOutcome.NEW, comment_id=first.id),
-        Added(outcome=AddOutcome.REPEAT, comment_id=first.id),
-        Added(outcome=AddOutcome.CONFLICT, comment_id=first.id),
-    ]
+    assert [a.outcome for a in answers] == [AddOutcome.NEW] * 3
 
 
 def test_a_call_whose_answer_was_lost_can_be_made_again(stores):
@@ -204,20 +169,6 @@ def test_more_than_a_thousand_comments_are_answered_in_order(stores):
     assert [a.comment_id for a in answers] == [c.id for c in comments]
     assert {a.outcome for a in answers} == {AddOutcome.NEW}
     assert count(stores) == 1_200
-
-
-def test_of_equal_keys_at_the_same_time_exactly_one_is_new(stores):
-    def add(number: int) -> Added:
-        comment = make_comment("the same text", id=CommentId(f"thread-{number}"))
-        return stores.comments.add([new(comment, key="k")])[0]
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(add, range(24)))
-
-    outcomes = Counter(a.outcome for a in answers)
-    assert outcomes == {AddOutcome.NEW: 1, AddOutcome.REPEAT: 23}
-    assert len({a.comment_id for a in answers}) == 1
-    assert count(stores) == 1
 
 
 def test_batches_whose_keys_cross_do_not_hinder_each_other(stores):
@@ -314,25 +265,17 @@ def test_loaded_comments_come_with_their_sites_settings(stores):
     assert [a.settings for a in attempts] == [SiteSettings(), strict]
 
 
-def test_attempts_are_counted_where_they_are_named(stores):
-    tried, untried = keep(stores, make_comment(), make_comment())
-
-    stores.comments.count_attempt([tried, CommentId("no")])
-    stores.comments.count_attempt([tried])
-
-    attempts = stores.comments.load_unjudged([tried, untried])
-    assert [a.attempts for a in attempts] == [2, 0]
-
-
-def test_attempts_are_lowered_to_what_they_were_and_never_raised(stores):
+def test_attempts_are_counted_and_lowered_to_what_they_were_and_never_raised(stores):
     once, thrice, untried = keep(stores, make_comment(), make_comment(), make_comment())
-    for ids in ([once, thrice], [thrice], [thrice]):
+    for ids in ([once, thrice], [thrice, CommentId("no")], [thrice]):
         stores.comments.count_attempt(ids)
+    counted = [a.attempts for a in stores.comments.load_unjudged([once, thrice, untried])]
 
     for _ in range(2):
         stores.comments.lower_attempts({once: 0, thrice: 2, untried: 2, CommentId("no"): 0})
 
     attempts = stores.comments.load_unjudged([once, thrice, untried])
+    assert counted == [1, 3, 0]
     assert [a.attempts for a in attempts] == [0, 2, 0]
 
 
@@ -346,25 +289,20 @@ def find_stranded(stores, lane: Lane = Lane.BULK) -> list[str]:
     return [pending.comment_id for pending in found]
 
 
-def test_what_was_never_queued_is_stranded_after_a_moment(stores):
-    old, fresh = keep(
-        stores,
-        make_comment(received_at=NOW - timedelta(seconds=31)),
-        make_comment(received_at=NOW - timedelta(seconds=29)),
+def test_what_was_never_queued_for_a_moment_or_queued_long_ago_is_stranded_until_it_is_judged(
+    stores,
+):
+    def moments_ago(seconds: float) -> Comment:
+        return make_comment(received_at=NOW - timedelta(seconds=seconds))
+
+    old, _fresh, lost, waiting, judged = keep(
+        stores, moments_ago(31), moments_ago(29), moments_ago(0), moments_ago(0), moments_ago(99)
     )
-
-    found = find_stranded(stores)
-
-    assert found == [old]
-    assert fresh not in found
-
-
-def test_what_was_queued_long_ago_is_stranded(stores):
-    lost, waiting = keep(stores, make_comment(), make_comment())
-    stores.comments.mark_queued([lost], NOW - timedelta(minutes=11))
+    stores.comments.mark_queued([lost, judged], NOW - timedelta(minutes=11))
     stores.comments.mark_queued([waiting], NOW - timedelta(minutes=9))
+    judge(stores, judged)
 
-    assert find_stranded(stores) == [lost]
+    assert sorted(find_stranded(stores)) == sorted([old, lost])
 
 
 def test_what_was_overtaken_in_its_lane_is_stranded(stores):
@@ -377,14 +315,6 @@ def test_what_was_overtaken_in_its_lane_is_stranded(stores):
 
     assert find_stranded(stores) == [overtaken]
     assert find_stranded(stores, Lane.INTERACTIVE) == []
-
-
-def test_a_judged_comment_is_never_stranded(stores):
-    (judged,) = keep(stores, make_comment(received_at=NOW - timedelta(days=1)))
-    stores.comments.mark_queued([judged], NOW - timedelta(days=1))
-    judge(stores, judged)
-
-    assert find_stranded(stores) == []
 
 
 def test_the_oldest_stranded_come_first_with_what_the_sweep_needs(stores):
@@ -518,3 +448,15 @@ def test_hits_of_a_list_are_counted_with_the_rulings_in_force(stores):
         "a": ListHits(comments=3, approved=1, rejected=1),
         "b": ListHits(comments=2, rejected=1),
     }
+
+
+def test_comments_are_found_by_the_ids_that_their_site_gave_them_withdrawn_ones_too(stores):
+    first, second = make_comment(site_comment_id="w-1"), make_comment(site_comment_id="w-1@2")
+    theirs = make_comment(site_comment_id="w-1", site_id=OTHER_SITE)
+    keep(stores, first, second, theirs, make_comment())
+    stores.comments.withdraw(second.id, at=NOW)
+
+    found = stores.comments.find_by_site_ids(SITE, ["w-1", "w-1@2", "w-1@3", "w-1"])
+
+    assert found == {"w-1": first.id, "w-1@2": second.id}
+    assert stores.comments.find_by_site_ids(OTHER_SITE, ["w-1@2", "w-1"]) == {"w-1": theirs.id}

@@ -13,27 +13,19 @@ from service.domain.rules import Rule
 from service.domain.verdict import Outcome
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
-from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
+from tests.factories import NOW, SITE, keep_one, make_decision
 
 HAM, UNSURE, SPAM = Outcome.HAM, Outcome.UNSURE, Outcome.SPAM
 
 
 def judge(
-    stores, p_spam: float, outcome: Outcome, *rulings: Ruling, degraded=False, held_by=(), **changes
+    stores, p_spam: float, outcome: Outcome, *rulings: Ruling, degraded_by=(), held_by=(), **changes
 ):
-    comment = make_comment(**changes)
-    keep_all(stores.comments, comment)
-    verdict = make_verdict(
-        comment.id,
-        outcome,
-        p_spam=p_spam,
-        degraded_by=("history",) if degraded else (),
-        held_by=held_by,
-    )
-    stores.verdicts.add([verdict], audit=frozenset())
+    verdict = {"p_spam": p_spam, "degraded_by": degraded_by, "held_by": held_by}
+    comment_id = keep_one(stores, outcome, verdict=verdict, **changes)
     for number, ruling in enumerate(rulings):
-        stores.decisions.add(make_decision(f"{comment.id}-{number}", comment.id, ruling))
-    return comment.id
+        stores.decisions.add(make_decision(f"{comment_id}-{number}", comment_id, ruling))
+    return comment_id
 
 
 def preview(stores, ham_cutoff: float, spam_cutoff: float) -> CutoffPreview:
@@ -78,7 +70,7 @@ def test_a_cutoff_itself_parts_as_the_policy_does(stores):
 
 @pytest.mark.parametrize("p_spam", [0.0, 1.0])
 def test_a_degraded_verdict_stays_unsure_whatever_the_cutoffs(stores, p_spam):
-    judge(stores, p_spam, UNSURE, degraded=True)
+    judge(stores, p_spam, UNSURE, degraded_by=("history",))
 
     assert preview(stores, 0.5, 0.5).moved == (Moved(was=UNSURE, becomes=UNSURE, comments=1),)
 
@@ -86,7 +78,7 @@ def test_a_degraded_verdict_stays_unsure_whatever_the_cutoffs(stores, p_spam):
 def test_older_comments_other_sites_and_what_has_no_verdict_are_left_out(stores):
     judge(stores, 0.7, UNSURE, received_at=NOW - timedelta(microseconds=1))
     judge(stores, 0.7, UNSURE, site_id=SiteId("site-2"))
-    keep_all(stores.comments, make_comment())
+    keep_one(stores)
 
     assert preview(stores, 0.1, 0.9) == CutoffPreview()
 

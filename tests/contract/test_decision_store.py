@@ -12,34 +12,24 @@ import pytest
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.case import CaseFilter, State
 from service.domain.comment import CommentId
+from service.domain.decided_comment import DecidedComment
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.delivery import EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import AuditEntry
-from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
+from tests import factories
+from tests.factories import NOW, keep_one, make_delivery, make_verdict
 
 _numbers = itertools.count(1)
 
 
-def keep(stores) -> CommentId:
-    comment = make_comment()
-    keep_all(stores.comments, comment)
-    return comment.id
-
-
-def make_decision(comment_id: CommentId, **changes) -> Decision:
-    values = {
-        "id": f"d{next(_numbers):04d}",
-        "comment_id": comment_id,
-        "ruling": Ruling.REJECT,
-        "decided_by": "ada",
-        "decided_at": NOW,
-    }
-    return Decision(**(values | changes))
+def make_decision(comment_id: CommentId, ruling: Ruling = Ruling.REJECT, **changes) -> Decision:
+    values = {"id": f"d{next(_numbers):04d}"} | changes
+    return factories.make_decision(values.pop("id"), comment_id, ruling, **values)
 
 
 def test_a_decision_comes_back_as_it_was(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     decision = make_decision(kept, note="Sells watches ⌚ again")
 
     stores.decisions.add(decision)
@@ -55,7 +45,7 @@ def test_a_decision_on_a_comment_that_is_not_kept_is_refused(stores):
 
 
 def test_a_second_decision_with_the_same_id_is_refused(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     decision = make_decision(kept)
     stores.decisions.add(decision)
 
@@ -66,7 +56,7 @@ def test_a_second_decision_with_the_same_id_is_refused(stores):
 
 
 def test_an_undone_decision_stays_with_who_undid_it_and_when(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     decision = make_decision(kept)
     stores.decisions.add(decision)
     later = NOW + timedelta(minutes=1)
@@ -80,7 +70,7 @@ def test_an_undone_decision_stays_with_who_undid_it_and_when(stores):
 
 
 def test_another_ruling_replaces_the_one_in_force_and_says_which(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     later = NOW + timedelta(minutes=1)
     first = make_decision(kept)
     second = make_decision(kept, ruling=Ruling.APPROVE, decided_by="grace", decided_at=later)
@@ -93,7 +83,7 @@ def test_another_ruling_replaces_the_one_in_force_and_says_which(stores):
 
 
 def test_undoing_a_decision_does_not_bring_the_one_before_back(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     stores.decisions.add(make_decision(kept))
     stores.decisions.add(make_decision(kept, ruling=Ruling.APPROVE))
 
@@ -104,7 +94,7 @@ def test_undoing_a_decision_does_not_bring_the_one_before_back(stores):
 
 
 def test_undoing_nothing_is_refused(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
 
     with pytest.raises(NotFoundError):
         stores.decisions.undo(kept, by="ada", at=NOW)
@@ -115,7 +105,7 @@ def test_undoing_nothing_is_refused(stores):
 
 
 def test_a_decision_takes_a_comment_from_the_review_queue_and_undo_returns_it(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     stores.verdicts.add([make_verdict(kept)], audit=frozenset())
     waiting = CaseFilter(needs_review=True)
     seen = [stores.cases.count(waiting)]
@@ -129,7 +119,7 @@ def test_a_decision_takes_a_comment_from_the_review_queue_and_undo_returns_it(st
 
 
 def test_a_comment_decided_before_its_verdict_is_judged_all_the_same_but_not_reviewed(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     stores.decisions.add(make_decision(kept))
 
     attempts = stores.comments.load_unjudged([kept])
@@ -142,7 +132,7 @@ def test_a_comment_decided_before_its_verdict_is_judged_all_the_same_but_not_rev
 
 
 def test_of_several_who_undo_one_decision_exactly_one_does(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     stores.decisions.add(make_decision(kept))
 
     def undo(number: int) -> bool:
@@ -159,7 +149,7 @@ def test_of_several_who_undo_one_decision_exactly_one_does(stores):
 
 
 def test_of_decisions_made_at_the_same_time_all_are_kept_and_one_is_in_force(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     stores.verdicts.add([make_verdict(kept)], audit=frozenset())
 
     with ThreadPoolExecutor(6) as pool:
@@ -172,10 +162,10 @@ def test_of_decisions_made_at_the_same_time_all_are_kept_and_one_is_in_force(sto
 
 
 def test_where_nothing_can_be_told_nothing_was_decided(stores):
-    fresh, decided = keep(stores), keep(stores)
+    fresh, decided = keep_one(stores), keep_one(stores)
     decision = make_decision(decided)
     stores.decisions.add(decision)
-    stray = make_message(CommentId("no"), "m1")
+    stray = make_delivery(CommentId("no"), event=EventKind.DECISION)
 
     with pytest.raises(NotFoundError):
         stores.decisions.add(make_decision(fresh), deliveries=[stray])
@@ -186,22 +176,8 @@ def test_where_nothing_can_be_told_nothing_was_decided(stores):
     assert stores.cases.get(decided).decisions == (decision,)
 
 
-def make_message(comment_id: CommentId, name: str) -> Delivery:
-    return Delivery(
-        id=name,
-        seq=0,
-        site_id=SITE,
-        comment_id=comment_id,
-        event=EventKind.DECISION,
-        form=DeliveryForm.STANDARD_WEBHOOK,
-        url="https://blog.example/hook",
-        payload="{}",
-        created_at=NOW,
-    )
-
-
 def test_a_decision_that_was_not_seen_is_not_replaced(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     standing = make_decision(kept, ruling=Ruling.APPROVE)
     stores.decisions.add(standing, instead_of=())
 
@@ -216,7 +192,7 @@ def test_a_decision_that_was_not_seen_is_not_replaced(stores):
 
 
 def test_what_teaches_is_judged_kept_in_force_and_of_people_in_the_order_of_decisions(stores):
-    judged, degraded, withdrawn, undone, policy, unjudged = (keep(stores) for _ in range(6))
+    judged, degraded, withdrawn, undone, policy, unjudged = (keep_one(stores) for _ in range(6))
     verdicts = [make_verdict(one) for one in (judged, withdrawn, undone, policy)]
     verdicts.append(make_verdict(degraded, degraded_by=("history",)))
     stores.verdicts.add(verdicts, audit=frozenset())
@@ -237,7 +213,7 @@ def test_what_teaches_is_judged_kept_in_force_and_of_people_in_the_order_of_deci
 
 
 def test_every_decision_and_every_act_shows_in_what_changed_last(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     seen = [stores.decisions.last_change()]
 
     stores.decisions.add(make_decision(kept))
@@ -246,3 +222,104 @@ def test_every_decision_and_every_act_shows_in_what_changed_last(stores):
     seen.append(stores.decisions.last_change())
 
     assert seen == sorted(set(seen))
+
+
+# What histories do not know yet, and what is in force.
+
+
+def unremembered(stores) -> list[str]:
+    return [one.decision.id for one in stores.decisions.find_unremembered(limit=100)]
+
+
+def in_force(stores, *, limit: int) -> list[list[str]]:
+    """Return the ids of all pages."""
+    pages, after = [], 0
+    while after is not None:
+        page = stores.decisions.find_in_force(after=after, limit=limit)
+        pages.append([one.decision.id for one in page.decided_comments])
+        after = page.next_after
+    return pages
+
+
+def test_a_new_decision_waits_to_be_remembered_together_with_its_comment(stores):
+    kept = keep_one(stores)
+    decision = make_decision(kept)
+
+    stores.decisions.add(decision)
+
+    waiting = stores.decisions.find_unremembered(limit=100)
+    assert waiting == [DecidedComment(decision=decision, comment=stores.cases.get(kept).comment)]
+
+
+def test_an_undoing_waits_to_be_remembered_too(stores):
+    kept = keep_one(stores)
+    decision = make_decision(kept)
+    stores.decisions.add(decision)
+    stores.decisions.mark_remembered([decision])
+
+    undone = stores.decisions.undo(kept, by="ada", at=NOW)
+
+    [waiting] = stores.decisions.find_unremembered(limit=100)
+    assert waiting.decision == undone
+
+
+def test_a_ruling_that_replaces_another_leaves_both_waiting(stores):
+    kept = keep_one(stores)
+    first, second = make_decision(kept), make_decision(kept, ruling=Ruling.APPROVE)
+    stores.decisions.add(first)
+    stores.decisions.mark_remembered([first])
+
+    stores.decisions.add(second)
+
+    assert unremembered(stores) == [first.id, second.id]
+
+
+def test_whoever_learnt_of_the_making_too_late_does_not_hide_the_undoing(stores):
+    kept = keep_one(stores)
+    decision, other = make_decision(kept), make_decision(keep_one(stores))
+    for one in (decision, other):
+        stores.decisions.add(one)
+    undone = stores.decisions.undo(kept, by="ada", at=NOW)
+
+    stores.decisions.mark_remembered([decision])
+    before = unremembered(stores)
+    for _ in range(2):
+        stores.decisions.mark_remembered([undone])
+
+    assert before == [decision.id, other.id]
+    assert unremembered(stores) == [other.id]
+
+
+def test_what_waits_longest_comes_first_and_no_more_than_asked_for(stores):
+    first, second, third = (
+        make_decision(keep_one(stores), decided_at=NOW + timedelta(minutes=minutes))
+        for minutes in (2, 1, 3)
+    )
+    for decision in (first, second, third):
+        stores.decisions.add(decision)
+
+    found = stores.decisions.find_unremembered(limit=2)
+
+    assert [one.decision.id for one in found] == [second.id, first.id]
+
+
+def test_of_the_decisions_in_force_every_page_brings_the_next_ones(stores):
+    kept = [keep_one(stores) for _ in range(5)]
+    made = [make_decision(comment_id) for comment_id in kept]
+    for decision in made:
+        stores.decisions.add(decision)
+    stores.decisions.undo(kept[1], by="ada", at=NOW)
+
+    pages = in_force(stores, limit=2)
+
+    assert pages == [[made[0].id, made[2].id], [made[3].id, made[4].id], []]
+
+
+def test_a_decided_comment_of_a_withdrawn_comment_holds_nothing_of_its_sender(stores):
+    kept = keep_one(stores)
+    stores.decisions.add(make_decision(kept))
+
+    stores.comments.withdraw(kept, at=NOW)
+
+    [decided_comment] = stores.decisions.find_in_force(after=0, limit=9).decided_comments
+    assert decided_comment.comment.text == ""

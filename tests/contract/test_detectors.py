@@ -24,41 +24,12 @@ each_detector = pytest.mark.parametrize("detector", DETECTORS, ids=lambda d: d.n
 _KIB_64 = 65_536
 # Pieces that make naive patterns crawl, repeated to the size of the longest text or beyond.
 _WORST_PIECES = (
-    "a",
-    " ",
-    "\n",
-    ".",
-    "a.",
-    "a-",
-    "a@",
-    "[",
-    "[a](",
-    "<a ",
-    "<a href=",
-    "[url=",
-    "http://",
-    "http://a.bet/)",
-    "1 ",
-    "1-",
-    "+1 (",
-    "`",
-    "> \n",
-    "\u200b",
-    "aа",
-    "𝐚",
-    "a ",
-    "buy now! ",
-    "I'm ",
-    "the . ",
-    "网址。",
-    "great post thanks ",
-    "check out my ",
-    "great article about ",
-    "http://a.bet/?url=http://b.bet&",
-    "The line goes on for more than forty-five letters\nand ",
-    "http://xn--a.bet ",
-    "[a loan](http://a.bet) ",
-)
+    "a", " ", "\n", ".", "a.", "a-", "a@", "[", "[a](", "<a ", "<a href=", "[url=", "http://",
+    "http://a.bet/)", "1 ", "1-", "+1 (", "`", "> \n", "\u200b", "aа", "𝐚", "a ", "buy now! ",
+    "I'm ", "the . ", "网址。", "great post thanks ", "check out my ", "great article about ",
+    "http://a.bet/?url=http://b.bet&", "The line goes on for more than forty-five letters\nand ",
+    "http://xn--a.bet ", "[a loan](http://a.bet) ",
+)  # fmt: skip
 
 
 # Lone halves of surrogate pairs too: an imported file may hold them.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from datetime import timedelta
 
 from service.domain.campaign import CAMPAIGN_POLICY
@@ -10,14 +9,13 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.figures import AuditCount, DayCount, Scope
 from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.report import Label, Report
+from service.domain.report import Label
 from service.domain.verdict import Outcome
-from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_one, make_decision, make_report
 
 OTHER_SITE = SiteId("site-2")
 TODAY = NOW.date()
 DAY = timedelta(days=1)
-_numbers = itertools.count(1)
 
 
 def scope(**changes) -> Scope:
@@ -26,22 +24,12 @@ def scope(**changes) -> Scope:
 
 
 def keep(stores, outcome=Outcome.UNSURE, *, at=NOW, site=SITE, audit=False, **verdict) -> CommentId:
-    comment = make_comment(received_at=at, site_id=site)
-    keep_all(stores.comments, comment)
-    if outcome is not None:
-        made = make_verdict(comment.id, outcome, **({"judged_at": at} | verdict))
-        stores.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
-    return comment.id
+    verdict = {"judged_at": at} | verdict
+    return keep_one(stores, outcome, audit=audit, verdict=verdict, received_at=at, site_id=site)
 
 
-def rule(stores, comment_id, ruling=Ruling.REJECT, *, by="Ola", at=NOW) -> Decision:
-    decision = Decision(
-        id=f"dec-{next(_numbers)}",
-        comment_id=comment_id,
-        ruling=ruling,
-        decided_by=by,
-        decided_at=at,
-    )
+def rule(stores, comment_id, ruling=Ruling.REJECT, *, by="Ola") -> Decision:
+    decision = make_decision(f"dec-{comment_id}", comment_id, ruling, decided_by=by)
     stores.decisions.add(decision)
     return decision
 
@@ -69,9 +57,7 @@ def test_the_queue_is_counted_by_why_a_comment_waits(stores):
     keep(stores, degraded_by=("history",))
     keep(stores, Outcome.SPAM, audit=True)
     reported = keep(stores, Outcome.HAM)
-    stores.reports.add(
-        Report(id="r1", site_id=SITE, label=Label.SPAM, reported_at=NOW, comment_id=reported)
-    )
+    stores.reports.add(make_report(reported, Label.SPAM))
     rule(stores, keep(stores))
 
     counts = stores.figures.count(scope())

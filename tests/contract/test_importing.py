@@ -98,15 +98,6 @@ def test_the_same_import_again_changes_nothing(bring, engine):
     assert len(log.entries) == len(before)
 
 
-def test_what_is_known_already_is_kept_beside_what_is_new(bring, engine):
-    bring(*LINES[:25])
-
-    counts = json.loads(bring(*LINES[:40]).stdout)
-
-    assert (counts["new"], counts["repeats"], counts["decisions"]) == (15, 25, 15)
-    assert len(kept(engine)) == 40
-
-
 def test_an_import_that_loses_its_database_has_kept_whole_batches_and_can_be_repeated(
     bring, engine
 ):

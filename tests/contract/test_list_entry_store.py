@@ -81,14 +81,20 @@ def test_an_id_is_given_once(stores):
     assert stores.list_entries.in_force(NOW) == [entry]
 
 
-def test_what_expires_is_in_force_until_that_very_moment(stores):
-    entry = make_entry(expires_at=NOW + timedelta(days=1))
-    stores.list_entries.add([entry])
+def test_what_is_in_force_and_what_ended_are_listed_apart(stores):
+    # What expires is in force until that very moment.
+    lasting, expired = (
+        make_entry(expires_at=NOW + timedelta(microseconds=1)),
+        make_entry(expires_at=NOW),
+    )
+    removed, kept = make_entry(), make_entry()
+    stores.list_entries.add([lasting, expired, removed, kept])
+    stores.list_entries.remove([removed.id], by="Ola", at=NOW)
 
-    before = stores.list_entries.in_force(entry.expires_at - timedelta(microseconds=1))
+    ended = stores.list_entries.page(EntryFilter(in_force=False, at=NOW), cursor=None, limit=9)
 
-    assert before == [entry]
-    assert stores.list_entries.in_force(entry.expires_at) == []
+    assert set(ids(ended.entries)) == {expired.id, removed.id}
+    assert set(ids(stores.list_entries.in_force(NOW))) == {lasting.id, kept.id}
 
 
 def test_a_removed_entry_stays_to_be_read_and_can_be_restored(stores):
@@ -146,17 +152,6 @@ def test_words_are_found_in_label_reason_and_name_without_regard_to_case(stores,
     page = stores.list_entries.page(in_force(words=words), cursor=None, limit=9)
 
     assert ids(page.entries) == [wanted.id]
-
-
-def test_what_ended_is_listed_apart(stores):
-    expired = make_entry(expires_at=NOW)
-    removed, kept = make_entry(), make_entry()
-    stores.list_entries.add([expired, removed, kept])
-    stores.list_entries.remove([removed.id], by="Ola", at=NOW)
-
-    ended = stores.list_entries.page(EntryFilter(in_force=False, at=NOW), cursor=None, limit=9)
-
-    assert set(ids(ended.entries)) == {expired.id, removed.id}
 
 
 def test_hits_add_up_and_say_when_the_last_one_was(stores):

@@ -8,12 +8,11 @@ import pytest
 
 from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
-from service.domain.comment import CommentId
-from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
+from service.domain.decision import Ruling
+from service.domain.delivery import Delivery, Endpoint, EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.inbound import InboundHook, Platform
-from service.domain.report import Label, Report
+from service.domain.report import Label
 from service.domain.retraining import Answer, Retraining
 from service.domain.sign_in import SecondFactor, UserSession
 from service.domain.site import SiteKey
@@ -23,38 +22,21 @@ from service.ports.audit import AuditEntry
 from service.stores.sql import sql_stores
 from tests.contract.conftest import SITES
 from tests.contract.test_list_entry_store import make_entry
-from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_one,
+    make_decision,
+    make_delivery,
+    make_report,
+    make_verdict,
+)
 from tests.fakes import make_site
-
-
-def keep(stores, outcome: Outcome | None = None) -> CommentId:
-    comment = make_comment()
-    keep_all(stores.comments, comment)
-    if outcome is not None:
-        stores.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
-    return comment.id
-
-
-def make_decision(comment_id: CommentId, name: str = "d1", **changes) -> Decision:
-    values = {"ruling": Ruling.REJECT, "decided_by": "ada", "decided_at": NOW}
-    return Decision(id=name, comment_id=comment_id, **(values | changes))
-
-
-def make_message(comment_id: CommentId, name: str, event: EventKind, **changes) -> Delivery:
-    values = {
-        "seq": 0,
-        "site_id": SITE,
-        "form": DeliveryForm.STANDARD_WEBHOOK,
-        "url": "https://blog.example/hook",
-        "payload": "{}",
-        "created_at": NOW,
-    }
-    return Delivery(id=name, comment_id=comment_id, event=event, **(values | changes))
 
 
 def verdict_of(case: Case, name: str) -> Delivery:
     decision_id = case.decision.id if case.decision else None
-    return make_message(case.comment.id, name, EventKind.VERDICT, decision_id=decision_id)
+    return make_delivery(case.comment.id, id=name, event=EventKind.VERDICT, decision_id=decision_id)
 
 
 def entry(act: str, subject: str = "s", detail: str = "") -> AuditEntry:
@@ -78,10 +60,9 @@ def logged(stores) -> list[tuple[str, str]]:
 
 
 def test_of_a_comment_that_somebody_has_spoken_of_a_verdict_tells_what_stands(stores):
-    fresh, decided, reported = (keep(stores) for _ in range(3))
-    stores.decisions.add(make_decision(decided))
-    report = Report(id="r1", site_id=SITE, label=Label.SPAM, reported_at=NOW, comment_id=reported)
-    stores.reports.add(report)
+    fresh, decided, reported = (keep_one(stores) for _ in range(3))
+    stores.decisions.add(make_decision("d1", decided))
+    stores.reports.add(make_report(reported, Label.SPAM))
     given: list[Case] = []
 
     def tell(cases):
@@ -92,7 +73,7 @@ def test_of_a_comment_that_somebody_has_spoken_of_a_verdict_tells_what_stands(st
     stores.verdicts.add(
         [make_verdict(one, Outcome.HAM) for one in ids],
         audit=frozenset(ids),
-        deliveries=[make_message(one, f"first {one}", EventKind.VERDICT) for one in ids],
+        deliveries=[make_delivery(one, id=f"first {one}", event=EventKind.VERDICT) for one in ids],
         tell=tell,
     )
 
@@ -105,9 +86,9 @@ def test_of_a_comment_that_somebody_has_spoken_of_a_verdict_tells_what_stands(st
 
 
 def test_a_verdict_that_told_a_ruling_is_told_anew_when_that_is_undone_before_anybody_heard(stores):
-    kept = keep(stores)
-    decision = make_decision(kept)
-    ruling = make_message(kept, "ruling", EventKind.DECISION, decision_id=decision.id)
+    kept = keep_one(stores)
+    decision = make_decision("d1", kept)
+    ruling = make_delivery(kept, id="ruling", event=EventKind.DECISION, decision_id=decision.id)
     stores.decisions.add(decision, deliveries=[ruling])
     stores.verdicts.add(
         [make_verdict(kept)],
@@ -121,8 +102,8 @@ def test_a_verdict_that_told_a_ruling_is_told_anew_when_that_is_undone_before_an
         by="ada",
         at=NOW,
         deliveries=[
-            make_message(kept, "undoing", EventKind.DECISION),
-            make_message(kept, "without it", EventKind.VERDICT),
+            make_delivery(kept, id="undoing", event=EventKind.DECISION),
+            make_delivery(kept, id="without it", event=EventKind.VERDICT),
         ],
     )
 
@@ -131,8 +112,8 @@ def test_a_verdict_that_told_a_ruling_is_told_anew_when_that_is_undone_before_an
 
 
 def test_a_verdict_that_told_a_ruling_is_told_with_the_one_that_replaces_it(stores):
-    kept = keep(stores)
-    first, second = make_decision(kept), make_decision(kept, "d2", ruling=Ruling.APPROVE)
+    kept = keep_one(stores)
+    first, second = make_decision("d1", kept), make_decision("d2", kept, ruling=Ruling.APPROVE)
     stores.decisions.add(first)
     stores.verdicts.add(
         [make_verdict(kept)],
@@ -143,8 +124,8 @@ def test_a_verdict_that_told_a_ruling_is_told_with_the_one_that_replaces_it(stor
     stores.decisions.add(
         second,
         deliveries=[
-            make_message(kept, "second", EventKind.DECISION, decision_id="d2"),
-            make_message(kept, "with the second", EventKind.VERDICT, decision_id="d2"),
+            make_delivery(kept, id="second", event=EventKind.DECISION, decision_id="d2"),
+            make_delivery(kept, id="with the second", event=EventKind.VERDICT, decision_id="d2"),
         ],
     )
 
@@ -152,25 +133,27 @@ def test_a_verdict_that_told_a_ruling_is_told_with_the_one_that_replaces_it(stor
 
 
 def test_a_verdict_that_told_no_ruling_is_not_told_again(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     stores.verdicts.add(
         [make_verdict(kept)],
         audit=frozenset(),
-        deliveries=[make_message(kept, "verdict", EventKind.VERDICT)],
+        deliveries=[make_delivery(kept, id="verdict", event=EventKind.VERDICT)],
     )
-    again = [make_message(kept, name, EventKind.VERDICT) for name in ("again", "and again")]
+    again = [
+        make_delivery(kept, id=name, event=EventKind.VERDICT) for name in ("again", "and again")
+    ]
 
-    stores.decisions.add(make_decision(kept), deliveries=again[:1])
+    stores.decisions.add(make_decision("d1", kept), deliveries=again[:1])
     stores.decisions.undo(kept, by="ada", at=NOW, deliveries=again[1:])
 
     assert told(stores) == ["verdict"]
 
 
 def test_decisions_and_their_undoing_are_kept_with_the_log_s_entries(stores):
-    one, other = keep(stores), keep(stores)
-    stores.decisions.add(make_decision(one), acts=acts)
-    stores.decisions.add(make_decision(one, "d2", ruling=Ruling.APPROVE), acts=acts)
-    many = [make_decision(one, "d3"), make_decision(other, "d4")]
+    one, other = keep_one(stores), keep_one(stores)
+    stores.decisions.add(make_decision("d1", one), acts=acts)
+    stores.decisions.add(make_decision("d2", one, ruling=Ruling.APPROVE), acts=acts)
+    many = [make_decision("d3", one), make_decision("d4", other)]
     stores.decisions.add_many(many, acts=acts)
     stores.decisions.undo(one, by="bea", at=NOW, acts=acts)
     stores.decisions.undo_many(many, by="bea", at=NOW, acts=acts)
@@ -183,9 +166,9 @@ def test_decisions_and_their_undoing_are_kept_with_the_log_s_entries(stores):
 
 
 def test_an_undo_that_names_a_decision_takes_back_no_other(stores):
-    kept = keep(stores)
-    stores.decisions.add(make_decision(kept))
-    stores.decisions.add(make_decision(kept, "d2", ruling=Ruling.APPROVE))
+    kept = keep_one(stores)
+    stores.decisions.add(make_decision("d1", kept))
+    stores.decisions.add(make_decision("d2", kept, ruling=Ruling.APPROVE))
 
     with pytest.raises(ConflictError):
         stores.decisions.undo(kept, by="ada", at=NOW, decision_id="d1", acts=acts)
@@ -210,10 +193,10 @@ def test_a_bulk_decision_is_logged_once_as_it_begins_and_once_as_it_is_taken_bac
     def act(one: BulkDecision) -> AuditEntry:
         return entry("undo" if one.undone_at else "begin", one.id, f"{one.n_in_force}")
 
-    kept = keep(stores)
+    kept = keep_one(stores)
     for _ in range(2):
         stores.bulk_decisions.begin(bulk_decision, act=act)
-    stores.decisions.add_many([make_decision(kept, bulk_decision_id="str_1")])
+    stores.decisions.add_many([make_decision("d1", kept, bulk_decision_id="str_1")])
     for _ in range(2):
         stores.bulk_decisions.take_back("str_1", by="bea", at=NOW, act=act)
 
@@ -224,7 +207,7 @@ def test_a_bulk_decision_is_logged_once_as_it_begins_and_once_as_it_is_taken_bac
 
 
 def test_a_withdrawal_is_logged_once_and_an_erasure_with_its_number(stores):
-    one, other = keep(stores), keep(stores)
+    one, other = keep_one(stores), keep_one(stores)
     for _ in range(2):
         stores.comments.withdraw(one, at=NOW, act=entry("withdraw", one))
     for _ in range(2):
@@ -277,7 +260,7 @@ def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
 
 
 def test_callbacks_hooks_and_campaigns_are_logged_with_what_changes(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
     endpoint = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
     hook = InboundHook(
         id="hook_1", site_id=SITE, platform=Platform.STANDARD, secret="x", created_at=NOW
@@ -306,7 +289,7 @@ def test_callbacks_hooks_and_campaigns_are_logged_with_what_changes(stores):
 
 
 def test_an_erased_sender_is_logged_with_the_erasing(stores):
-    kept = keep(stores)
+    kept = keep_one(stores)
 
     stores.comments.erase_senders([kept], act=entry("forget sender"))
 
@@ -314,17 +297,18 @@ def test_an_erased_sender_is_logged_with_the_erasing(stores):
 
 
 def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(stores):
-    ham, unsure, decided = (keep(stores, one) for one in (Outcome.HAM, Outcome.UNSURE, Outcome.HAM))
-    stores.decisions.add(make_decision(decided))
+    ham, unsure, decided = (
+        keep_one(stores, one) for one in (Outcome.HAM, Outcome.UNSURE, Outcome.HAM)
+    )
+    stores.decisions.add(make_decision("d1", decided))
 
     for number, comment_id in enumerate([ham, ham, unsure, decided]):
-        report = Report(
-            id=f"r{number}", site_id=SITE, label=Label.SPAM, reported_at=NOW, comment_id=comment_id
-        )
         stores.reports.add(
-            report,
+            make_report(comment_id, Label.SPAM, id=f"r{number}"),
             tell=lambda cases: [
-                make_message(case.comment.id, f"of {case.reports[-1].id}", EventKind.REVIEW)
+                make_delivery(
+                    case.comment.id, id=f"of {case.reports[-1].id}", event=EventKind.REVIEW
+                )
                 for case in cases
             ],
         )
@@ -335,8 +319,8 @@ def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(st
 def test_what_the_log_cannot_say_does_not_happen(engine):
     stores = sql_stores(engine)
     stores.sites.add(SITES[0])
-    kept = keep(stores)
-    standing = make_decision(kept)
+    kept = keep_one(stores)
+    standing = make_decision("d1", kept)
     stores.decisions.add(standing)
     late = replace(standing, id="d2", ruling=Ruling.APPROVE)
 

@@ -11,8 +11,8 @@ import sqlalchemy as sa
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
 from service.stores.sql import sql_stores
-from service.stores.sql.base.engine import one_moment, reading, write
-from tests.factories import NOW, SITE, keep_all, make_comment
+from service.stores.sql.base.engine import one_moment, reading
+from tests.factories import NOW, SITE
 
 
 @pytest.fixture
@@ -140,17 +140,3 @@ def test_nothing_can_be_written_with_what_is_held_on_postgresql(engine, sites):
         connection.exec_driver_sql("DELETE FROM sites")
 
     assert names(sites) == {SITE}
-
-
-def test_a_decided_comment_is_seen_decided_by_who_decided_it(engine, sites):
-    stores = sql_stores(engine)
-    comment = make_comment()
-    keep_all(stores.comments, comment)
-
-    with one_moment(engine):
-        seen = [stores.cases.get(comment.id).withdrawn_at]
-        stores.comments.withdraw(comment.id, at=NOW)
-        seen.append(stores.cases.get(comment.id).withdrawn_at)
-
-    assert seen == [None, NOW]
-    write(engine, lambda c: c.execute(sa.text("SELECT 1")))

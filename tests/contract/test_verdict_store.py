@@ -10,10 +10,9 @@ import pytest
 
 from service.domain.case import CaseFilter
 from service.domain.comment import CommentId
-from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from tests.factories import NOW, SITE, keep_all, make_comment, make_signal, make_verdict
+from tests.factories import keep_all, make_comment, make_delivery, make_signal, make_verdict
 
 
 def keep(stores, number: int) -> list[CommentId]:
@@ -49,28 +48,33 @@ def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores):
     assert stores.cases.get(kept).verdict == verdict
 
 
-@pytest.mark.parametrize("label", ["pills \x00 % example", None])
-def test_the_instruction_that_a_verdict_followed_comes_back_as_it_was(stores, label):
-    (kept,) = keep(stores, 1)
-    instruction = Instruction(
+def instructed(label: str | None) -> Instruction:
+    return Instruction(
         entry_id="ent_1",
         effect=Effect.BLOCK,
         kind=EntryKind.PHRASE,
         label=label,
         reason="Sells pills",
     )
-    verdict = make_verdict(kept, Outcome.SPAM, instruction=instruction)
-
-    stores.verdicts.add([verdict], audit=frozenset())
-
-    assert stores.cases.get(kept).verdict == verdict
 
 
-def test_a_degraded_verdict_comes_back_as_it_was(stores):
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"outcome": Outcome.SPAM, "instruction": instructed("pills \x00 % example")},
+        {"outcome": Outcome.SPAM, "instruction": instructed(None)},
+        {
+            "model_p_spam": None,
+            "signals": (),
+            "promo_spans": (),
+            "degraded_by": ("history", "model"),
+        },
+    ],
+    ids=["instructed", "of an erased label", "degraded"],
+)
+def test_a_verdict_that_lacks_or_follows_something_comes_back_as_it_was(stores, told):
     (kept,) = keep(stores, 1)
-    verdict = make_verdict(
-        kept, model_p_spam=None, signals=(), promo_spans=(), degraded_by=("history", "model")
-    )
+    verdict = make_verdict(kept, **told)
 
     stores.verdicts.add([verdict], audit=frozenset())
 
@@ -92,20 +96,11 @@ def test_the_first_verdict_stays_untouched(stores):
     assert not case.audit
 
 
-def test_verdicts_of_comments_that_are_not_kept_are_left_out(stores):
-    (kept,) = keep(stores, 1)
-
-    stored = stores.verdicts.add(
-        [make_verdict(CommentId("no")), make_verdict(kept)], audit=frozenset()
-    )
-
-    assert stored == [kept]
-
-
-def test_what_was_stored_is_answered_in_the_order_it_was_given(stores):
+def test_what_was_stored_is_answered_in_the_order_it_was_given_without_what_is_not_kept(stores):
     ids = keep(stores, 30)[::-1]
+    given = [*ids[:9], CommentId("no"), *ids[9:]]
 
-    stored = stores.verdicts.add([make_verdict(one) for one in ids], audit=frozenset())
+    stored = stores.verdicts.add([make_verdict(one) for one in given], audit=frozenset())
 
     assert stored == ids
 
@@ -162,7 +157,7 @@ def test_judges_whose_batches_cross_do_not_hinder_each_other(stores):
 def test_what_is_to_be_told_is_kept_with_the_verdict_and_only_with_it(stores):
     fresh, judged, unknown = *keep(stores, 2), CommentId("unknown")
     stores.verdicts.add([make_verdict(judged)], audit=frozenset())
-    deliveries = [_message(one) for one in (fresh, judged, unknown)]
+    deliveries = [make_delivery(one) for one in (fresh, judged, unknown)]
 
     stores.verdicts.add(
         [make_verdict(one) for one in (fresh, judged, unknown)],
@@ -172,17 +167,3 @@ def test_what_is_to_be_told_is_kept_with_the_verdict_and_only_with_it(stores):
 
     kept = stores.deliveries.recent(state=None, site_id=None, limit=9)
     assert [one.id for one in kept] == [deliveries[0].id]
-
-
-def _message(comment_id: CommentId) -> Delivery:
-    return Delivery(
-        id=f"msg_{comment_id}",
-        seq=0,
-        site_id=SITE,
-        comment_id=comment_id,
-        event=EventKind.VERDICT,
-        form=DeliveryForm.STANDARD_WEBHOOK,
-        url="https://blog.example/hook",
-        payload="{}",
-        created_at=NOW,
-    )

@@ -26,13 +26,12 @@ from service.domain.comment import (
 from service.domain.decision import Ruling
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.normal_form import content_key
-from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
 from service.ports.comments import AddOutcome, NewComment
 from service.stores.sql import sql_stores
 from service.stores.sql.schema.tables import comments
 from tests.contract.conftest import SITES
-from tests.factories import NOW, SITE, make_comment, make_decision, make_verdict
+from tests.factories import NOW, SITE, make_comment, make_decision, make_report, make_verdict
 
 # What must not be found anywhere once the comment was withdrawn.
 MARK = "Quastenflosser"
@@ -141,53 +140,30 @@ def test_no_column_of_a_withdrawn_comment_holds_its_words_or_says_what_they_were
     assert row["content_key"] is None
 
 
-def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay(stores):
+def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay_without_notes(stores):
     comment = make_full_comment()
     keep(stores, comment, outcome=Outcome.SPAM)
-    report = Report(id="r1", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=comment.id)
-    stores.reports.add(report)
-    decision = make_decision("d1", comment.id, Ruling.APPROVE)
-    stores.decisions.add(decision)
+    stores.reports.add(make_report(comment.id))
+    for ruling in (Ruling.APPROVE, Ruling.REJECT):
+        decision = make_decision(f"d-{ruling}", comment.id, ruling, note=f"{MARK} again")
+        stores.decisions.add(decision)
     before = stores.cases.get(comment.id)
 
     stores.comments.withdraw(comment.id, at=LATER)
 
     after = stores.cases.get(comment.id)
-    assert after == replace(before, comment=after.comment, withdrawn_at=LATER)
-
-
-def test_a_withdrawal_takes_moderators_notes_along_undone_decisions_too(stores):
-    comment = make_full_comment()
-    keep(stores, comment, outcome=Outcome.SPAM)
-    for number, ruling in enumerate((Ruling.APPROVE, Ruling.REJECT)):
-        decision = make_decision(f"d{number}", comment.id, ruling, note=f"{MARK} again")
-        stores.decisions.add(decision)
-
-    stores.comments.withdraw(comment.id, at=LATER)
-
-    decisions = stores.cases.get(comment.id).decisions
-    assert [(one.ruling, one.note) for one in decisions] == [
-        (Ruling.APPROVE, None),
-        (Ruling.REJECT, None),
-    ]
-
-
-def test_withdrawing_twice_is_harmless_and_the_first_time_counts(stores):
-    comment = make_full_comment()
-    keep(stores, comment)
-
-    for at in (NOW, LATER):
-        stores.comments.withdraw(comment.id, at=at)
-
-    assert stores.cases.get(comment.id).withdrawn_at == NOW
+    decisions = tuple(replace(one, note=None) for one in before.decisions)
+    assert after == replace(before, comment=after.comment, decisions=decisions, withdrawn_at=LATER)
 
 
 def test_a_withdrawn_comment_waits_for_no_verdict(stores):
     gone, stays = make_full_comment(), make_full_comment(site_comment_id="own-18")
     keep(stores, gone, stays)
 
-    stores.comments.withdraw(gone.id, at=LATER)
+    for at in (NOW, LATER):
+        stores.comments.withdraw(gone.id, at=at)
 
+    assert stores.cases.get(gone.id).withdrawn_at == NOW
     unjudged = stores.comments.load_unjudged([gone.id, stays.id])
     stranded = stores.comments.find_stranded(
         Lane.BULK, queued_before=LATER, received_before=LATER, limit=10
@@ -195,17 +171,6 @@ def test_a_withdrawn_comment_waits_for_no_verdict(stores):
     assert [attempt.comment.id for attempt in unjudged] == [stays.id]
     assert [pending.comment_id for pending in stranded] == [stays.id]
     assert stores.comments.count_pending()[Lane.BULK] == 1
-
-
-def test_a_verdict_that_comes_after_the_deletion_is_left_out(stores):
-    comment = make_full_comment()
-    keep(stores, comment)
-    stores.comments.withdraw(comment.id, at=LATER)
-
-    stored = stores.verdicts.add([make_verdict(comment.id)], audit=frozenset([comment.id]))
-
-    assert stored == []
-    assert stores.cases.get(comment.id).verdict is None
 
 
 @pytest.mark.parametrize("why", ["unsure", "audit", "report"])
@@ -216,10 +181,7 @@ def test_a_withdrawn_comment_leaves_the_review_queue(stores, why):
     audit = frozenset([comment.id]) if why == "audit" else frozenset()
     stores.verdicts.add([make_verdict(comment.id, outcome)], audit=audit)
     if why == "report":
-        report = Report(
-            id="r1", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=comment.id
-        )
-        stores.reports.add(report)
+        stores.reports.add(make_report(comment.id))
     before = in_review(stores)
 
     stores.comments.withdraw(comment.id, at=LATER)
@@ -233,14 +195,17 @@ def test_nothing_brings_a_withdrawn_comment_back_into_the_review_queue(stores):
     comment = make_full_comment()
     keep(stores, comment, outcome=Outcome.SPAM)
     stores.comments.withdraw(comment.id, at=LATER)
-    report = Report(id="r1", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=comment.id)
-    decision = make_decision("d1", comment.id, Ruling.APPROVE)
+    unjudged = make_full_comment(site_comment_id="own-18")
+    keep(stores, unjudged)
+    stores.comments.withdraw(unjudged.id, at=LATER)
 
-    stores.reports.add(report)
-    stores.decisions.add(decision)
+    stores.reports.add(make_report(comment.id))
+    stores.decisions.add(make_decision("d1", comment.id, Ruling.APPROVE))
     stores.decisions.undo(comment.id, by="ada", at=LATER)
+    late = stores.verdicts.add([make_verdict(unjudged.id)], audit=frozenset([unjudged.id]))
 
-    assert in_review(stores) == []
+    assert in_review(stores) == late == []
+    assert stores.cases.get(unjudged.id).verdict is None
 
 
 def test_lists_still_show_a_withdrawn_comment_with_how_far_it_came(stores):

@@ -23,94 +23,90 @@ def _address_listed(age_days: float, kind: ListKind = ListKind.NETWORKS) -> List
 EXAMPLES = {
     "author_link": Examples(
         fires_on=(
+            Example("Great post, very informative!", author_url="https://quick-loans-today.com/"),
             Example(
-                text="Great post, very informative!", author_url="https://quick-loans-today.com/"
+                "Thanks for sharing this useful article.", author_url="http://essayhelp.online"
             ),
-            Example(
-                text="Thanks for sharing this useful article.", author_url="http://essayhelp.online"
-            ),
-            Example(text="Such a lovely story.", author_url="http://hot-casino-bonus.bet"),
+            Example("Such a lovely story.", author_url="http://hot-casino-bonus.bet"),
         ),
         silent_on=(
+            Example("Great post, very informative!", author_url="https://ana-karlsson.example.org"),
             Example(
-                text="Great post, very informative!", author_url="https://ana-karlsson.example.org"
-            ),
-            Example(
-                text="Mine hissed until I opened the third valve a quarter turn, but now it leaks.",
+                "Mine hissed until I opened the third valve a quarter turn, but now it leaks.",
                 author_url="https://karlsson-plumbing-service.example.com",
             ),
-            Example(text="Thanks for sharing this useful article."),
-            Example(text="Nice one", author_url="https://github.com/valve-shop"),
+            Example("Thanks for sharing this useful article."),
+            Example("Nice one", author_url="https://github.com/valve-shop"),
         ),
     ),
     "commercial_author_link": Examples(
         fires_on=(
-            Example(text=_OWN_REMARK, author_url="https://quick-loans-today.com/"),
-            Example(text="Nice.", author_url="http://essayhelp.online"),
-            Example(text=_OWN_REMARK, author_url="hot-casino-bonus.bet"),
+            Example(_OWN_REMARK, author_url="https://quick-loans-today.com/"),
+            Example("Nice.", author_url="http://essayhelp.online"),
+            Example(_OWN_REMARK, author_url="hot-casino-bonus.bet"),
         ),
         silent_on=(
-            Example(text=_OWN_REMARK, author_url="https://ana-karlsson.example.org"),
-            Example(text=_OWN_REMARK, author_url="https://github.com/valve-shop"),
-            Example(text="See quick-loans-today.com, which took my money"),
-            Example(text=_OWN_REMARK),
+            Example(_OWN_REMARK, author_url="https://ana-karlsson.example.org"),
+            Example(_OWN_REMARK, author_url="https://github.com/valve-shop"),
+            Example("See quick-loans-today.com, which took my money"),
+            Example(_OWN_REMARK),
         ),
     ),
     "keyword_author_name": Examples(
         fires_on=(
-            Example(text="Nice post", author_name="Best SEO Agency"),
-            Example(text="Nice post", author_name="casino bonus king"),
-            Example(text="Nice post", author_name="quick-loans-today.com"),
+            Example("Nice post", author_name="Best SEO Agency"),
+            Example("Nice post", author_name="casino bonus king"),
+            Example("Nice post", author_name="quick-loans-today.com"),
         ),
         silent_on=(
-            Example(text="Nice post", author_name="Rob the plumber"),
-            Example(text="Nice post", author_name="A. J. Shop"),
-            Example(text="Nice post", author_name="Мария"),
-            Example(text="Nice post"),
+            Example("Nice post", author_name="Rob the plumber"),
+            Example("Nice post", author_name="A. J. Shop"),
+            Example("Nice post", author_name="Мария"),
+            Example("Nice post"),
         ),
     ),
     "throwaway_mail": Examples(
         fires_on=(
-            Example(text=_TEXT, email_domain="mailinator.com"),
-            Example(text=_TEXT, email_domain="box7.mailinator.com"),
-            Example(text=_TEXT, email_domain="example.org", listings=(_mail_listed(3.0),)),
+            Example(_TEXT, email_domain="mailinator.com"),
+            Example(_TEXT, email_domain="box7.mailinator.com"),
+            Example(_TEXT, email_domain="example.org", listings=(_mail_listed(3.0),)),
         ),
         silent_on=(
-            Example(text=_TEXT, email_domain="example.org"),
-            Example(text=_TEXT, email_domain="mailinator.com.example.org"),
-            Example(text=_TEXT, email_domain="example.org", listings=(_mail_listed(9_999.0),)),
-            Example(text=_TEXT, listings=(_mail_listed(1.0, ListKind.DOMAINS),)),
+            Example(_TEXT, email_domain="example.org"),
+            Example(_TEXT, email_domain="mailinator.com.example.org"),
+            Example(_TEXT, email_domain="example.org", listings=(_mail_listed(9_999.0),)),
+            Example(_TEXT, listings=(_mail_listed(1.0, ListKind.DOMAINS),)),
         ),
     ),
     "listed_address": Examples(
         fires_on=(
-            Example(text=_TEXT, listings=(_address_listed(0.2),)),
-            Example(text=_TEXT, listings=(_address_listed(45.0),)),
-            Example(text=_TEXT, listings=(_address_listed(1.0), _address_listed(3.0))),
+            Example(_TEXT, listings=(_address_listed(0.2),)),
+            Example(_TEXT, listings=(_address_listed(45.0),)),
+            Example(_TEXT, listings=(_address_listed(1.0), _address_listed(3.0))),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             # A household of today does not answer for the one that had its address years ago.
-            Example(text=_TEXT, listings=(_address_listed(1_500.0),)),
-            Example(text=_TEXT, listings=(_address_listed(1.0, ListKind.DOMAINS),)),
+            Example(_TEXT, listings=(_address_listed(1_500.0),)),
+            Example(_TEXT, listings=(_address_listed(1.0, ListKind.DOMAINS),)),
         ),
     ),
     "wordless_reaction": Examples(
         fires_on=(
-            Example(text="Hans liked this.", kind=CommentKind.LIKE, author_name="Hans"),
-            Example(text="", kind=CommentKind.REPOST),
+            Example("Hans liked this.", kind=CommentKind.LIKE, author_name="Hans"),
+            Example("", kind=CommentKind.REPOST),
             Example(
-                text="[…] Old house diary (oldhouse.net) […]",
+                "[…] Old house diary (oldhouse.net) […]",
                 kind=CommentKind.PINGBACK,
                 author_url="https://oldhouse.net/34/",
             ),
         ),
         silent_on=(
-            Example(text="Hans liked this.", author_name="Hans"),
-            Example(text="Buy at https://valves.shop/now", kind=CommentKind.LIKE),
-            Example(text="It worked in our old house after two days.", kind=CommentKind.MENTION),
+            Example("Hans liked this.", author_name="Hans"),
+            Example("Buy at https://valves.shop/now", kind=CommentKind.LIKE),
+            Example("It worked in our old house after two days.", kind=CommentKind.MENTION),
             Example(
-                text="Hans liked this.",
+                "Hans liked this.",
                 kind=CommentKind.LIKE,
                 history=History(email=TrackRecord(everywhere=Record(rejected=1.0))),
             ),

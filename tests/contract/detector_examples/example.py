@@ -18,7 +18,7 @@ from service.domain.history import History
 from tests.factories import make_comment
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Example:
     """One comment. `history` defaults to "never seen"."""
 

@@ -38,76 +38,72 @@ _LONG = (
 EXAMPLES = {
     "too_fast": Examples(
         fires_on=(
-            Example(text=_SHORT, form=FormEvidence(seconds_on_page=0.4)),
-            Example(text=_SHORT, form=FormEvidence(seconds_on_page=2.9)),
-            Example(text=_VERY_LONG, form=FormEvidence(seconds_on_page=6.0)),
+            Example(_SHORT, form=FormEvidence(seconds_on_page=0.4)),
+            Example(_SHORT, form=FormEvidence(seconds_on_page=2.9)),
+            Example(_VERY_LONG, form=FormEvidence(seconds_on_page=6.0)),
         ),
         silent_on=(
-            Example(text=_SHORT),
-            Example(text=_SHORT, form=FormEvidence(seconds_on_page=6.0)),
-            Example(text=_VERY_LONG, form=FormEvidence(seconds_on_page=45.0)),
-            Example(text=_SHORT, form=FormEvidence(seconds_on_page=-3_600.0)),
-            Example(text=_SHORT, form=FormEvidence(seconds_on_page=float("nan"))),
+            Example(_SHORT),
+            Example(_SHORT, form=FormEvidence(seconds_on_page=6.0)),
+            Example(_VERY_LONG, form=FormEvidence(seconds_on_page=45.0)),
+            Example(_SHORT, form=FormEvidence(seconds_on_page=-3_600.0)),
+            Example(_SHORT, form=FormEvidence(seconds_on_page=float("nan"))),
         ),
     ),
     "honeypot_filled": Examples(
         fires_on=(
-            Example(text=_SHORT, form=FormEvidence(honeypot_filled=True)),
-            Example(
-                text="Great post!", form=FormEvidence(honeypot_filled=True, seconds_on_page=90.0)
-            ),
-            Example(text="", form=FormEvidence(honeypot_filled=True)),
+            Example(_SHORT, form=FormEvidence(honeypot_filled=True)),
+            Example("Great post!", form=FormEvidence(honeypot_filled=True, seconds_on_page=90.0)),
+            Example("", form=FormEvidence(honeypot_filled=True)),
         ),
         silent_on=(
-            Example(text=_SHORT),
-            Example(text=_SHORT, form=FormEvidence(honeypot_filled=False)),
-            Example(text=_SHORT, form=FormEvidence(seconds_on_page=90.0)),
+            Example(_SHORT),
+            Example(_SHORT, form=FormEvidence(honeypot_filled=False)),
+            Example(_SHORT, form=FormEvidence(seconds_on_page=90.0)),
         ),
     ),
     "nothing_typed": Examples(
         fires_on=(
-            Example(text=_LONG, form=_form()),
-            Example(text=_LONG, form=_form(pointer=2)),
-            Example(text=_LONG, form=_form(pastes=None, other_inputs=None)),
+            Example(_LONG, form=_form()),
+            Example(_LONG, form=_form(pointer=2)),
+            Example(_LONG, form=_form(pastes=None, other_inputs=None)),
         ),
         silent_on=(
-            Example(text=_LONG),
-            Example(text=_SHORT, form=_form()),
-            Example(text=_LONG, form=_form(keys=170)),
+            Example(_LONG),
+            Example(_SHORT, form=_form()),
+            Example(_LONG, form=_form(keys=170)),
             # Pasted, dictated, written on a screen's keyboard, and from a menu by mouse.
-            Example(text=_LONG, form=_form(pastes=1)),
-            Example(text=_LONG, form=_form(other_inputs=31)),
-            Example(text=_LONG, form=_form(touch=12)),
-            Example(text=_LONG, form=_form(pastes=None, other_inputs=None, pointer=3)),
-            Example(text=_LONG, form=_form(keys=None)),
+            Example(_LONG, form=_form(pastes=1)),
+            Example(_LONG, form=_form(other_inputs=31)),
+            Example(_LONG, form=_form(touch=12)),
+            Example(_LONG, form=_form(pastes=None, other_inputs=None, pointer=3)),
+            Example(_LONG, form=_form(keys=None)),
         ),
     ),
     "driven_browser": Examples(
         fires_on=(
-            Example(text=_SHORT, form=FormEvidence(behaviour=FormBehaviour(driven=True))),
-            Example(
-                text="Great post!", form=FormEvidence(behaviour=FormBehaviour(driven=True, keys=9))
-            ),
-            Example(text="", form=FormEvidence(behaviour=FormBehaviour(driven=True, seconds=40.0))),
+            Example(_SHORT, form=FormEvidence(behaviour=FormBehaviour(driven=True))),
+            Example("Great post!", form=FormEvidence(behaviour=FormBehaviour(driven=True, keys=9))),
+            Example("", form=FormEvidence(behaviour=FormBehaviour(driven=True, seconds=40.0))),
         ),
         silent_on=(
-            Example(text=_SHORT),
-            Example(text=_SHORT, form=FormEvidence(behaviour=FormBehaviour(driven=False))),
-            Example(text=_SHORT, form=FormEvidence(behaviour=FormBehaviour(keys=40))),
+            Example(_SHORT),
+            Example(_SHORT, form=FormEvidence(behaviour=FormBehaviour(driven=False))),
+            Example(_SHORT, form=FormEvidence(behaviour=FormBehaviour(keys=40))),
         ),
     ),
     "misused_form_token": Examples(
         fires_on=(
-            Example(text=_SHORT, form=FormEvidence(token=FormToken.REPLAYED)),
-            Example(text=_SHORT, form=FormEvidence(token=FormToken.FORGED)),
-            Example(text=_SHORT, form=FormEvidence(token=FormToken.ELSEWHERE)),
+            Example(_SHORT, form=FormEvidence(token=FormToken.REPLAYED)),
+            Example(_SHORT, form=FormEvidence(token=FormToken.FORGED)),
+            Example(_SHORT, form=FormEvidence(token=FormToken.ELSEWHERE)),
         ),
         silent_on=(
-            Example(text=_SHORT),
-            Example(text=_SHORT, form=FormEvidence(token=FormToken.VALID)),
+            Example(_SHORT),
+            Example(_SHORT, form=FormEvidence(token=FormToken.VALID)),
             # The page stood open overnight.
-            Example(text=_SHORT, form=FormEvidence(token=FormToken.LATE)),
-            Example(text=_SHORT, form=FormEvidence(token=FormToken.MISSING)),
+            Example(_SHORT, form=FormEvidence(token=FormToken.LATE)),
+            Example(_SHORT, form=FormEvidence(token=FormToken.MISSING)),
         ),
     ),
 }

@@ -14,7 +14,7 @@ def decided(text: str, key: str, *, rejected: float = 0.0, approved: float = 0.0
     """Return the example of a comment under one of whose keys this was decided, at other sites."""
     track_record = TrackRecord(everywhere=Record(rejected=rejected, approved=approved))
     told: dict[str, Any] = {key: track_record}
-    return Example(text=text, history=History(**told))
+    return Example(text, history=History(**told))
 
 
 _TEXT = "Same here, the third valve was stuck."
@@ -26,7 +26,7 @@ _LINKED_TEXT = "Same here, this helped: https://valves-and-more.com/stuck"
 def _seen(key: str, *, hour: int = 0, day: int = 0, approved: float = 0.0) -> Example:
     record = Record(seen_hour=hour, seen_day=day, approved=approved)
     told: dict[str, Any] = {key: TrackRecord(everywhere=record)}
-    return Example(text=_TEXT, history=History(**told))
+    return Example(_TEXT, history=History(**told))
 
 
 _LINKED = "Same here, this helped: https://valves-and-more.example/stuck"
@@ -70,7 +70,7 @@ EXAMPLES = {
             _under("name", rejected=3),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             _under("email", rejected=1, approved=1),
             # "Tom" is many people: two rejected comments under a name say nothing.
             _under("name", rejected=2),
@@ -87,13 +87,13 @@ EXAMPLES = {
             _under("system", rejected=40),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             _under("address", rejected=1),
             # A university, an office, a carrier: sincere people write from there, too.
             _under("address", rejected=10, approved=2),
             _under("system", rejected=900, approved=300),
             Example(
-                text=_TEXT,
+                _TEXT,
                 history=History(
                     address=TrackRecord(everywhere=Record(rejected=20)),
                     email=TrackRecord(everywhere=Record(approved=1)),
@@ -108,7 +108,7 @@ EXAMPLES = {
             _under("address", approved=40, rejected=1),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             _under("address", approved=1),
             _under("address", approved=10, rejected=3),
             _under("network", approved=2),
@@ -122,7 +122,7 @@ EXAMPLES = {
             _under("email_domain", rejected=30, approved=2),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             _under("email_domain", rejected=2),
             # A free mail service.
             _under("email_domain", rejected=900, approved=300),
@@ -136,7 +136,7 @@ EXAMPLES = {
             _under("content", rejected=40),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             _under("content", rejected=1, approved=1),
             _under("content", rejected=3, approved=9),
             _under("content", approved=7),
@@ -152,7 +152,7 @@ EXAMPLES = {
             decided("I drew it on https://ana-karlsson.example.org/air", "account", approved=4),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             decided(_TEXT, "email", approved=1),
             decided(_TEXT, "email", approved=2, rejected=2),
             # Anybody can write under the name of a regular.
@@ -169,18 +169,18 @@ EXAMPLES = {
             decided(_LINKED_TEXT, "domains", rejected=9, approved=1),
             decided(_LINKED_TEXT, "domains", rejected=40),
             Example(
-                text="Same here, the third valve was stuck.",
+                "Same here, the third valve was stuck.",
                 author_url="https://valves-and-more.com",
                 history=History(domains=TrackRecord(everywhere=Record(rejected=7))),
             ),
         ),
         silent_on=(
-            Example(text=_LINKED_TEXT),
+            Example(_LINKED_TEXT),
             decided(_LINKED_TEXT, "domains", rejected=1, approved=1),
             decided(_LINKED_TEXT, "domains", rejected=3, approved=9),
             decided(_LINKED_TEXT, "domains", approved=7),
             Example(
-                text="See https://en.wikipedia.org/wiki/Valve",
+                "See https://en.wikipedia.org/wiki/Valve",
                 history=History(domains=TrackRecord(everywhere=Record(rejected=7))),
             ),
         ),
@@ -192,7 +192,7 @@ EXAMPLES = {
             _seen("address", hour=90, day=90),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             _seen("email", hour=8, day=20),
             _seen("email", hour=12, day=12, approved=9),
             # A class writes its comments in one lesson.
@@ -202,77 +202,75 @@ EXAMPLES = {
     ),
     "copy_burst": Examples(
         fires_on=(
-            Example(text=_TEXT, history=_copies(3)),
-            Example(text=_TEXT, history=_copies(40)),
-            Example(text=_LINKED, history=_links(9, 9)),
-            Example(text=_LINKED, history=_links(1, 30)),
+            Example(_TEXT, history=_copies(3)),
+            Example(_TEXT, history=_copies(40)),
+            Example(_LINKED, history=_links(9, 9)),
+            Example(_LINKED, history=_links(1, 30)),
         ),
         silent_on=(
-            Example(text=_TEXT),
+            Example(_TEXT),
             # Sent twice by an impatient hand.
-            Example(text=_TEXT, history=_copies(2)),
-            Example(text=_LINKED, history=_links(4, 8)),
-            Example(text="See https://en.wikipedia.org/wiki/Valve", history=_links(60, 400)),
+            Example(_TEXT, history=_copies(2)),
+            Example(_LINKED, history=_links(4, 8)),
+            Example("See https://en.wikipedia.org/wiki/Valve", history=_links(60, 400)),
         ),
     ),
     "offer_after_remarks": Examples(
         fires_on=(
-            Example(text=_OFFER, history=_approved(4)),
-            Example(text=_OFFER, history=_approved(40)),
+            Example(_OFFER, history=_approved(4)),
+            Example(_OFFER, history=_approved(40)),
             Example(
-                text="Call +44 7700 900123 and ask for a quote, we do valves.",
+                "Call +44 7700 900123 and ask for a quote, we do valves.",
                 history=_approved(12),
             ),
         ),
         silent_on=(
-            Example(text=_OFFER),
-            Example(text=_OFFER, history=_approved(3)),
+            Example(_OFFER),
+            Example(_OFFER, history=_approved(3)),
             # Moderators have seen what this one offers.
-            Example(text=_OFFER, history=_approved(40, 1)),
-            Example(text=_OFFER, history=_approved(40), trust_level=3),
+            Example(_OFFER, history=_approved(40, 1)),
+            Example(_OFFER, history=_approved(40), trust_level=3),
             # An ordinary link to a source.
-            Example(
-                text="It is all on https://ana-karlsson.example.org/air", history=_approved(40)
-            ),
-            Example(text="The third valve was stuck here, too.", history=_approved(40)),
+            Example("It is all on https://ana-karlsson.example.org/air", history=_approved(40)),
+            Example("The third valve was stuck here, too.", history=_approved(40)),
         ),
     ),
     "added_by_edit": Examples(
         fires_on=(
-            Example(text=_EDITED, edit=Edit.ADDED_OFFER),
-            Example(text="Same here. Edit: see https://ana.example.org", edit=Edit.ADDED_LINK),
-            Example(text="Same here. Edit: HissStop is 20% off.", edit=Edit.ADDED_OFFER),
+            Example(_EDITED, edit=Edit.ADDED_OFFER),
+            Example("Same here. Edit: see https://ana.example.org", edit=Edit.ADDED_LINK),
+            Example("Same here. Edit: HissStop is 20% off.", edit=Edit.ADDED_OFFER),
         ),
         silent_on=(
-            Example(text=_EDITED),
-            Example(text="Same here. Edit: the fourth valve, not the third.", edit=Edit.APPROVED),
+            Example(_EDITED),
+            Example("Same here. Edit: the fourth valve, not the third.", edit=Edit.APPROVED),
             # Nobody had approved it yet.
-            Example(text=_EDITED, edit=Edit.UNAPPROVED),
+            Example(_EDITED, edit=Edit.UNAPPROVED),
         ),
     ),
     "rejected_before_edit": Examples(
         fires_on=(
-            Example(text="Thanks, the noise is gone.", edit=Edit.REJECTED),
-            Example(text=_EDITED, edit=Edit.REJECTED),
-            Example(text="Same here.", edit=Edit.REJECTED),
+            Example("Thanks, the noise is gone.", edit=Edit.REJECTED),
+            Example(_EDITED, edit=Edit.REJECTED),
+            Example("Same here.", edit=Edit.REJECTED),
         ),
         silent_on=(
-            Example(text="Thanks, the noise is gone."),
-            Example(text=_EDITED, edit=Edit.UNAPPROVED),
-            Example(text=_EDITED, edit=Edit.BY_STAFF),
+            Example("Thanks, the noise is gone."),
+            Example(_EDITED, edit=Edit.UNAPPROVED),
+            Example(_EDITED, edit=Edit.BY_STAFF),
         ),
     ),
     "dormant_account": Examples(
         fires_on=(
-            Example(text=_OFFER, history=_quiet(120)),
-            Example(text=_OFFER, history=_quiet(390)),
-            Example(text="Call +44 7700 900123, we do valves.", history=_quiet(250)),
+            Example(_OFFER, history=_quiet(120)),
+            Example(_OFFER, history=_quiet(390)),
+            Example("Call +44 7700 900123, we do valves.", history=_quiet(250)),
         ),
         silent_on=(
-            Example(text=_OFFER),
-            Example(text=_OFFER, history=_quiet(30)),
-            Example(text=_OFFER, history=_quiet(300, offered=2)),
-            Example(text="Back after a year, and the third valve is stuck.", history=_quiet(350)),
+            Example(_OFFER),
+            Example(_OFFER, history=_quiet(30)),
+            Example(_OFFER, history=_quiet(300, offered=2)),
+            Example("Back after a year, and the third valve is stuck.", history=_quiet(350)),
         ),
     ),
     "pitch_after_remarks": Examples(

@@ -11,45 +11,45 @@ _ENGLISH_POST = (
 EXAMPLES = {
     "mixed_script_words": Examples(
         fires_on=(
-            Example(text="best \u0441asin\u043e in town"),
-            Example(text="\u0440ayday l\u043eans, no check"),
-            Example(text="cheap vi\u03b1gra online"),
+            Example("best \u0441asin\u043e in town"),
+            Example("\u0440ayday l\u043eans, no check"),
+            Example("cheap vi\u03b1gra online"),
         ),
         silent_on=(
-            Example(text="Поставил Linux и настроил VPN, на моём iPhone всё работает"),
-            Example(text="A 4.7\u03bcF cap and a 10k\u03a9 resistor, \u0394T of 5"),
-            Example(text="Разница между GPSом и ГЛОНАСС видна на карте"),
-            Example(text="Η λέξη email γράφεται με λατινικά"),
+            Example("Поставил Linux и настроил VPN, на моём iPhone всё работает"),
+            Example("A 4.7\u03bcF cap and a 10k\u03a9 resistor, \u0394T of 5"),
+            Example("Разница между GPSом и ГЛОНАСС видна на карте"),
+            Example("Η λέξη email γράφεται με λατινικά"),
         ),
     ),
     "stray_quotation_mark": Examples(
         fires_on=(
             Example(
-                text='"What a thoughtful guide to radiators! It explains the order of the valves so'
+                '"What a thoughtful guide to radiators! It explains the order of the valves so'
                 ' clearly that anybody can follow it."'
             ),
             Example(
-                text='"Such an insightful post about wood stoves. The balance of warmth and care is'
+                '"Such an insightful post about wood stoves. The balance of warmth and care is'
                 " truly inspiring."
             ),
             Example(
-                text="“Two winters with a stove is a beautiful reminder that patience and warmth go"
+                "“Two winters with a stove is a beautiful reminder that patience and warmth go"
                 " hand in hand.”"
             ),
         ),
         silent_on=(
             Example(
-                text='"Turn the pump off first" is the step that everybody forgets, and then the'
+                '"Turn the pump off first" is the step that everybody forgets, and then the'
                 " hall"
                 " is wet."
             ),
-            Example(text='"Patience is a radiator."'),
+            Example('"Patience is a radiator."'),
             Example(
-                text='The manual says "open the lowest valve first", which is wrong for two-pipe'
+                'The manual says "open the lowest valve first", which is wrong for two-pipe'
                 ' systems, and "a quarter turn".'
             ),
             Example(
-                text='"Only the third valve?" she asked, and I said "no, all of them", which took'
+                '"Only the third valve?" she asked, and I said "no, all of them", which took'
                 ' the whole "short" evening.'
             ),
         ),
@@ -57,40 +57,38 @@ EXAMPLES = {
     "language_mismatch": Examples(
         fires_on=(
             Example(
-                text="Займы онлайн без отказа и проверок, деньги сразу: https://zaim.example.com/a",
+                "Займы онлайн без отказа и проверок, деньги сразу: https://zaim.example.com/a",
                 post_title="Bleeding a radiator",
                 post_excerpt=_ENGLISH_POST,
             ),
             Example(
-                text="Die besten Ventile für das Haus und die Wohnung gibt es auf ventil-kaufen.de",
+                "Die besten Ventile für das Haus und die Wohnung gibt es auf ventil-kaufen.de",
                 post_title="Bleeding a radiator",
                 post_excerpt=_ENGLISH_POST,
             ),
             Example(
-                text="This is the casino that you have to try with your friends: https://spin.bet",
+                "This is the casino that you have to try with your friends: https://spin.bet",
                 post_title="Heizung entlüften",
                 post_excerpt="Zuerst ist die Pumpe abzustellen, und das Wasser muss sich für eine"
                 " Weile setzen.",
             ),
         ),
         silent_on=(
-            Example(text="Где найти машину на прокат?", post_title="Bleeding a radiator in winter"),
+            Example("Где найти машину на прокат?", post_title="Bleeding a radiator in winter"),
             Example(
-                text="Bei mir ist das dritte Ventil fest, und ich weiß nicht, wie man es löst.",
+                "Bei mir ist das dritte Ventil fest, und ich weiß nicht, wie man es löst.",
                 post_title="Bleeding a radiator",
                 post_excerpt=_ENGLISH_POST,
             ),
+            Example("Спасибо, у меня было точно так же, помог третий узел.", post_title="nginx"),
             Example(
-                text="Спасибо, у меня было точно так же, помог третий узел.", post_title="nginx"
-            ),
-            Example(
-                text="Die Ventile für das Haus gibt es auf ventil-kaufen.de und nicht im Baumarkt",
+                "Die Ventile für das Haus gibt es auf ventil-kaufen.de und nicht im Baumarkt",
                 post_title="Heizung entlüften",
                 post_excerpt="Zuerst ist die Pumpe abzustellen, und das Wasser muss sich für eine"
                 " Weile setzen.",
             ),
             Example(
-                text="La vanne du bas est la bonne, voir https://fr.wikipedia.org/wiki/Radiateur"
+                "La vanne du bas est la bonne, voir https://fr.wikipedia.org/wiki/Radiateur"
                 " pour les détails et une photo.",
                 post_title="Bleeding a radiator",
                 post_excerpt=_ENGLISH_POST,
@@ -100,37 +98,35 @@ EXAMPLES = {
     "broken_lines": Examples(
         fires_on=(
             Example(
-                text="Wonderful write-up, I was looking for this kind of guide\nfor a long time and"
+                "Wonderful write-up, I was looking for this kind of guide\nfor a long time and"
                 " finally found it. Keep up the great\nwork and greetings from my family."
             ),
             Example(
-                text="The owner of this pool shop has kept prices low for years,\r\nand the"
+                "The owner of this pool shop has kept prices low for years,\r\nand the"
                 " delivery is free. You will not find anything better around here."
             ),
             Example(
-                text="Je voulais vous dire que votre article sur les poêles est\nvraiment complet,"
+                "Je voulais vous dire que votre article sur les poêles est\nvraiment complet,"
                 " je le recommande à mes clients."
             ),
         ),
         silent_on=(
             Example(
-                text="The third valve was stuck, and it took me an hour to see that it was.\nOpened"
+                "The third valve was stuck, and it took me an hour to see that it was.\nOpened"
                 " it, bled the radiator, warm again. Thank you for the drawing."
             ),
+            Example("What we took along:\nbread and cheese\ntwo ropes\na map of the old paths"),
             Example(
-                text="What we took along:\nbread and cheese\ntwo ropes\na map of the old paths"
-            ),
-            Example(
-                text="i tried this with the small stove we have in the kitchen\nand it only smokes,"
+                "i tried this with the small stove we have in the kitchen\nand it only smokes,"
                 " does anybody know how long the pipe has to be"
             ),
             Example(
-                text="With the new release I get this when the pump starts:\n```\nwarning: the"
+                "With the new release I get this when the pump starts:\n```\nwarning: the"
                 " pressure is lower than what the manual asks for\nwaiting for the second"
                 " valve\n```"
             ),
             Example(
-                text="The drawing I mean is in the second part of this old manual\n"
+                "The drawing I mean is in the second part of this old manual\n"
                 "https://manuals.example/pump.pdf"
             ),
         ),

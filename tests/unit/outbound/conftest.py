@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 
 import pytest
 
-from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
+from service.domain.comment import CommentId
+from service.domain.delivery import Delivery, Endpoint
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
-from tests.factories import NOW, SITE
+from tests import factories
+from tests.factories import SITE
 from tests.sites import Site, running_site
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
 ENDPOINT = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=(SECRET,))
-_numbers = itertools.count(1)
 
 
 def make_delivery(url: str, **changes) -> Delivery:
-    values = {
-        "id": f"msg_{next(_numbers):04d}",
-        "seq": 1,
-        "site_id": SITE,
-        "comment_id": "c1",
-        "event": EventKind.VERDICT,
-        "form": DeliveryForm.STANDARD_WEBHOOK,
-        "url": url,
-        "payload": '{"type":"comment.judged"}',
-        "created_at": NOW,
-    }
-    return Delivery(**(values | changes))
+    return factories.make_delivery(CommentId("c1"), url=url, **changes)
 
 
 def make_notifier(

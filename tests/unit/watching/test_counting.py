@@ -15,8 +15,7 @@ from service.domain.verdict import Outcome
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.observing import JudgedBatch
 from service.watching.counting import CountingObserver
-from tests.contract.test_delivery_store import make_delivery
-from tests.factories import NOW, make_comment, make_verdict
+from tests.factories import NOW, make_comment, make_delivery, make_verdict
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Holds what remembers the tokens of comment forms to telling a second use from a repeat."""
+"""Holds what remembers a first use to it: of tokens of comment forms, of a day's digest."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import secrets
 import pytest
 
 from service.domain.comment import SiteId
+from service.stores.valkey.digest_claims import ValkeyDigestClaims
 from service.stores.valkey.spent_tokens import ValkeySpentTokens
 from tests.factories import SITE
-from tests.in_memory import MemorySpentTokens
+from tests.in_memory import MemoryDigestClaims, MemorySpentTokens
 
 OTHER = SiteId("site-2")
 
@@ -25,16 +26,11 @@ def spent(request):
     store.close()
 
 
-def test_a_token_is_used_once(spent):
+def test_a_token_is_used_once_though_the_same_use_may_come_again(spent):
     assert spent.spend("one", use="this comment", site_id=SITE)
     assert spent.spend("two", use="that comment", site_id=SITE)
     assert not spent.spend("one", use="that comment", site_id=SITE)
-
-
-def test_the_same_use_may_come_again(spent):
-    assert spent.spend("again", use="this comment", site_id=SITE)
-    assert not spent.spend("again", use="that comment", site_id=SITE)
-    assert spent.spend("again", use="this comment", site_id=SITE)
+    assert spent.spend("one", use="this comment", site_id=SITE)
 
 
 def test_only_a_site_whose_tokens_are_used_has_any(spent):
@@ -44,3 +40,23 @@ def test_only_a_site_whose_tokens_are_used_has_any(spent):
 
     assert spent.are_used_by(OTHER)
     assert not spent.are_used_by(SiteId("site-3"))
+
+
+@pytest.fixture(params=["memory", "valkey"])
+def claims(request):
+    if request.param == "memory":
+        yield MemoryDigestClaims()
+        return
+    url = request.getfixturevalue("valkey").url
+    store = ValkeyDigestClaims(url, prefix=secrets.token_hex(4))
+    yield store
+    store.close()
+
+
+def test_a_digest_is_claimed_once_until_it_is_released(claims):
+    claimed = [claims.claim(day) for day in ("2026-11-26", "2026-11-26", "2026-11-27")]
+    for day in ("2026-11-26", "nothing"):
+        claims.release(day)
+
+    assert claimed == [True, False, True]
+    assert claims.claim("2026-11-26")
