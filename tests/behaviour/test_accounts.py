@@ -77,73 +77,49 @@ def test_a_regular_s_link_to_a_source_is_vouched_for_as_before(services):
     assert source.outcome is Outcome.HAM
 
 
-def test_approved_offers_vouch_for_offers(services):
+def test_approved_offers_vouch_for_offers_of_the_same_account(services):
     post_approved(OFFER, services, 6)
 
     offer = post(OFFER, services)
+    stranger = make_comment(OFFER, author=Author(name="Bo Dale", account_id="u-8"))
+    stranger = with_sender(stranger, address=None, email=None, reputation=services.reputation)
+    submit_to(services, stranger)
+    others = services.review.cases.get(stranger.id).verdict
+
+    assert "approved_person_before" not in seen(others)
 
     assert "approved_person_before" in seen(offer)
     assert "offer_after_remarks" not in seen(offer)
 
 
-def test_another_account_s_record_vouches_for_nobody(services):
-    comment = make_comment(author=Author(account_id="u-7"))
-    kept = with_sender(comment, address=None, email=None, reputation=services.reputation)
-    other = make_comment(author=Author(account_id="u-8"))
-
-    assert kept.sender.account_key is not None
-    other = with_sender(other, address=None, email=None, reputation=services.reputation)
-    assert other.sender.account_key not in {None, kept.sender.account_key}
-
-
-def edited(
-    services: Services, first: str, then: str, *, approved: bool, by_staff: bool = False
-) -> Edit | None:
+@pytest.mark.parametrize(
+    ("first", "then", "how", "edit"),
+    [
+        (REMARK, f"{REMARK} Edit: the fourth.", {}, Edit.APPROVED),
+        (REMARK, f"{REMARK} {SOURCE}", {}, Edit.ADDED_LINK),
+        (REMARK, f"{REMARK} {OFFER}", {}, Edit.ADDED_OFFER),
+        (OFFER, f"{OFFER} Edit: typo.", {}, Edit.APPROVED),
+        # What the site's own people add is not the author's offer.
+        (REMARK, f"{REMARK} {OFFER}", {"by_staff": True}, Edit.BY_STAFF),
+        (REMARK, f"{REMARK} {OFFER}", {"approved": False}, Edit.UNAPPROVED),
+    ],
+)
+def test_an_edit_is_told_by_what_it_adds_to_what_was_approved(first, then, how, edit):
+    approved = how.get("approved", True)
+    services = make_services(classifier=FixedClassifier(p_spam=0.07 if approved else 0.5))
     versions = [
-        by_mara(
-            text,
-            services,
-            site_comment_id="w-1",
-            written_at=NOW + timedelta(seconds=number),
-        )
+        by_mara(text, services, site_comment_id="w-1", written_at=NOW + timedelta(seconds=number))
         for number, text in enumerate((first, then))
     ]
     before = submit_version(NewComment(comment=versions[0], lane=Lane.BULK), services, by="test")
-    assert before is not None
     if approved:
-        approve(services, before)
+        approve(services, CommentId(before))
+
     new = NewComment(comment=versions[1], lane=Lane.BULK)
+    by_staff = how.get("by_staff", False)
     after = submit_version(new, services, by="test", by_staff=by_staff)
-    assert after is not None
-    return services.review.cases.get(after).comment.edit
 
-
-@pytest.mark.parametrize(
-    ("then", "edit"),
-    [
-        (f"{REMARK} Edit: the fourth.", Edit.APPROVED),
-        (f"{REMARK} {SOURCE}", Edit.ADDED_LINK),
-        (f"{REMARK} {OFFER}", Edit.ADDED_OFFER),
-    ],
-)
-def test_an_edit_after_approval_is_told_by_what_it_adds(services, then, edit):
-    assert edited(services, REMARK, then, approved=True) is edit
-
-
-def test_an_edit_that_comes_before_anybody_approved_is_just_an_edit():
-    unsure = make_services(classifier=FixedClassifier(p_spam=0.5))
-
-    assert edited(unsure, REMARK, f"{REMARK} {OFFER}", approved=False) is Edit.UNAPPROVED
-
-
-def test_what_the_site_s_own_people_add_is_not_the_author_s_offer(services):
-    edit = edited(services, REMARK, f"{REMARK} {OFFER}", approved=True, by_staff=True)
-
-    assert edit is Edit.BY_STAFF
-
-
-def test_an_offer_that_was_there_before_is_not_added(services):
-    assert edited(services, OFFER, f"{OFFER} Edit: typo.", approved=True) is Edit.APPROVED
+    assert services.review.cases.get(CommentId(after)).comment.edit is edit
 
 
 def test_an_export_tells_what_the_person_s_account_did(services):

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.comment import CommentId
+from service.domain.comment import Comment, CommentId
 from service.domain.decision import Mode, Ruling
-from service.domain.delivery import DeliveryForm, DeliveryState, EventKind
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, EventKind
 from service.domain.errors import ConflictError, InvalidInputError
 from service.domain.verdict import Outcome
 from service.moderation.intake.revise import submit_version
@@ -22,6 +22,7 @@ from service.moderation.telling.callbacks import (
     set_applier,
     set_callback,
 )
+from service.outbound.guard import OutboundRules
 from service.ports.comments import Lane, NewComment
 from tests.applying import OTHER_TOKEN, SCENARIOS, World, decided, world_of
 from tests.factories import SITE, make_comment
@@ -87,6 +88,29 @@ def enforcing():
         yield made
 
 
+def apply_to(world: World, token: str = TOKEN, **given) -> None:
+    """Have the site's decisions applied at its platform."""
+    services, given = world.services, {"url": world.platform.url} | given
+    form = world.platform.form
+    set_applier(SITE, form, token, services.telling, services.common, actor="ada", **given)
+
+
+def messages(world: World, state: DeliveryState | None = None) -> list[Delivery]:
+    """Return what is told of the site, newest first."""
+    return world.services.telling.deliveries.recent(state=state, site_id=SITE, limit=9)
+
+
+def tries(world: World, delivery: Delivery) -> list[DeliveryAttempt]:
+    return world.services.telling.deliveries.attempts(delivery.id)
+
+
+def edit(world: World, comment: Comment, text: str) -> CommentId:
+    """Have the site send other words of its comment."""
+    new = replace(comment, id=make_comment().id, text=text)
+    found = submit_version(NewComment(comment=new, lane=Lane.BULK), world.services, by="test")
+    return CommentId(found)
+
+
 def hide_of(world: World) -> str:
     return expected(world.platform.form.value, [(HIDE, "ok")])[0]
 
@@ -130,10 +154,7 @@ def test_a_refused_token_stops_all_and_loses_nothing(world):
     assert stopped.refused_at is not None
     assert world.platform.said == expected(world.platform.form.value, [(HIDE, "refused")])
     assert asked == len(world.platform.said)
-    waiting = world.services.telling.deliveries.recent(
-        state=DeliveryState.WAITING, site_id=SITE, limit=9
-    )
-    assert len(waiting) == 4
+    assert len(messages(world, DeliveryState.WAITING)) == 4
 
 
 def test_a_comment_that_is_gone_there_needs_nothing_more(world):
@@ -145,11 +166,11 @@ def test_a_comment_that_is_gone_there_needs_nothing_more(world):
     world.undo(comment)
     world.wait(60)
 
-    [undo, ruling] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+    [undo, ruling] = messages(world)
     assert asked == 1
     assert len(world.platform.said) == 1
     assert {undo.state, ruling.state} == {DeliveryState.DELIVERED}
-    [tried] = world.services.telling.deliveries.attempts(ruling.id)
+    [tried] = tries(world, ruling)
     assert tried.problem == "the comment is not there any more"
 
 
@@ -160,21 +181,12 @@ def test_comments_that_came_another_way_are_nothing_to_the_platform(world):
     world.wait(60)
 
     assert world.platform.said == []
-    assert world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9) == []
+    assert messages(world) == []
 
 
 def test_a_site_may_have_decisions_alone_applied(enforcing):
     platform = enforcing.platform
-    set_applier(
-        SITE,
-        platform.form,
-        TOKEN,
-        enforcing.services.telling,
-        enforcing.services.common,
-        actor="test",
-        url=platform.url,
-        events=[EventKind.DECISION],
-    )
+    apply_to(enforcing, events=[EventKind.DECISION])
 
     comment = enforcing.submit(0.99)
     enforcing.wait(60)
@@ -186,18 +198,14 @@ def test_a_site_may_have_decisions_alone_applied(enforcing):
 
 
 def test_an_edit_after_a_rejection_does_not_bring_it_back_and_an_approval_of_it_does(world):
-    decided(world)
-    [first] = world.services.intake.comments.find_by_site_ids(
-        SITE, [world.platform.site_comment_id]
-    ).values()
-    kept = world.services.review.cases.get(first).comment
-    edit = replace(make_comment("All new words."), author=kept.author)
-    edit = replace(edit, site_comment_id=world.platform.site_comment_id)
+    comment = world.submit()
+    world.decide(comment)
+    world.wait(60)
 
-    second = submit_version(NewComment(comment=edit, lane=Lane.BULK), world.services, by="test")
+    second = edit(world, comment, "All new words.")
     world.wait(60)
     after_edit = list(world.platform.said)
-    world.decide(world.services.review.cases.get(CommentId(second)).comment, Ruling.APPROVE)
+    world.decide(world.services.review.cases.get(second).comment, Ruling.APPROVE)
     world.wait(60)
 
     assert after_edit == [hide_of(world)]
@@ -209,12 +217,11 @@ def test_what_a_person_approved_is_not_hidden_for_its_formatting(enforcing):
     enforcing.wait(60)
     enforcing.decide(comment, Ruling.APPROVE)
     enforcing.wait(60)
-    edit = replace(comment, id=make_comment().id, text=f"**{comment.text}**\n")
 
-    second = submit_version(NewComment(comment=edit, lane=Lane.BULK), enforcing.services, by="test")
+    second = edit(enforcing, comment, f"**{comment.text}**\n")
     enforcing.wait(60)
 
-    assert enforcing.services.review.cases.get(CommentId(second)).verdict.outcome is Outcome.SPAM
+    assert enforcing.services.review.cases.get(second).verdict.outcome is Outcome.SPAM
     assert enforcing.platform.said == [hide_of(enforcing), restore_of(enforcing)]
 
 
@@ -223,8 +230,7 @@ def test_a_rejection_of_words_that_were_replaced_meanwhile_hides_nothing(world):
     world.platform.go_away()
     world.decide(comment)
     world.wait(60)
-    edit = replace(make_comment("All new words."), site_comment_id=world.platform.site_comment_id)
-    submit_version(NewComment(comment=edit, lane=Lane.BULK), world.services, by="test")
+    edit(world, comment, "All new words.")
 
     world.platform.come_back()
     world.wait(10_800, step=300)
@@ -240,20 +246,12 @@ def test_messages_for_a_platform_that_is_left_are_given_up(world):
     remove_callback(SITE, world.services.telling, world.services.common, actor="ada")
     world.wait(3_600, step=60)
 
-    [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+    [delivery] = messages(world)
     assert delivery.state is DeliveryState.DEAD
-    last = world.services.telling.deliveries.attempts(delivery.id)[-1]
+    last = tries(world, delivery)[-1]
     assert last.problem == "the site wants no callbacks any more"
     world.platform.come_back()
-    set_applier(
-        SITE,
-        world.platform.form,
-        TOKEN,
-        world.services.telling,
-        world.services.common,
-        actor="ada",
-        url=world.platform.url,
-    )
+    apply_to(world)
     replay_deliveries(world.services.telling, world.services.common, actor="ada")
     world.deliver_due()
     assert world.platform.said == [hide_of(world)]
@@ -289,11 +287,11 @@ def test_tokens_stand_in_no_log_no_message_and_no_print(world, caplog):
     world.wait(60)
 
     assert world.platform.hidden
-    kept = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+    kept = messages(world)
     printed = [
         repr(world.endpoint()),
         repr(kept),
-        repr([world.services.telling.deliveries.attempts(one.id) for one in kept]),
+        repr([tries(world, one) for one in kept]),
         repr(world.services.common.audit_log.recent(subject=SITE)),
         *(repr(record.__dict__) for record in caplog.records),
     ]
@@ -314,43 +312,24 @@ def test_an_answer_that_leads_elsewhere_takes_the_token_nowhere(world):
 
 
 @pytest.mark.parametrize(
-    "token", ["", "short", "with space inside", "two\nlines-of-it", "tökén-tökén"]
+    ("field", "given"),
+    [
+        *[
+            ("token", one)
+            for one in ("", "short", "with space inside", "two\nlines", "tökén-tökén")
+        ],
+        *[("url", one) for one in ("https://127.0.0.2/", "https://169.254.169.254/", "ftp://a.b")],
+    ],
 )
-def test_what_is_no_token_is_refused(token, world):
-    with pytest.raises(InvalidInputError) as refused:
-        set_applier(
-            SITE,
-            world.platform.form,
-            token,
-            world.services.telling,
-            world.services.common,
-            actor="ada",
-            url=world.platform.url,
-        )
-
-    assert [problem.field for problem in refused.value.problems] == ["token"]
-    assert world.endpoint().secrets == (TOKEN,)
-
-
-@pytest.mark.parametrize(
-    "url", ["https://127.0.0.2/", "https://169.254.169.254/", "ftp://a.example"]
-)
-def test_an_address_within_is_refused(url, world):
-    rules = replace(world.services.telling.notifier._rules, allow_networks=())
-    world.services.telling.notifier._rules = rules
+def test_what_is_no_token_or_an_address_within_is_refused(field, given, world):
+    world.services.telling.notifier._rules = OutboundRules()
+    before = world.endpoint()
 
     with pytest.raises(InvalidInputError) as refused:
-        set_applier(
-            SITE,
-            world.platform.form,
-            TOKEN,
-            world.services.telling,
-            world.services.common,
-            actor="ada",
-            url=url,
-        )
+        apply_to(world, **{"url": "https://93.184.215.14/"} | {field: given})
 
-    assert [problem.field for problem in refused.value.problems] == ["url"]
+    assert [problem.field for problem in refused.value.problems] == [field]
+    assert world.endpoint() == before
 
 
 def test_a_host_that_leads_within_is_not_called(world):
@@ -378,8 +357,8 @@ def test_a_post_that_its_owner_may_not_delete_holds_up_no_other():
         world.platform.allows = False
         decided(world)
 
-        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
-        last = world.services.telling.deliveries.attempts(delivery.id)[-1]
+        [delivery] = messages(world)
+        last = tries(world, delivery)[-1]
         assert delivery.state is DeliveryState.DEAD
         assert last.problem == "the platform does not allow this to the token's owner"
         assert last.status == 403
@@ -391,7 +370,7 @@ def test_a_404_of_a_wrong_address_is_not_taken_for_a_comment_that_is_gone():
         world.platform.fails = lambda: (404, "", {"message": "no such page"})
         decided(world)
 
-        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+        [delivery] = messages(world)
         assert delivery.state is DeliveryState.WAITING
 
 
@@ -403,16 +382,12 @@ def test_an_id_that_is_no_number_leads_to_no_other_address():
             )
         world.wait(60)
 
-        found = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+        found = messages(world)
         assert {one.state for one in found} == {DeliveryState.DEAD}
         assert world.platform.site.connections == 0
 
 
 # GitHub alone
-
-
-def github():
-    return world_of("github")
 
 
 @pytest.mark.parametrize(
@@ -440,19 +415,19 @@ def github():
     ],
 )
 def test_errors_within_an_answer_of_200_are_understood(error, problem, refused, state):
-    with github() as world:
+    with world_of("github") as world:
         world.platform.error = error
         decided(world)
 
-        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+        [delivery] = messages(world)
         assert not world.platform.hidden
-        assert world.services.telling.deliveries.attempts(delivery.id)[0].problem == problem
+        assert tries(world, delivery)[0].problem == problem
         assert (world.endpoint().refused_at is not None) is refused
         assert delivery.state is (state or DeliveryState.WAITING)
 
 
 def test_githubs_limit_that_is_used_up_ends_when_it_says():
-    with github() as world:
+    with world_of("github") as world:
         ends = int(world.clock().timestamp()) + 30 + 600
         headers = f"X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: {ends}\r\n"
         error = {"type": "RATE_LIMITED", "message": "API rate limit exceeded"}
@@ -467,32 +442,15 @@ def test_githubs_limit_that_is_used_up_ends_when_it_says():
 
 
 def test_a_comment_without_a_node_id_is_given_up_and_said():
-    with github() as world:
+    with world_of("github") as world:
         world.decide(world.submit(site_comment_id="github:issue_comment-77"))
         world.wait(60)
 
-        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
-        [tried] = world.services.telling.deliveries.attempts(delivery.id)
+        [delivery] = messages(world)
+        [tried] = tries(world, delivery)
         assert delivery.state is DeliveryState.DEAD
         assert tried.problem == "the comment's id at the platform is not known"
         assert world.platform.said == []
-
-
-def test_githubs_own_address_is_known():
-    with github() as world:
-        services = _as_outside(world)
-
-        endpoint = set_applier(
-            SITE, DeliveryForm.GITHUB, TOKEN, services.telling, services.common, actor="test"
-        )
-
-        assert endpoint.url == "https://api.github.com/graphql"
-
-
-def _as_outside(world):
-    rules = replace(world.services.telling.notifier._rules, ports=frozenset({443}))
-    world.services.telling.notifier._rules = rules
-    return world.services
 
 
 def _id(world, number: int) -> str:

@@ -7,13 +7,13 @@ import pytest
 from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import ConflictError, InvalidInputError, StoreUnavailableError
+from service.domain.errors import ConflictError, InvalidInputError
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.bulk_decisions import PORTION, decide_together, undo_bulk_decision
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment
-from tests.fakes import make_services, make_site, submit_to, with_ports
+from tests.fakes import Overridden, make_services, make_site, submit_to, with_ports
 
 OTHER_SITE = SiteId("site-2")
 
@@ -74,93 +74,39 @@ def test_what_is_ruled_so_withdrawn_unknown_of_another_site_or_named_twice_is_le
     assert rulings(theirs, services) == [None]
 
 
-class Failing:
-    """Passes calls on to a store and fails at one of them, once."""
+def reject_while(services, ids, happens, **asked):
+    """Reject comments while something happens after each portion."""
 
-    def __init__(self, store, method: str, at: int) -> None:
-        self._store, self._method, self._calls_left = store, method, at
+    def add_many(decisions, **how):
+        changed = services.review.decisions.add_many(decisions, **how)
+        happens()
+        return changed
 
-    def __getattr__(self, name):
-        if name == self._method:
-            self._calls_left -= 1
-            if self._calls_left == 0:
-                raise StoreUnavailableError("the database went away")
-        return getattr(self._store, name)
-
-
-@pytest.mark.parametrize(("method", "at"), [("add_many", 2), ("mark_remembered", 1)])
-def test_a_bulk_decision_that_died_half_way_is_finished_by_repeating_it_and_decides_nothing_twice(
-    services, method, at
-):
-    ids = submit(services, PORTION + 5)
-    dying = with_ports(services, decisions=Failing(services.review.decisions, method, at))
-    if method == "add_many":
-        with pytest.raises(StoreUnavailableError):
-            reject(ids, dying, bulk_decision_id="str_1")
-        undo_decision(ids[0], services, undone_by="grace")
-    else:
-        reject(ids, dying, bulk_decision_id="str_1")
-
-    bulk_decision = reject(ids, services, bulk_decision_id="str_1")
-    again = reject(ids, services, bulk_decision_id="str_1")
-
-    assert bulk_decision == again
-    assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (PORTION + 5, 0)
-    assert all(len(case.decisions) == 1 for case in services.review.cases.find(ids))
-    assert [act for _, act, _ in acts(services)].count("reject together") == 1
-
-
-def test_an_undoing_that_died_half_way_is_finished_by_repeating_it(services):
-    ids = submit(services, PORTION + 5)
-    bulk_decision = reject(ids, services)
-    dying = with_ports(services, decisions=Failing(services.review.decisions, "undo_many", 2))
-    with pytest.raises(StoreUnavailableError):
-        undo_bulk_decision(bulk_decision.id, dying, undone_by="ada")
-
-    half_way = services.review.bulk_decisions.get(bulk_decision.id)
-    after = undo_bulk_decision(bulk_decision.id, services, undone_by="ada")
-
-    assert half_way.n_in_force == 5
-    assert after.n_in_force == 0
-    assert set(rulings(ids, services)) == {None}
+    disturbed = Overridden(services.review.decisions, add_many=add_many)
+    return reject(ids, with_ports(services, decisions=disturbed), **asked)
 
 
 def test_what_is_taken_back_while_it_is_decided_goes_no_further(services):
-    ids = submit(services, 2 * PORTION)
-
-    class Interrupted:
-        def __getattr__(self, name):
-            return getattr(services.review.decisions, name)
-
-        def add_many(self, decisions, **asked):
-            changed = services.review.decisions.add_many(decisions, **asked)
-            undo_bulk_decision("str_1", services, undone_by="grace")
-            return changed
-
-    bulk_decision = reject(
-        ids, with_ports(services, decisions=Interrupted()), bulk_decision_id="str_1"
+    bulk_decision = reject_while(
+        services,
+        submit(services, 2 * PORTION),
+        lambda: undo_bulk_decision("str_1", services, undone_by="grace"),
+        bulk_decision_id="str_1",
     )
 
-    assert (bulk_decision.undone_by, bulk_decision.n_decided, bulk_decision.n_in_force) == (
-        "grace",
-        PORTION,
-        0,
-    )
+    assert bulk_decision.undone_by == "grace"
+    assert (bulk_decision.n_decided, bulk_decision.n_in_force) == (PORTION, 0)
 
 
 def test_who_is_decided_while_a_campaign_is_keeps_their_ruling(services):
     ids = submit(services, PORTION + 1)
 
-    class Quicker:
-        def __getattr__(self, name):
-            return getattr(services.review.decisions, name)
-
-        def add_many(self, decisions, **asked):
-            changed = services.review.decisions.add_many(decisions, **asked)
-            decide_comment(ids[-1], Ruling.APPROVE, services, decided_by="grace")
-            return changed
-
-    bulk_decision = reject(ids, with_ports(services, decisions=Quicker()), open_only=True)
+    bulk_decision = reject_while(
+        services,
+        ids,
+        lambda: decide_comment(ids[-1], Ruling.APPROVE, services, decided_by="grace"),
+        open_only=True,
+    )
 
     assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (PORTION, 1)
     assert rulings(ids[-1:], services) == [Ruling.APPROVE]

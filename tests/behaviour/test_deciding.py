@@ -15,7 +15,7 @@ from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.review import undo_as_seen
 from tests.factories import make_comment
-from tests.fakes import make_services, submit_to, with_ports
+from tests.fakes import Overridden, make_services, submit_to, with_ports
 
 
 @pytest.fixture
@@ -51,26 +51,18 @@ def test_a_withdrawn_comment_is_decided_no_more_and_nothing_is_undone(services, 
     assert services.review.cases.get(comment.id).decisions == decided.decisions
 
 
-class Slow:
-    """A store of decisions before whose undoing somebody else decides."""
-
-    def __init__(self, services, comment_id):
-        self._services, self._comment_id = services, comment_id
-
-    def undo(self, *given, **named):
-        decide_comment(self._comment_id, Ruling.APPROVE, self._services, decided_by="bob")
-        return self._services.review.decisions.undo(*given, **named)
-
-    def __getattr__(self, name):
-        return getattr(self._services.review.decisions, name)
-
-
 @pytest.mark.parametrize("is_on_page", [False, True])
 def test_an_undo_takes_back_nothing_that_was_decided_since_it_was_looked_at(
     services, comment, is_on_page
 ):
     seen = decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada").decision
-    slow = with_ports(services, decisions=Slow(services, comment.id))
+    decisions = services.review.decisions
+
+    def undo_late(*given, **named):
+        decide_comment(comment.id, Ruling.APPROVE, services, decided_by="bob")
+        return decisions.undo(*given, **named)
+
+    slow = with_ports(services, decisions=Overridden(decisions, undo=undo_late))
 
     undo = partial(undo_as_seen, seen_decision_id=seen.id) if is_on_page else undo_decision
 

@@ -76,17 +76,6 @@ def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
     assert rejected(lost, mara) == (0, 0)
 
 
-def test_a_person_may_be_known_by_the_name_they_sign_with(services):
-    mara = keep(services, name="Mara Quill")
-
-    erased = forget_sender(
-        find_sender(services.reputation, name="mara  quill"), services, by="operator"
-    )
-
-    assert erased == 1
-    assert services.review.cases.get(mara.id).comment.sender == Sender()
-
-
 def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(services):
     old = keep(services, email=MARA)
     secrets = SenderSecrets(

@@ -11,7 +11,6 @@ from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import NewEntry, add_entry
@@ -21,8 +20,16 @@ from service.moderation.learning.policy import REJECTED_BY_PEOPLE
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
-from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to, with_ports
+from tests.factories import NOW, SITE, make_comment, make_report
+from tests.fakes import (
+    FixedClassifier,
+    FixedClock,
+    Overridden,
+    make_services,
+    make_site,
+    submit_to,
+    with_ports,
+)
 
 # No two of them share a run of words; what they share is where they lead.
 SAYINGS = (
@@ -192,28 +199,18 @@ def test_memory_that_is_not_filled_yet_places_nobody(services, clock):
     assert campaigns_of(services, fresh) == {None}
 
 
-class FailingOnce:
-    """Passes on to a store of campaigns, but for the first call of one method."""
-
-    def __init__(self, store, method):
-        self._store = store
-        self._method = method
-
-    def __getattr__(self, name):
-        if name == self._method:
-            self._method = None
-
-            def fail(*_args, **_kwargs):
-                raise StoreUnavailableError("away")
-
-            return fail
-        return getattr(self._store, name)
-
-
 @pytest.mark.parametrize("method", ["take_lease", "fresh", "place", "grouped"])
 def test_a_store_that_fails_costs_a_turn_and_nobody_their_verdict(services, memory, method):
     ids = advertised(services, 4)
-    shaky = with_ports(services, campaigns=FailingOnce(services.clusters.campaigns, method))
+    campaigns, failed = services.clusters.campaigns, []
+
+    def fail_once(*given, **named):
+        if not failed:
+            failed.append(method)
+            raise StoreUnavailableError("away")
+        return getattr(campaigns, method)(*given, **named)
+
+    shaky = with_ports(services, campaigns=Overridden(campaigns, **{method: fail_once}))
 
     with pytest.raises(StoreUnavailableError):
         group_all(shaky, memory)
@@ -236,17 +233,6 @@ def test_an_embedding_that_is_no_number_keeps_no_verdict_from_being_stored(
     assert services.review.cases.get(odd).campaign_id is None
 
 
-def test_without_the_policy_nobody_is_rejected_because_of_others(services, memory):
-    rejected_by_people(services, memory)
-
-    [later] = advertised(services, 1, first=5)
-    group_all(services, memory)
-
-    case = services.review.cases.get(later)
-    assert case.campaign_id is not None
-    assert case.decision is None
-
-
 def test_the_policy_rejects_what_joins_a_campaign_that_people_rejected(services, memory):
     set_policy(services)
     earlier = rejected_by_people(services, memory)
@@ -262,89 +248,84 @@ def test_the_policy_rejects_what_joins_a_campaign_that_people_rejected(services,
     assert (act.actor, act.act) == (CAMPAIGN_POLICY, "reject")
 
 
-def test_the_policy_waits_until_people_rejected_enough(services, memory):
-    set_policy(services)
+def without_the_policy(services, memory):
+    set_policy(services, on=False)
+    rejected_by_people(services, memory)
+
+
+def too_few_were_rejected(services, memory):
     rejected_by_people(services, memory, REJECTED_BY_PEOPLE - 1)
 
-    [later] = advertised(services, 1, first=5)
-    group_all(services, memory)
 
-    assert services.review.cases.get(later).decision is None
-
-
-def test_one_member_that_a_person_approved_stops_the_policy(services, memory):
-    set_policy(services)
-    ids = advertised(services, REJECTED_BY_PEOPLE + 1)
-    group_all(services, memory)
-    for comment_id in ids[1:]:
-        decide_comment(comment_id, Ruling.REJECT, services, decided_by="Mara")
-    decide_comment(ids[0], Ruling.APPROVE, services, decided_by="Ola")
-
-    [later] = advertised(services, 1, first=6)
-    group_all(services, memory)
-
-    assert services.review.cases.get(later).decision is None
+def one_was_approved(services, memory):
+    rejected_by_people(services, memory)
+    [approved] = advertised(services, 1, first=6)
+    decide_comment(approved, Ruling.APPROVE, services, decided_by="Ola")
 
 
-def test_the_policy_s_own_rejections_do_not_count_as_people_s(services, memory):
-    set_policy(services)
+def the_policy_s_own_count_for_nothing(services, memory):
     people = rejected_by_people(services, memory)
-    advertised(services, 3, first=5)
+    advertised(services, 3, first=6)
     group_all(services, memory)
     undo_decision(people[0], services, undone_by="Mara")
 
-    [later] = advertised(services, 1, first=8)
-    group_all(services, memory)
 
-    assert services.review.cases.get(later).decision is None
-
-
-def test_another_site_s_comments_are_left_to_its_people(services, memory):
-    set_policy(services)
+def another_site(services, memory):
     services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     rejected_by_people(services, memory)
-
-    [later] = advertised(services, 1, first=5, site_id="site-2")
-    group_all(services, memory)
-
-    assert services.review.cases.get(later).campaign_id is not None
-    assert services.review.cases.get(later).decision is None
+    return {"site_id": "site-2"}
 
 
-def test_partial_evidence_settles_nobody_by_policy(services, classifier, memory):
-    set_policy(services)
+def partial_evidence(services, memory):
     rejected_by_people(services, memory)
-    classifier.answer = None
-
-    [later] = advertised(services, 1, first=5)
-    group_all(services, memory)
-
-    assert services.review.cases.get(later).verdict.degraded
-    assert services.review.cases.get(later).decision is None
+    services.judging.current_model().classifier.answer = None
 
 
-@pytest.mark.parametrize("with_evidence", [True, False])
-def test_what_a_list_entry_speaks_of_is_left_to_a_person(
-    services, classifier, memory, with_evidence
-):
-    set_policy(services)
+def looks_sincere(services, memory):
     rejected_by_people(services, memory)
+    # What its address says brings it above the ham cutoff, not far.
+    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.12)
+
+
+def a_list_entry(services, memory):
+    rejected_by_people(services, memory)
+    value = "the cheapest way is to order"
     entry = NewEntry(
-        effect=Effect.BLOCK,
-        kind=EntryKind.PHRASE,
-        value="the cheapest way is to order",
-        reason="Sells boilers",
+        effect=Effect.BLOCK, kind=EntryKind.PHRASE, value=value, reason="Sells boilers"
     )
     add_entry(entry, services, by="Ola")
-    if not with_evidence:
-        classifier.answer = None
 
-    [later] = advertised(services, 1, first=5)
+
+def a_list_entry_and_partial_evidence(services, memory):
+    a_list_entry(services, memory)
+    partial_evidence(services, memory)
+
+
+@pytest.mark.parametrize(
+    "why",
+    [
+        without_the_policy,
+        too_few_were_rejected,
+        one_was_approved,
+        the_policy_s_own_count_for_nothing,
+        another_site,
+        partial_evidence,
+        looks_sincere,
+        a_list_entry,
+        a_list_entry_and_partial_evidence,
+    ],
+)
+def test_the_policy_leaves_to_people(services, memory, why):
+    set_policy(services)
+    changes = why(services, memory) or {}
+
+    [later] = advertised(services, 1, first=5, **changes)
     group_all(services, memory)
 
     case = services.review.cases.get(later)
     assert case.campaign_id is not None
-    assert case.verdict.instruction is not None
+    assert case.verdict.outcome is not Outcome.HAM
+    assert (case.verdict.p_spam < LOW_P_SPAM) is (why is looks_sincere)
     assert case.decision is None
 
 
@@ -352,9 +333,7 @@ def test_what_its_site_has_spoken_for_is_left_to_a_person(services, memory):
     set_policy(services)
     rejected_by_people(services, memory)
     [later] = advertised(services, 1, first=5)
-    services.intake.reports.add(
-        Report(id="r1", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=later)
-    )
+    services.intake.reports.add(make_report(later))
 
     group_all(services, memory)
 
@@ -400,16 +379,15 @@ def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, me
     rejected_by_people(services, memory)
     [later] = advertised(services, 1, first=5)
 
-    class Quicker:
-        def __getattr__(self, name):
-            return getattr(services.clusters.campaigns, name)
+    campaigns = services.clusters.campaigns
 
-        def peoples_rulings(self, campaign_id):
-            found = services.clusters.campaigns.peoples_rulings(campaign_id)
-            decide_comment(later, Ruling.APPROVE, services, decided_by="Ola")
-            return found
+    def peoples_rulings(campaign_id):
+        found = campaigns.peoples_rulings(campaign_id)
+        decide_comment(later, Ruling.APPROVE, services, decided_by="Ola")
+        return found
 
-    group_all(with_ports(services, campaigns=Quicker()), memory)
+    disturbed = Overridden(campaigns, peoples_rulings=peoples_rulings)
+    group_all(with_ports(services, campaigns=disturbed), memory)
 
     assert [one.decided_by for one in services.review.cases.get(later).decisions] == ["Ola"]
 
@@ -475,19 +453,3 @@ def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services,
     assert before == [True, True]
     assert _in_force(services, [*people, *later]) == [False] * 7
     assert services.common.audit_log.recent(subject=services.review.cases.get(later[0]).campaign_id)
-
-
-def test_the_policy_rejects_nobody_who_looks_sincere(services, memory, classifier):
-    set_policy(services)
-    ids = rejected_by_people(services, memory)
-    # What its address says brings it above the ham cutoff, not far.
-    classifier.answer = ModelOutput(p_spam=0.12)
-    later = advertised(services, 1, first=REJECTED_BY_PEOPLE)
-    case = services.review.cases.get(later[0])
-
-    group_all(services, memory)
-
-    assert case.verdict.outcome is Outcome.UNSURE
-    assert case.verdict.p_spam < LOW_P_SPAM
-    assert campaigns_of(services, ids + later) == campaigns_of(services, ids)
-    assert services.review.cases.get(later[0]).decision is None

@@ -26,6 +26,7 @@ from tests.fakes import (
     FixedClassifier,
     FixedClock,
     InlineQueue,
+    Overridden,
     make_services,
     make_site,
     submit_to,
@@ -236,22 +237,13 @@ def test_a_comment_that_was_sent_to_the_slow_lane_waits_there_and_is_not_queued_
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 
 
-class ForgetfulStore:
-    """A comment store that keeps comments and cannot be written to again right after."""
-
-    def __init__(self, inner):
-        self._inner = inner
-
-    def mark_queued(self, ids, at):
+def test_comments_that_are_kept_and_queued_are_accepted_though_the_store_goes_away_then():
+    def mark_queued(_ids, _at):
         raise StoreUnavailableError("the database is away")
 
-    def __getattr__(self, name):
-        return getattr(self._inner, name)
-
-
-def test_comments_that_are_kept_and_queued_are_accepted_though_the_store_goes_away_then():
     stores = fresh_stores(sites=[make_site()])
-    services = make_services(stores=stores, comments=ForgetfulStore(stores.comments))
+    forgetful = Overridden(stores.comments, mark_queued=mark_queued)
+    services = make_services(stores=stores, comments=forgetful)
 
     added = submit(services, make_comment())
 

@@ -11,13 +11,13 @@ from service.domain.comment import FormEvidence, Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, WeightKind
 from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.audit import AuditEntry
 from service.scoring.lean import SITE_DECISIONS, frozen_score
-from service.stores.taught import TaughtKeeper
 from tests.databases import fresh_stores
-from tests.factories import SITE, make_comment
+from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site, submit_to
 from tests.unit.learning.test_taught import state
-from tests.unit.learning.training_examples import HAM, SPAM
+from tests.unit.learning.training_examples import HAM, SPAM, keeper_over
 
 OTHER = SiteId("site-2")
 
@@ -29,19 +29,8 @@ def stores():
 
 @pytest.fixture
 def services(stores):
-    return make_services(stores=stores, taught=keeper(stores).current, history=ForgetfulHistory())
-
-
-def keeper(stores, **bounds: int) -> TaughtKeeper:
-    return TaughtKeeper(
-        stores.decisions,
-        stores.cases,
-        stores.sites,
-        stores.users,
-        audit_share=0.02,
-        salt=7,
-        recheck_seconds=0,
-        **bounds,
+    return make_services(
+        stores=stores, taught=keeper_over(stores).current, history=ForgetfulHistory()
     )
 
 
@@ -117,21 +106,17 @@ def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, store
 def test_a_site_that_switched_learning_off_is_judged_by_the_version_alone(services, stores):
     decide_some(services)
     stores.sites.change_settings(SITE, lambda now: replace(now, learns=False))
-    services.common.audit_log.append(_an_act(services))
+    services.common.audit_log.append(
+        AuditEntry(at=NOW, actor="ada", act="site settings", subject=SITE)
+    )
 
     verdict = post(services, SPAM.format("seventy")).verdict
 
     assert lean_of(verdict) == 0.0
 
 
-def _an_act(services):
-    from service.ports.audit import AuditEntry
-
-    return AuditEntry(at=services.common.clock(), actor="ada", act="site settings", subject=SITE)
-
-
 def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, stores):
-    bounded = keeper(stores, most=6, block=4)
+    bounded = keeper_over(stores, most=6, block=4)
     begins = []
     for number in range(1, 15):
         one = post(services, f"{HAM[0]} {number}")
@@ -143,21 +128,13 @@ def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, s
         begins.append(numbers[0])
         assert numbers == list(range(numbers[0], number + 1))
         assert len(numbers) <= 6
-        assert state(taught) == state(keeper(stores, most=6, block=4).current())
+        assert state(taught) == state(keeper_over(stores, most=6, block=4).current())
     assert begins == [1] * 6 + [4] * 3 + [8] * 4 + [12]
 
 
 def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, stores):
     now = [0.0]
-    late = TaughtKeeper(
-        stores.decisions,
-        stores.cases,
-        stores.sites,
-        stores.users,
-        audit_share=0.02,
-        salt=7,
-        monotonic=lambda: now[0],
-    )
+    late = keeper_over(stores, recheck_seconds=0.5, monotonic=lambda: now[0])
     late.current()
     decide_some(services)
 
@@ -170,7 +147,9 @@ def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, sto
 
 def test_without_the_classifier_nothing_is_added_and_a_person_looks(stores):
     classifier = FixedClassifier()
-    services = make_services(stores=stores, taught=keeper(stores).current, classifier=classifier)
+    services = make_services(
+        stores=stores, taught=keeper_over(stores).current, classifier=classifier
+    )
     decide_some(services)
     classifier.answer = None
 

@@ -11,7 +11,7 @@ from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, r
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
 from tests.factories import make_comment
-from tests.fakes import make_services, submit_to, with_ports
+from tests.fakes import Overridden, make_services, submit_to, with_ports
 from tests.in_memory import MemoryHistoryStore
 
 PEOPLE = 7
@@ -85,24 +85,18 @@ def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(services):
     assert decided_of_all(second) == before
 
 
-class WipedWhileRead:
-    """Decisions of a store whose histories are wiped while the last page is read."""
-
-    def __init__(self, services) -> None:
-        self.services = services
-        self.wipes = 1
-
-    def find_in_force(self, *, after, limit):
-        page = self.services.review.decisions.find_in_force(after=after, limit=limit)
-        if page.next_after is None and self.wipes:
-            self.wipes -= 1
-            self.services.reputation.rebuild_place.wipe()
-        return page
-
-
 def test_a_wipe_at_the_very_end_is_not_taken_for_filled(services):
     lost = wiped(services)
-    shaken = with_ports(lost, decisions=WipedWhileRead(lost))
+    wipes = [lost.reputation.rebuild_place.wipe]
+
+    def find_in_force(**asked):
+        page = lost.review.decisions.find_in_force(**asked)
+        if page.next_after is None and wipes:
+            wipes.pop()()
+        return page
+
+    decisions = Overridden(lost.review.decisions, find_in_force=find_in_force)
+    shaken = with_ports(lost, decisions=decisions)
 
     portions = [rebuild_portion(shaken.reputation, shaken.review) for _ in range(2)]
     blank = lost.reputation.history.is_blank()
@@ -166,27 +160,18 @@ def test_a_decision_undone_while_the_rebuild_reads_it_stays_undone(services):
     comment = submit(services, sent_by(3))
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
     lost = wiped(services)
-    late = UndoneWhileRead(lost, comment.id)
+    undone = []
 
-    reading = with_ports(lost, decisions=late)
+    def find_in_force(**asked):
+        page = lost.review.decisions.find_in_force(**asked)
+        if not undone:
+            undone.append(undo_decision(comment.id, lost, undone_by="mod"))
+        return page
+
+    decisions = Overridden(lost.review.decisions, find_in_force=find_in_force)
+    reading = with_ports(lost, decisions=decisions)
     rebuild_all(reading.reputation, reading.review)
     remember_open(lost)
 
-    assert late.undone
+    assert undone
     assert decided_of_all(lost) == before
-
-
-class UndoneWhileRead:
-    """Decisions of a store where somebody undoes one just after it was read."""
-
-    def __init__(self, services, comment_id) -> None:
-        self.services = services
-        self.comment_id = comment_id
-        self.undone = False
-
-    def find_in_force(self, *, after, limit):
-        page = self.services.review.decisions.find_in_force(after=after, limit=limit)
-        if not self.undone:
-            self.undone = True
-            undo_decision(self.comment_id, self.services, undone_by="mod")
-        return page

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from service.domain.comment import Lane
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.history import Record
 from service.domain.sender import make_sender
 from service.moderation.learning.remember import remember_open
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment
 from tests.fakes import make_services, submit_to, with_ports
 from tests.in_memory import MemoryHistoryStore
@@ -42,33 +42,6 @@ def open_ones(services) -> list[str]:
     return [one.decision.id for one in services.review.decisions.find_unremembered(limit=9)]
 
 
-def test_a_decision_made_while_histories_are_away_is_learnt_once_they_are_back(services):
-    comment = keep(services)
-    services.reputation.history.available = False
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.reputation.history.available = True
-    before = remembered(services)
-
-    told = [remember_open(services), remember_open(services)]
-
-    assert before == (0, 0)
-    assert told == [1, 0]
-    assert remembered(services) == (0, 1)
-
-
-def test_an_undoing_while_histories_are_away_is_unlearnt_once_they_are_back(services):
-    comment = keep(services)
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.reputation.history.available = False
-    undo_decision(comment.id, services, undone_by="mod")
-    services.reputation.history.available = True
-
-    remember_open(services)
-
-    assert remembered(services) == (0, 0)
-    assert open_ones(services) == []
-
-
 def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(services):
     comment = keep(services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
@@ -81,24 +54,6 @@ def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(ser
 
     assert remembered(services) == (1, 0)
     assert open_ones(services) == []
-
-
-def test_a_process_that_dies_before_it_wrote_down_what_was_learnt_has_it_counted_once(services):
-    comment = keep(services)
-    decision = Decision(
-        id="d1",
-        comment_id=comment.id,
-        ruling=Ruling.REJECT,
-        decided_by="mod",
-        decided_at=services.common.clock(),
-    )
-    services.review.decisions.add(decision)
-    services.reputation.history.learn("d1", comment, Ruling.REJECT, at=services.common.clock())
-
-    told = remember_open(services)
-
-    assert told == 1
-    assert remembered(services) == (0, 1)
 
 
 def test_what_was_told_before_histories_went_away_again_is_not_told_twice(services):

@@ -99,45 +99,38 @@ def test_what_people_decided_is_learnt_and_the_candidate_waits_for_the_owner(ser
     ]
 
 
-def test_a_recommended_candidate_serves_at_once_where_that_is_wanted(services, runs):
-    ended = run(services, runs, promotes=True)
-
-    assert services.learning.versions.current == "candidate"
-    assert (ended.answer, ended.answered_by) == (Answer.PROMOTED, "Ola")
-    assert services.common.audit_log.recent()[0].act == "promote model version"
-
-
-@pytest.mark.parametrize("recommendation", [Recommendation.REFUSE, Recommendation.NOTHING])
-def test_a_candidate_that_is_not_recommended_never_serves_by_itself(services, runs, recommendation):
+@pytest.mark.parametrize("recommendation", Recommendation)
+def test_a_candidate_serves_at_once_where_that_is_wanted_and_recommended(
+    services, runs, recommendation
+):
     runs.report = replace(REPORT, recommendation=recommendation)
 
     ended = run(services, runs, promotes=True)
 
-    assert (ended.recommendation, ended.answer, ended.waits) == (recommendation, None, False)
-    assert services.learning.versions.current == "test-1"
+    recommended = recommendation is Recommendation.PROMOTE
+    serves = "candidate" if recommended else "test-1"
+    assert services.learning.versions.current == serves
+    assert ended.recommendation is recommendation
+    assert ended.answer is (Answer.PROMOTED if recommended else None)
+    assert not ended.waits
+    assert recommended == (services.common.audit_log.recent()[0].act == "promote model version")
 
 
-def test_without_a_new_decision_nothing_is_trained(services, runs):
-    run(services, runs)
-
-    again = run(services, runs)
+def test_without_a_decision_or_a_new_one_nothing_is_trained_unless_there_are_other_data(
+    services, runs
+):
+    nothing_decided = make_services()
+    without = run(nothing_decided, runs)
+    with_data = run(nothing_decided, runs, RetrainingOptions(data=("/data/more.jsonl",)))
+    first, again = run(services, runs), run(services, runs)
     decide(services)
     services.common.clock.advance(minutes=1)
     after_a_decision = run(services, runs)
 
-    assert again.recommendation is Recommendation.NOTHING
-    assert after_a_decision.recommendation is Recommendation.PROMOTE
-    assert len(runs.trained) == 2
-
-
-def test_without_any_decision_nothing_is_trained_unless_there_are_other_data(runs):
-    services = make_services()
-
-    without = run(services, runs)
-    with_data = run(services, runs, RetrainingOptions(data=("/data/more.jsonl",)))
-
-    assert without.recommendation is Recommendation.NOTHING
-    assert with_data.recommendation is Recommendation.PROMOTE
+    told = [without, with_data, first, again, after_a_decision]
+    nothing, promote = Recommendation.NOTHING, Recommendation.PROMOTE
+    assert [one.recommendation for one in told] == [nothing, promote, promote, nothing, promote]
+    assert len(runs.trained) == 3
 
 
 def test_a_stopped_retraining_is_gone_on_with_by_the_same_call(services, runs):

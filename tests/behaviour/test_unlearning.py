@@ -27,7 +27,7 @@ from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE, make_comment
 from tests.fakes import ForgetfulHistory, make_services, make_site, submit_to
 from tests.unit.learning.test_taught import state
-from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of
+from tests.unit.learning.training_examples import HAM, SPAM, features_of, keeper_over
 
 OTHER = SiteId("site-2")
 SITES = (SITE, OTHER)
@@ -57,16 +57,7 @@ class World:
 
     def start_worker(self) -> TaughtKeeper:
         """Return what a worker knows that starts now."""
-        return TaughtKeeper(
-            self.stores.decisions,
-            self.stores.cases,
-            self.stores.sites,
-            self.stores.users,
-            audit_share=0.02,
-            salt=SALT,
-            recheck_seconds=0,
-            monotonic=lambda: self.seconds,
-        )
+        return keeper_over(self.stores, monotonic=lambda: self.seconds)
 
     def state(self) -> list[bytes]:
         """Return what a worker that starts now has learnt."""

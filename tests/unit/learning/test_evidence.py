@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
 from service.domain.comment import ListBasis, Listing, ListKind, Sender
+from service.domain.history import History
 from service.domain.verdict import WeightKind
 from service.learning.evidence import (
     LearntForComment,
@@ -53,7 +54,7 @@ def judge(comment, learnt: LocalEvidence):
     return conclude(
         comment.id,
         signals=[
-            one for one in detect_all(sender, history()) if one.name in ("listed_address", NAME)
+            one for one in detect_all(sender, History()) if one.name in ("listed_address", NAME)
         ],
         output=ModelOutput(p_spam=0.5),
         model_version="one",
@@ -62,12 +63,6 @@ def judge(comment, learnt: LocalEvidence):
         judged_at=NOW,
         learnt=LearntForComment(sender, learnt),
     )
-
-
-def history():
-    from service.domain.history import History
-
-    return History()
 
 
 def test_without_a_decision_a_weight_stays_as_it_was_set():

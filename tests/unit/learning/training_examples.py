@@ -8,6 +8,7 @@ from models.features import hash_words
 from service.domain.comment import CommentId, SiteId
 from service.learning.features import copy_keys, count_features
 from service.learning.training_example import Features, Hand, TrainingExample
+from service.stores.taught import TaughtKeeper
 from tests.factories import SITE, make_comment
 
 SALT = 20_260
@@ -44,3 +45,11 @@ def make_example(
 
 def at(name: str) -> SiteId:
     return SiteId(name)
+
+
+def keeper_over(stores, **options) -> TaughtKeeper:
+    """Return what a worker that starts now over these stores learns with."""
+    values = {"audit_share": 0.02, "salt": SALT, "recheck_seconds": 0}
+    return TaughtKeeper(
+        stores.decisions, stores.cases, stores.sites, stores.users, **(values | options)
+    )
