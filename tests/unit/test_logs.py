@@ -12,26 +12,22 @@ import pytest
 from service.logs import REQUEST_ID, JsonFormatter, LineFormatter, WordsFormatter, line_of_another
 
 
-def line(message, *, exc_info=None, **fields):
-    record = logging.LogRecord("slop", logging.INFO, "x.py", 1, message, (), exc_info)
+def line(message, *, logger="slop", exc_info=None, **fields):
+    record = logging.LogRecord(logger, logging.INFO, "x.py", 1, message, (), exc_info)
     record.__dict__.update(fields)
     return LineFormatter("%(message)s").format(record)
 
 
-def server_line(message):
-    record = logging.LogRecord("waitress", logging.ERROR, "x.py", 1, message, (), None)
-    return LineFormatter("%(message)s").format(record)
-
-
 def test_the_http_servers_lines_lose_the_address_and_what_was_sent():
-    broken = server_line(
+    broken = line(
         "uncaptured python exception, closing channel <waitress.channel.HTTPChannel connected "
-        "203.0.113.9:5 at 0x7f> (<class 'ValueError'>:Zanzibar [file.py|read|1])"
+        "203.0.113.9:5 at 0x7f> (<class 'ValueError'>:Zanzibar [file.py|read|1])",
+        logger="waitress",
     )
-    failed = server_line("Exception while serving /review/Zanzibar")
+    failed = line("Exception while serving /review/Zanzibar", logger="waitress")
 
-    assert broken.endswith("ERROR uncaptured python exception, closing channel")
-    assert failed.endswith("ERROR Exception while serving")
+    assert broken.endswith("INFO uncaptured python exception, closing channel")
+    assert failed.endswith("INFO Exception while serving")
 
 
 def test_an_event_is_one_line_of_fixed_words_and_fields():

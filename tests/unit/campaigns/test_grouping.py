@@ -170,23 +170,6 @@ def test_the_oldest_are_forgotten_when_the_room_is_full():
     assert grouping.find(traits("b", "site:all.com")).comment_id == "a9"
 
 
-def test_members_meet_in_whatever_order_they_come():
-    members = [
-        traits("a", "site:x.com", "site:y.com"),
-        traits("b", "site:y.com", "site:z.com"),
-        traits("c", "site:z.com", "site:x.com"),
-    ]
-    for seed in range(6):
-        grouping = Grouping(max_remembered=10)
-        order = random.Random(seed).sample(members, 3)
-        met = []
-        for one in order:
-            met.append(grouping.find(one) is not None)
-            grouping.remember(one, "c-1")
-
-        assert met == [False, True, True]
-
-
 @settings(max_examples=60)
 @given(
     st.lists(

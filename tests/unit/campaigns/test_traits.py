@@ -50,10 +50,16 @@ def test_a_target_has_one_spelling_however_it_is_written(text, expected):
         "I run `curl https://valve-deal.com` every day",
         "see https://youtube.com for more",
         "no address at all",
+        "see https://blogspot.com",
+        "see https://www.blogspot.com",
+        "see https://www.blogger.com",
+        "see https://wordpress.com",
+        "see https://www.free.fr",
+        "see https://github.io",
     ],
 )
-def test_what_readers_cite_is_no_target(text):
-    assert addresses(text) == set()
+def test_what_readers_cite_platforms_and_free_hosts_are_no_targets(text):
+    assert targets(text) == frozenset()
 
 
 def test_the_site_itself_is_no_target():
@@ -68,21 +74,6 @@ def test_the_sites_front_page_is_no_target_whatever_the_post_says():
     traits = traits_of(comment, embedding=None, space="a", blog="https://haunt.org")
 
     assert traits.targets & {"site:haunt.org", "name:haunt"} == set()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "see https://blogspot.com",
-        "see https://www.blogspot.com",
-        "see https://www.blogger.com",
-        "see https://wordpress.com",
-        "see https://www.free.fr",
-        "see https://github.io",
-    ],
-)
-def test_platforms_and_free_hosts_are_no_targets(text):
-    assert targets(text) == frozenset()
 
 
 @pytest.mark.parametrize("host", ["pills.wordpress.com", "pills.free.fr", "pills.weebly.com"])
@@ -151,10 +142,6 @@ def test_readers_who_quote_the_post_are_no_copies_of_one_another(text, excerpt):
 
     assert traits_of(comment, embedding=None, space="a").copies == ()
     assert traits_of(make_comment(QUOTED), embedding=None, space="a").copies != ()
-
-
-def test_the_authors_address_is_a_target():
-    assert addresses("nice", author=Author(url="https://valve-deal.com")) == {"site:valve-deal.com"}
 
 
 def test_comments_with_rotating_domains_have_a_name_in_common():

@@ -104,49 +104,6 @@ def test_a_key_that_others_may_read_or_that_is_damaged_is_found(tmp_path):
     assert GOOD_SECRET not in str(found)
 
 
-def test_a_secret_that_can_be_guessed_is_found():
-    assert folder.check_secret("s", "slopsieve", "KEY").state is State.FAIL
-    assert folder.check_secret("s", "abcabcab" * 8, "KEY").state is State.WARN
-    assert folder.check_secret("s", GOOD_SECRET, "KEY").state is State.OK
-
-
-@pytest.mark.parametrize(
-    ("free", "grows", "state"),
-    [
-        (50e9, None, State.OK),
-        (50e9, 1e6, State.OK),
-        (50e9, 5e9, State.WARN),
-        (0.9e9, None, State.WARN),
-        (50e6, None, State.FAIL),
-    ],
-)
-def test_a_disk_that_is_full_or_soon_will_be_is_found(free, grows, state):
-    assert folder.check_room(free, 100e9, grows_a_day=grows).state is state
-
-
-def test_a_backup_that_is_old_or_was_never_made_is_found():
-    day = 86_400.0
-
-    def state(last, *, embedded=True):
-        return folder.check_backup(last, now=10 * day, embedded=embedded).state
-
-    assert (state(None), state(5 * day), state(9.5 * day)) == (
-        State.WARN,
-        State.WARN,
-        State.OK,
-    )
-    assert state(None, embedded=False) is State.OK
-
-
-def test_a_schema_that_does_not_fit_is_found():
-    assert [database.judge_schema(one).state for one in SchemaState] == [
-        State.OK,
-        State.FAIL,
-        State.FAIL,
-        State.FAIL,
-    ]
-
-
 def test_a_database_that_cannot_be_opened_is_one_finding(tmp_path):
     (tmp_path / "slopsieve.db").write_text("this is no database at all, but a text" * 100)
     engine = create_engine(f"sqlite:///{tmp_path / 'slopsieve.db'}")
@@ -156,39 +113,6 @@ def test_a_database_that_cannot_be_opened_is_one_finding(tmp_path):
 
     assert states(found) == {State.FAIL}
     assert len(found) == 1
-
-
-def test_a_damaged_file_is_found():
-    assert database.judge_integrity(whole=False).state is State.FAIL
-    assert database.judge_integrity(whole=True).state is State.OK
-
-
-@pytest.mark.parametrize(
-    ("found", "state"),
-    [
-        (database.judge_log(4_000), State.OK),
-        (database.judge_log(300_000_000), State.WARN),
-        (database.judge_postgresql_version(160_004), State.OK),
-        (database.judge_postgresql_version(120_009), State.WARN),
-        (database.judge_connections(20, 100), State.OK),
-        (database.judge_connections(95, 100), State.WARN),
-        (database.judge_clock("x", 0.4), State.OK),
-        (database.judge_clock("x", 30), State.WARN),
-        (database.judge_clock("x", -30), State.WARN),
-    ],
-)
-def test_the_rest_of_a_database_is_judged_by_its_numbers(found, state):
-    assert found.state is state
-
-
-def test_a_real_postgresql_is_well(postgresql):
-    engine = create_engine(postgresql.url)
-
-    found = list(database.check_postgresql(engine))
-    engine.dispose()
-
-    assert states(found) == {State.OK}
-    assert [one.check for one in found] == ["database version", "clock", "database connections"]
 
 
 INFO = {
@@ -203,23 +127,79 @@ INFO = {
 }
 
 
+def of_valkey(judge, **changes) -> Finding:
+    return judge(INFO | changes, "valkey")
+
+
+def of_backup(days_ago, *, embedded=True) -> Finding:
+    now, day = 1e9, 86_400.0
+    last = None if days_ago is None else now - days_ago * day
+    return folder.check_backup(last, now=now, embedded=embedded)
+
+
 @pytest.mark.parametrize(
-    ("judge", "changes", "state"),
+    ("found", "state"),
     [
-        (valkey.judge_version, {}, State.OK),
-        (valkey.judge_version, {"valkey_version": "6.2.1"}, State.FAIL),
-        (valkey.judge_version, {"valkey_version": "", "redis_version": "odd"}, State.FAIL),
-        (valkey.judge_memory, {}, State.OK),
-        (valkey.judge_memory, {"maxmemory": 11e6}, State.WARN),
-        (valkey.judge_memory, {"evicted_keys": 3}, State.FAIL),
-        (valkey.judge_memory, {"maxmemory": 1e9, "maxmemory_policy": "allkeys-lru"}, State.FAIL),
-        (valkey.judge_persistence, {}, State.OK),
-        (valkey.judge_persistence, {"aof_enabled": 0}, State.WARN),
-        (valkey.judge_persistence, {"aof_last_write_status": "err"}, State.FAIL),
+        *zip(map(database.judge_schema, SchemaState), [State.OK] + [State.FAIL] * 3, strict=True),
+        (database.judge_integrity(whole=True), State.OK),
+        (database.judge_integrity(whole=False), State.FAIL),
+        (database.judge_log(4_000), State.OK),
+        (database.judge_log(300_000_000), State.WARN),
+        (database.judge_postgresql_version(160_004), State.OK),
+        (database.judge_postgresql_version(120_009), State.WARN),
+        (database.judge_connections(20, 100), State.OK),
+        (database.judge_connections(95, 100), State.WARN),
+        (database.judge_clock("x", 0.4), State.OK),
+        (database.judge_clock("x", 30), State.WARN),
+        (database.judge_clock("x", -30), State.WARN),
+        (folder.check_room(50e9, 100e9, grows_a_day=None), State.OK),
+        (folder.check_room(50e9, 100e9, grows_a_day=1e6), State.OK),
+        (folder.check_room(50e9, 100e9, grows_a_day=5e9), State.WARN),
+        (folder.check_room(0.9e9, 100e9, grows_a_day=None), State.WARN),
+        (folder.check_room(50e6, 100e9, grows_a_day=None), State.FAIL),
+        (folder.check_secret("s", "slopsieve", "KEY"), State.FAIL),
+        (folder.check_secret("s", "abcabcab" * 8, "KEY"), State.WARN),
+        (folder.check_secret("s", GOOD_SECRET, "KEY"), State.OK),
+        (of_backup(None), State.WARN),
+        (of_backup(5), State.WARN),
+        (of_backup(0.5), State.OK),
+        (of_backup(None, embedded=False), State.OK),
+        (of_valkey(valkey.judge_version), State.OK),
+        (of_valkey(valkey.judge_version, valkey_version="6.2.1"), State.FAIL),
+        (of_valkey(valkey.judge_version, valkey_version="", redis_version="odd"), State.FAIL),
+        (of_valkey(valkey.judge_memory), State.OK),
+        (of_valkey(valkey.judge_memory, maxmemory=11e6), State.WARN),
+        (of_valkey(valkey.judge_memory, evicted_keys=3), State.FAIL),
+        (
+            of_valkey(valkey.judge_memory, maxmemory=1e9, maxmemory_policy="allkeys-lru"),
+            State.FAIL,
+        ),
+        (of_valkey(valkey.judge_persistence), State.OK),
+        (of_valkey(valkey.judge_persistence, aof_enabled=0), State.WARN),
+        (of_valkey(valkey.judge_persistence, aof_last_write_status="err"), State.FAIL),
+        (
+            judging.check_processor(frozenset({"sse2", "avx2", "avx512_vnni"}), threads=2),
+            State.OK,
+        ),
+        (judging.check_processor(frozenset({"sse2", "avx2"}), threads=2), State.WARN),
+        (judging.check_processor(None, threads=2), State.OK),
+        (judging.judge_histories(is_blank=True, has_decisions=True), State.WARN),
+        (judging.judge_histories(is_blank=True, has_decisions=False), State.OK),
+        (judging.judge_histories(is_blank=False, has_decisions=True), State.OK),
     ],
 )
-def test_a_valkey_is_judged_by_what_it_says_of_itself(judge, changes, state):
-    assert judge(INFO | changes, "valkey").state is state
+def test_what_is_judged_by_its_numbers_alone(found, state):
+    assert found.state is state
+
+
+def test_a_real_postgresql_is_well(postgresql):
+    engine = create_engine(postgresql.url)
+
+    found = list(database.check_postgresql(engine))
+    engine.dispose()
+
+    assert states(found) == {State.OK}
+    assert [one.check for one in found] == ["database version", "clock", "database connections"]
 
 
 def test_a_valkey_that_is_away_is_found():
@@ -248,20 +228,6 @@ def test_a_version_that_was_changed_is_found(tmp_path):
     assert states(whole_one) == {State.OK}
     assert states(changed) == {State.FAIL}
     assert "rollback" in changed[0].remedy
-
-
-@pytest.mark.parametrize(
-    ("flags", "state"),
-    [
-        ({"sse2", "avx2", "avx512_vnni"}, State.OK),
-        ({"sse2", "avx2"}, State.WARN),
-        (None, State.OK),
-    ],
-)
-def test_a_processor_that_judges_slowly_is_told(flags, state):
-    known = None if flags is None else frozenset(flags)
-
-    assert judging.check_processor(known, threads=2).state is state
 
 
 def sign(name: str = "host:1", version: str = "minilm-3", problem: str | None = None):
@@ -323,15 +289,6 @@ def test_what_has_waited_for_too_long_is_found(changes, check):
     found = list(judging.check_backlog(make_backlog(**changes), now=NOW))
 
     assert [one.check for one in found if one.state is not State.OK] == [check]
-
-
-def test_histories_that_lack_decisions_are_found():
-    def state(*, is_blank, has_decisions):
-        return judging.judge_histories(is_blank=is_blank, has_decisions=has_decisions).state
-
-    assert state(is_blank=True, has_decisions=True) is State.WARN
-    assert state(is_blank=True, has_decisions=False) is State.OK
-    assert state(is_blank=False, has_decisions=True) is State.OK
 
 
 def test_missing_certificates_are_found():

@@ -299,33 +299,26 @@ def send_secretly(authority, certified, asked="blog.test", **options):
     return outcome, site
 
 
-def test_a_certificate_for_the_name_is_trusted_and_the_name_is_what_is_asked_for(authority):
-    outcome, site = send_secretly(authority, "blog.test")
+@pytest.mark.parametrize("host", ["blog.test", "127.0.0.1"])
+def test_a_certificate_is_trusted_for_what_it_names_and_that_is_what_is_asked_for(host, authority):
+    outcome, site = send_secretly(authority, host, asked=host)
 
     assert outcome.delivered
-    assert site.received[0].server_name == "blog.test"
-    assert site.received[0].headers["host"] == f"blog.test:{site.port}"
+    # No name is sent for an address.
+    assert site.received[0].server_name == ("blog.test" if host == "blog.test" else None)
+    assert site.received[0].headers["host"] == f"{host}:{site.port}"
 
 
-@pytest.mark.parametrize("certified", ["other.test", "127.0.0.1"])
-def test_a_certificate_for_another_name_is_not_trusted(certified, authority):
-    outcome, site = send_secretly(authority, certified)
+@pytest.mark.parametrize(
+    ("certified", "options"), [("other.test", {}), ("127.0.0.1", {}), ("blog.test", {"tls": None})]
+)
+def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_not_trusted(
+    certified, options, authority
+):
+    outcome, site = send_secretly(authority, certified, **options)
 
     assert outcome.attempt.problem == "the certificate is not valid for this host"
     assert site.received == []
-
-
-def test_a_certificate_of_an_unknown_authority_is_not_trusted(authority):
-    outcome, site = send_secretly(authority, "blog.test", tls=None)
-
-    assert outcome.attempt.problem == "the certificate is not valid for this host"
-    assert site.received == []
-
-
-def test_a_certificate_for_an_address_is_trusted_for_that_address(authority):
-    outcome, _ = send_secretly(authority, "127.0.0.1", asked="127.0.0.1")
-
-    assert outcome.delivered
 
 
 def test_a_handshake_that_never_begins_ends_within_the_cap(site):

@@ -14,12 +14,6 @@ ADVERT = (
     "Readers of this magazine receive fifteen percent discount until the end of September. "
     "Please visit https://benches.example/offer and choose your favourite model today."
 )
-COPIES = {
-    "another name": ADVERT.replace("Dorothea", "Bartholomew"),
-    "another address": ADVERT.replace("https://benches.example/offer", "www.larch-deals.com/x?y=1"),
-    "hidden characters": ADVERT.replace("e", "e\u200b"),
-    "capitals": ADVERT.upper(),
-}
 CHINESE = "我们公司专业提供优质的网站建设服务,欢迎各位朋友前来咨询了解,价格优惠,质量保证。"
 RUSSIAN = (
     "Предлагаем деревянную мебель ручной работы напрямую от производителя, гарантия двадцать лет, "
@@ -29,10 +23,17 @@ KOREAN = (
     "안녕하세요 저희 회사는 친환경 가구를 직접 제작하여 전국으로 무료 배송해 드리고 있습니다 "
     "지금 홈페이지 방문"
 )
-IN_OTHER_SCRIPTS = {
-    "Chinese": (CHINESE, "朋友", "老板"),
-    "Russian": (RUSSIAN, "Светлане", "Надежде"),
-    "Korean": (KOREAN, "회사는", "매장은"),
+COPIES = {
+    "another name": (ADVERT, ADVERT.replace("Dorothea", "Bartholomew")),
+    "another address": (
+        ADVERT,
+        ADVERT.replace("https://benches.example/offer", "www.larch-deals.com/x?y=1"),
+    ),
+    "hidden characters": (ADVERT, ADVERT.replace("e", "e\u200b")),
+    "capitals": (ADVERT, ADVERT.upper()),
+    "Chinese": (CHINESE, CHINESE.replace("朋友", "老板")),
+    "Russian": (RUSSIAN, RUSSIAN.replace("Светлане", "Надежде")),
+    "Korean": (KOREAN, KOREAN.replace("회사는", "매장은")),
 }
 HONEST = (
     "Thanks, great post!",
@@ -43,22 +44,15 @@ HONEST = (
 )
 
 
-@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES.keys())
-def test_a_near_copy_shares_a_key(copy):
-    assert set(fingerprints_of(ADVERT)) & set(fingerprints_of(copy))
+@pytest.mark.parametrize(("text", "copy"), COPIES.values(), ids=COPIES.keys())
+def test_a_near_copy_shares_a_key(text, copy):
+    assert copy != text
+    assert set(fingerprints_of(text)) & set(fingerprints_of(copy))
 
 
 @pytest.mark.parametrize("text", HONEST)
 def test_short_honest_words_have_no_fingerprint(text):
     assert fingerprints_of(text) == ()
-
-
-@pytest.mark.parametrize(("text", "changed", "to"), IN_OTHER_SCRIPTS.values(), ids=IN_OTHER_SCRIPTS)
-def test_near_copies_meet_in_other_scripts(text, changed, to):
-    copy = text.replace(changed, to)
-
-    assert copy != text
-    assert set(fingerprints_of(text)) & set(fingerprints_of(copy))
 
 
 def test_texts_about_one_subject_do_not_meet():

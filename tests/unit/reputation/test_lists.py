@@ -57,32 +57,31 @@ def holds(parsed, address: str) -> bool:
     return (entries.ranges4 if given_.version == 4 else entries.ranges6).holds(int(given_))
 
 
-def test_an_ipset_is_read_with_its_date():
-    parsed = networks(IPSET)
+@pytest.mark.parametrize(
+    ("raw", "entries", "held", "not_held"),
+    [
+        (IPSET, 3, ("192.0.2.9", "198.51.100.255"), "192.0.2.8"),
+        (RBLDNSD, 3, ("192.0.2.7", "192.0.2.200", "198.51.100.5"), "198.51.100.10"),
+        (
+            OTHERS,
+            9,
+            (
+                *(f"192.0.2.{n}" for n in (7, 8, 9, 10, 20, 25)),
+                *("2001:db8:ffff::", "2001:db9::1", "2001:dba::3", "203.0.113.5"),
+            ),
+            "2001:dba::6",
+        ),
+    ],
+    ids=["ipset", "rbldnsd", "others"],
+)
+def test_a_list_is_read_however_it_is_published(raw, entries, held, not_held):
+    parsed = networks(raw)
 
-    assert (parsed.entries, parsed.wrong) == (3, 0)
-    assert parsed.dated == datetime(2022, 1, 24, 11, 16, 31, tzinfo=UTC)
-    assert holds(parsed, "192.0.2.9")
-    assert holds(parsed, "198.51.100.255")
-    assert not holds(parsed, "192.0.2.8")
-
-
-def test_an_rbldnsd_zone_is_read():
-    parsed = networks(RBLDNSD)
-
-    assert (parsed.entries, parsed.wrong) == (3, 0)
-    assert all(holds(parsed, a) for a in ("192.0.2.7", "192.0.2.200", "198.51.100.5"))
-    assert not holds(parsed, "198.51.100.10")
-
-
-def test_other_ways_to_write_networks_are_read():
-    parsed = networks(OTHERS)
-
-    assert (parsed.entries, parsed.wrong) == (9, 0)
-    assert all(holds(parsed, f"192.0.2.{n}") for n in (7, 8, 9, 10, 20, 25))
-    assert all(holds(parsed, a) for a in ("2001:db8:ffff::", "2001:db9::1", "2001:dba::3"))
-    assert holds(parsed, "203.0.113.5")
-    assert not holds(parsed, "2001:dba::6")
+    assert (parsed.entries, parsed.wrong) == (entries, 0)
+    assert all(holds(parsed, address) for address in held)
+    assert not holds(parsed, not_held)
+    if raw is IPSET:
+        assert parsed.dated == datetime(2022, 1, 24, 11, 16, 31, tzinfo=UTC)
 
 
 def test_wrong_lines_are_counted_and_the_first_named_without_their_content():

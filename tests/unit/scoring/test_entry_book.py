@@ -57,37 +57,23 @@ def test_a_key_of_one_kind_never_matches_as_another():
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "is_found"),
     [
-        "See https://pills.example/now",
-        "see WWW.PILLS.EXAMPLE",
-        "[my hobby](http://deep.in.pills.example/x)",
-        '<a href="//pills.example">here</a>',
+        ("See https://pills.example/now", True),
+        ("see WWW.PILLS.EXAMPLE", True),
+        ("[my hobby](http://deep.in.pills.example/x)", True),
+        ('<a href="//pills.example">here</a>', True),
+        ("See https://notpills.example/now", False),
+        ("See https://pills.example.org/", False),
+        ("Pills for example", False),
+        ("Write to mara@pills.example", False),
     ],
 )
-def test_a_domain_is_recognised_with_all_that_lies_in_it(text):
-    entry = make_entry()
+def test_a_domain_is_recognised_with_all_that_lies_in_it_and_in_no_likeness(text, is_found):
+    by_author = make_comment("Nice.", author=Author(name="M", url="https://shop.pills.example/"))
 
-    assert found([entry], make_comment(text)) is entry
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "See https://notpills.example/now",
-        "See https://pills.example.org/",
-        "Pills for example",
-        "Write to mara@pills.example",
-    ],
-)
-def test_a_domain_is_not_recognised_in_a_likeness_or_a_mail_address(text):
-    assert found([make_entry()], make_comment(text)) is None
-
-
-def test_a_domain_is_recognised_in_the_authors_own_link():
-    comment = make_comment("Nice.", author=Author(name="M", url="https://shop.pills.example/"))
-
-    assert found([make_entry()], comment) is not None
+    assert (found([make_entry()], make_comment(text)) is not None) is is_found
+    assert found([make_entry()], by_author) is not None
 
 
 def test_links_to_the_site_itself_are_nobodys_domain():
@@ -103,40 +89,29 @@ def test_one_allowed_link_does_not_vouch_for_another():
     assert found([allowed], mixed) is None
     assert found([allowed], make_comment("See https://good.example/")) is allowed
     assert found([allowed, make_entry(site_id="site-2")], mixed) is None
-
-
-def test_a_blocked_link_is_blocked_beside_an_allowed_one():
-    allowed = make_entry(effect=Effect.ALLOW, keys=("good.example",))
     blocked = make_entry()
-
-    comment = make_comment("See https://good.example/ and https://pills.example/")
-
-    assert found([allowed, blocked], comment) is blocked
+    assert found([allowed, blocked], mixed) is blocked
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("words", "text", "is_found"),
     [
-        "Get CHEAP   pills, today",
-        "cheap\u200b pil\u00adls",
-        "\uff43\uff48\uff45\uff41\uff50 pills",
-        "Get “cheap” (pills)!",
-        "cheap-pills",
+        ("cheap pills", "Get CHEAP   pills, today", True),
+        ("cheap pills", "cheap\u200b pil\u00adls", True),
+        ("cheap pills", "\uff43\uff48\uff45\uff41\uff50 pills", True),
+        ("cheap pills", "Get “cheap” (pills)!", True),
+        ("cheap pills", "cheap-pills", True),
+        # In scripts without spaces.
+        ("바 카 라", "온라인바카라를 추천", True),
+        ("cheap pills", "cheap pillsbury", False),
+        ("cheap pills", "ischeap pills?", False),
+        ("cheap pills", "cheap blue pills", False),
     ],
 )
-def test_a_phrase_is_recognised_through_case_marks_and_disguise(text):
-    entry = phrase("cheap pills")
-
-    assert found([entry], make_comment(text)) is entry
-
-
-@pytest.mark.parametrize("text", ["cheap pillsbury", "ischeap pills?", "cheap blue pills"])
-def test_a_phrase_is_no_part_of_other_words(text):
-    assert found([phrase("cheap pills")], make_comment(text)) is None
-
-
-def test_a_phrase_is_found_in_scripts_without_spaces():
-    assert found([phrase("바 카 라")], make_comment("온라인바카라를 추천")) is not None
+def test_a_phrase_is_recognised_through_case_marks_and_disguise_and_in_no_other_words(
+    words, text, is_found
+):
+    assert (found([phrase(words)], make_comment(text)) is not None) is is_found
 
 
 def test_all_of_many_phrases_that_end_alike_are_found():

@@ -12,24 +12,6 @@ from service.signals.detectors.seam import abrupt_shift
 from service.signals.segments import segments_of
 from tests.factories import make_comment
 
-HASKELL = (
-    (
-        "This piece masterfully blends technical depth with mythological storytelling, "
-        "transforming a standard Haskell programming interview into an epic narrative. It "
-        "cleverly critiques the complexity and absurdity of some technical interviews by "
-        "illustrating how type-level Haskell can be pushed to esoteric extremes beautiful, "
-        "powerful, and largely impractical. A fascinating and relevant read for anyone "
-        "interested in the intersection of programming, language design, and narrative. "
-    ),
-    (
-        "I’m James Maicle, working at Cryptoairhub where we run a clear and insightful crypto "
-        "blog. I’ll be bookmarking your site and following the updates. Glad to see so much "
-        "valuable information shared here looking forward to exploring more strategies together. "
-        "Thanks for sharing. If you interest about Crypto please visit my website and read my "
-        'article <a href="https://cryptoairhub.example.com">Crypto Blog</a>.'
-    ),
-)
-
 
 def test_finds_an_advertisement_between_two_remarks():
     before, advert, after = (
@@ -57,18 +39,6 @@ def test_finds_an_advertisement_before_the_remark():
     assert signal is not None
     assert signal.spans[0].end == len(advert)
     assert signal.boundaries == (comment.text.index("We are sorry"),)
-
-
-def test_tells_how_both_sides_are_written_and_where_the_link_is():
-    signal = abrupt_shift(
-        make_comment("".join(HASKELL), post=Post(title="Typing the technical interview")), History()
-    )
-
-    assert signal is not None
-    before, after = signal.reason.split("; after: ")
-    assert before.endswith("before: no slips seen, praise, impersonal, about the post")
-    assert after.startswith("slips in grammar, introduces its writer")
-    assert after.endswith("; the link comes after the seam")
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.comment import Edit
-from service.domain.history import Conduct, History, Record, TrackRecord
-from service.signals.detectors.history import rejected_target_before
+from service.domain.history import History, Record, TrackRecord
 from service.signals.earlier import excess, squashed_log_odds
 from service.signals.registry import detect_all
 from tests.factories import make_comment
@@ -24,19 +22,8 @@ HISTORY_SIGNALS = {
     "sender_burst",
     "copy_burst",
 }
-KEYS = tuple(name for name in History.__dataclass_fields__ if name != "conduct")
 
 counts = st.floats(min_value=0, max_value=1e9)
-seen = st.integers(min_value=0, max_value=10**9)
-records = st.builds(Record, approved=counts, rejected=counts, seen_hour=seen, seen_day=seen)
-track_records = st.builds(TrackRecord, here=records, everywhere=records)
-conducts = st.builds(
-    Conduct,
-    quiet_days=seen,
-    remarks=seen,
-    offers=seen,
-)
-histories = st.builds(History, conduct=st.none() | conducts, **dict.fromkeys(KEYS, track_records))
 
 
 def strengths(**track_records: TrackRecord) -> dict[str, float]:
@@ -54,13 +41,6 @@ def elsewhere(**decided: float) -> TrackRecord:
 
 def here(**decided: float) -> TrackRecord:
     return TrackRecord(here=Record(**decided), everywhere=Record(**decided))
-
-
-@given(histories)
-def test_no_history_says_more_than_one_full_signal(history):
-    found = detect_all(make_comment("Try https://valves.example/stuck"), history)
-
-    assert all(0.0 < signal.strength <= 1.0 for signal in found)
 
 
 @given(counts, counts, st.floats(min_value=0, max_value=1e6))
@@ -124,23 +104,3 @@ def test_a_regular_may_write_as_often_as_the_discussion_asks_for():
 def test_what_people_do_is_no_excess_and_the_rest_never_reaches_one():
     assert excess(5, 5) == 0.0
     assert 0.0 < excess(6, 5) < excess(10**9, 5) < 1.0
-
-
-@pytest.mark.parametrize(
-    ("rejected", "edit", "told"),
-    [
-        (0.6, None, "moderators rejected an earlier comment with a link to the same domain"),
-        (2.7, None, "moderators rejected 3 earlier comments with a link to the same domain"),
-        (
-            1.0,
-            Edit.REJECTED,
-            "moderators rejected an earlier comment or version with a link to the same domain",
-        ),
-    ],
-)
-def test_decayed_counts_are_told_as_whole_comments(rejected, edit, told):
-    comment = make_comment("See https://valves-and-more.com/stuck", edit=edit)
-    record = Record(rejected=rejected)
-    history = History(domains=TrackRecord(here=record, everywhere=record))
-
-    assert rejected_target_before(comment, history).reason == told

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
 
 from service.supervisor.part import Part, Recipe
-
-DEADLINE_SECONDS = 10
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.fakes import Seconds
+from tests.integration.installation import until
 
 
 @pytest.fixture
 def clock():
-    return Clock()
+    return Seconds()
 
 
 @pytest.fixture
@@ -50,14 +41,6 @@ def make_part(clock, lines):
         part.ask_to_stop()
         clock.now += 1000
         part.wait_or_kill()
-
-
-def until(condition):
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not (answer := condition()):
-        assert time.monotonic() < deadline, "the condition never came true"
-        time.sleep(0.01)
-    return answer
 
 
 def await_death(part):

@@ -126,26 +126,22 @@ def first_run(folder, *words):
     return CliRunner().invoke(cli, ["first-run", *words, "--data-dir", str(folder.path)])
 
 
-def test_what_the_first_start_made_is_found_again_until_it_is_forgotten(tmp_path):
+def test_what_the_first_start_made_is_its_owners_alone_and_found_again_until_it_is_forgotten(
+    tmp_path,
+):
     folder, services = DataFolder(tmp_path), make_services()
 
     keep_first_run(running().first_run, folder, services.accounts)
+    mode = stat.S_IMODE(folder.first_run_file.stat().st_mode)
     shown = first_run(folder)
     forgotten, gone = first_run(folder, "--forget"), first_run(folder)
 
+    assert mode == 0o600
     assert "slop_key" in shown.output
     assert "once" in shown.output
     assert forgotten.exit_code == 0
     assert gone.exit_code == 1
     assert "slopsieve users reset" in gone.output
-
-
-def test_what_the_first_start_made_is_its_owners_alone(tmp_path):
-    folder, services = DataFolder(tmp_path), make_services()
-
-    keep_first_run(running().first_run, folder, services.accounts)
-
-    assert stat.S_IMODE(folder.first_run_file.stat().st_mode) == 0o600
 
 
 def test_a_later_start_forgets_it_once_the_moderator_has_a_password_of_their_own(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import Counter
 
 import pytest
@@ -13,17 +12,11 @@ from service.domain.delivery import DeliveryAttempt, DeliveryForm, SendOutcome
 from service.domain.errors import StoreUnavailableError
 from service.tasks.dispatcher import Dispatcher, DispatchPlan
 from tests.factories import NOW
+from tests.integration.installation import until
 from tests.unit.outbound.conftest import make_delivery
 
 DEADLINE_SECONDS = 10.0
 SLOW, DOWN, QUICK = SiteId("slow"), SiteId("down"), SiteId("quick")
-
-
-def until(condition):
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "the condition never came true"
-        time.sleep(0.005)
 
 
 class Post:

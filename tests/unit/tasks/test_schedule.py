@@ -10,21 +10,15 @@ import pytest
 from service.domain.errors import StoreUnavailableError
 from service.tasks.names import TaskName
 from service.tasks.schedule import Job, Schedule
+from tests.fakes import Seconds
 from tests.log_lines import log_lines
 
 SWEEP, GROUP = TaskName.SWEEP_STRANDED, TaskName.GROUP_FRESH
 
 
-class Clock:
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Seconds()
 
 
 def test_a_job_runs_at_once_and_again_when_its_time_has_come(clock):

@@ -9,6 +9,7 @@ import pytest
 
 from service.watching import readings
 from service.watching.readings import Part, Reading, Readings
+from tests.fakes import Seconds
 
 
 class Source:
@@ -28,17 +29,9 @@ class Source:
         return [Reading(name="answers", about="How often.", value=self.asked)]
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
+def clock() -> Seconds:
+    return Seconds(1000.0)
 
 
 @pytest.fixture

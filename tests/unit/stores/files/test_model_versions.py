@@ -18,6 +18,7 @@ from service.domain.history import History
 from service.moderation.judging.judgement import judge_comments
 from service.stores.files.model_versions import NO_VERSION, ModelVersions
 from tests.factories import NOW, make_comment
+from tests.fakes import Seconds
 from tests.unit.models.test_registry import rewrite_json, write
 
 
@@ -26,17 +27,9 @@ def at_once(work):
     work()
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
 def clock():
-    return Clock()
+    return Seconds()
 
 
 @pytest.fixture

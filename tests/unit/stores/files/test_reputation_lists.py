@@ -16,18 +16,9 @@ from service.reputation.lists import parse_list
 from service.stores.files.list_files import DamagedListError, open_list, write_list
 from service.stores.files.reputation_lists import ListFolder, MemoryReputationLists
 from tests.factories import NOW
+from tests.fakes import Seconds
 
 NETWORKS = b"192.0.2.0/28\n2001:db8::/32\n10.0.0.0/8\n"
-
-
-class Seconds:
-    """A clock in seconds that is set by hand."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def about(name: str = "abuse", kind: ListKind = ListKind.NETWORKS, **changes) -> AboutList:
@@ -82,13 +73,9 @@ def test_an_address_is_found_on_the_list_that_holds_it(lists, address):
     assert (found.list_name, found.kind, found.age_days) == ("abuse", ListKind.NETWORKS, 2.0)
 
 
-def test_an_address_beside_the_listed_ones_is_not_found(lists):
-    assert names(lists, address="192.0.2.16") == []
-    assert names(lists, address="2001:db9::") == []
-
-
-def test_an_address_of_a_private_network_is_on_no_list(lists):
-    assert names(lists, address="10.1.2.3") == []
+@pytest.mark.parametrize("address", ["192.0.2.16", "2001:db9::", "10.1.2.3"])
+def test_an_address_beside_the_listed_ones_or_of_a_private_network_is_not_found(lists, address):
+    assert names(lists, address=address) == []
 
 
 def test_domains_and_mail_domains_are_looked_up_apart(lists):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -26,6 +27,16 @@ LONG = (
 HALF_A_YEAR = 180 * 24 * 3600
 
 
+@pytest.fixture
+def opened(valkey) -> Iterator[tuple[ValkeyHistoryStore, redis.Redis, str]]:
+    """Give a history, a client that looks at its keys, and what these begin with."""
+    prefix = secrets.token_hex(8)
+    store, client = ValkeyHistoryStore(valkey.url, prefix=prefix), redis.Redis.from_url(valkey.url)
+    yield store, client, prefix
+    client.close()
+    store.close()
+
+
 def test_a_wrong_password_is_unavailable_and_not_told(valkey):
     store = ValkeyHistoryStore(valkey.url.replace("unix://:", "unix://:wrong"))
 
@@ -36,10 +47,8 @@ def test_a_wrong_password_is_unavailable_and_not_told(valkey):
     assert "wrong" not in str(failure.value)
 
 
-def test_everything_expires_and_a_decision_refreshes_it(valkey):
-    prefix = secrets.token_hex(8)
-    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
-    client = redis.Redis.from_url(valkey.url)
+def test_everything_expires_and_a_decision_refreshes_it(opened):
+    store, client, prefix = opened
     store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
     for key in client.scan_iter(f"{prefix}*"):
         client.expire(key, 10)
@@ -48,32 +57,25 @@ def test_everything_expires_and_a_decision_refreshes_it(valkey):
     store.unlearn("d1", COMMENT, Ruling.REJECT, at=NOW)
 
     remaining = [client.ttl(key) for key in client.scan_iter(f"{prefix}*")]
-    client.close()
-    store.close()
     # The known sites, two markers, and three records, each here and everywhere.
     assert len(remaining) == 9
     assert all(HALF_A_YEAR - 60 < seconds <= HALF_A_YEAR for seconds in remaining)
 
 
-def test_taking_back_what_has_expired_leaves_no_debt(valkey):
-    prefix = secrets.token_hex(8)
-    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
-    client = redis.Redis.from_url(valkey.url)
+def test_taking_back_what_has_expired_leaves_no_debt(opened):
+    store, client, prefix = opened
     store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
     removed = client.delete(f"{prefix}:{{reputation}}:d2:address:a1")
 
     store.unlearn("d1", COMMENT, Ruling.REJECT, at=NOW)
     seen = store.gather([COMMENT], now=NOW)
 
-    client.close()
-    store.close()
     assert removed == 1
     assert seen[0].address.everywhere == Record()
 
 
-def test_a_batch_is_gathered_in_one_call(valkey):
-    store = ValkeyHistoryStore(valkey.url)
-    client = redis.Redis.from_url(valkey.url)
+def test_a_batch_is_gathered_in_one_call(opened):
+    store, client, _ = opened
     batch = [
         make_comment(
             f"https://{n}.example",
@@ -91,8 +93,6 @@ def test_a_batch_is_gathered_in_one_call(valkey):
     store.gather(batch, now=NOW)
 
     after = calls_of_scripts(client)
-    client.close()
-    store.close()
     assert after - before == 1
 
 
@@ -100,26 +100,20 @@ def calls_of_scripts(client: redis.Redis) -> int:
     return client.info("commandstats")["cmdstat_evalsha"]["calls"]
 
 
-def test_what_was_only_seen_is_gone_in_little_more_than_a_day(valkey):
-    prefix = secrets.token_hex(8)
-    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
-    client = redis.Redis.from_url(valkey.url)
+def test_what_was_only_seen_is_gone_in_little_more_than_a_day(opened):
+    store, client, prefix = opened
 
     store.gather([COMMENT], now=NOW)
 
     remaining = [
         client.ttl(key) for key in client.scan_iter(f"{prefix}*") if not key.endswith(b":sites")
     ]
-    client.close()
-    store.close()
     assert len(remaining) == 3
     assert all(0 < seconds <= 27 * 3600 for seconds in remaining)
 
 
-def test_no_tally_grows_with_time(valkey):
-    prefix = secrets.token_hex(8)
-    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
-    client = redis.Redis.from_url(valkey.url)
+def test_no_tally_grows_with_time(opened):
+    store, client, prefix = opened
 
     for step in range(300):
         at = NOW + timedelta(days=step)
@@ -130,21 +124,15 @@ def test_no_tally_grows_with_time(valkey):
     sizes = [
         client.hlen(key) for key in client.scan_iter(f"{prefix}*") if client.type(key) == b"hash"
     ]
-    client.close()
-    store.close()
     assert max(sizes) <= 73
 
 
-def test_no_key_shows_a_domain_in_the_clear(valkey):
-    prefix = secrets.token_hex(8)
-    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
-    client = redis.Redis.from_url(valkey.url)
+def test_no_key_shows_a_domain_in_the_clear(opened):
+    store, client, prefix = opened
 
     store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
     store.gather([COMMENT], now=NOW)
 
     keys = [key.decode() for key in client.scan_iter(f"{prefix}*")]
-    client.close()
-    store.close()
     assert len(keys) == 11
     assert not any("shop.example" in key or "mail.example" in key for key in keys)

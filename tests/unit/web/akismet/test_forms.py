@@ -75,22 +75,10 @@ def test_the_blogs_charset_serves_where_the_request_declares_none():
 def test_no_codec_that_is_no_charset_is_ever_used():
     known = {module.name for module in pkgutil.iter_modules(encodings.__path__)} - {"mbcs", "oem"}
     harmful = {
-        "idna",
-        "punycode",
-        "unicode_escape",
-        "raw_unicode_escape",
-        "undefined",
-        "utf_7",
-        "utf_16",
-        "utf_32",
-        "zlib_codec",
-        "bz2_codec",
-        "hex_codec",
-        "base64_codec",
-        "quopri_codec",
-        "uu_codec",
-        "rot_13",
-    }
+        "idna", "punycode", "unicode_escape", "raw_unicode_escape", "undefined", "utf_7", "utf_16",
+        "utf_32", "zlib_codec", "bz2_codec", "hex_codec", "base64_codec", "quopri_codec",
+        "uu_codec", "rot_13",
+    }  # fmt: skip
 
     accepted = {name for name in known if find_codec(name)}
 

@@ -56,31 +56,23 @@ def run_behind_the_first(work: Work, numbers):
         return [other.result(10) for other in others]
 
 
-def test_what_gathers_while_work_is_under_way_is_done_together(work):
-    answers = run_behind_the_first(work, list(range(2, 12)))
-
-    assert answers == [2 * n for n in range(2, 12)]
-    assert [len(batch) for batch in work.batches] == [1, 10]
-
-
-def test_a_crowd_is_done_in_several_goes(work):
-    answers = run_behind_the_first(work, list(range(100, 180)))
-
-    assert answers == [2 * n for n in range(100, 180)]
-    assert [len(batch) for batch in work.batches] == [1, 64, 16]
-
-
-def test_nobody_suffers_for_a_neighbours_error(work):
-    answers = run_behind_the_first(work, [2, 13, 3])
-
-    assert answers == [4, NotFoundError, 6]
-
-
-def test_a_store_that_is_away_is_away_for_all(work):
-    answers = run_behind_the_first(work, [2, 99, 3])
-
-    assert answers == [StoreUnavailableError] * 3
-    assert len(work.batches) == 2
+@pytest.mark.parametrize(
+    ("numbers", "answers", "batches"),
+    [
+        (range(2, 12), [2 * n for n in range(2, 12)], [1, 10]),
+        # A crowd is done in several goes.
+        (range(100, 180), [2 * n for n in range(100, 180)], [1, 64, 16]),
+        ([2, 13, 3], [4, NotFoundError, 6], [1, 3, 1, 1, 1]),
+        # A store that is away is away for all.
+        ([2, 99, 3], [StoreUnavailableError] * 3, [1, 3]),
+    ],
+    ids=["few", "crowd", "one fails", "away"],
+)
+def test_what_gathers_while_work_is_under_way_is_done_together_and_nobody_suffers_for_a_neighbour(
+    work, numbers, answers, batches
+):
+    assert run_behind_the_first(work, list(numbers)) == answers
+    assert [len(batch) for batch in work.batches] == batches
 
 
 def test_nobody_is_left_without_an_answer_when_there_are_too_few():

@@ -14,6 +14,8 @@ from service.domain.decision import Mode
 from service.domain.errors import StoreUnavailableError
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.factories import make_comment, make_verdict
+from tests.fakes import Seconds
+from tests.integration.installation import until
 
 
 def judged(comment_id: str) -> Case:
@@ -74,16 +76,17 @@ def test_many_that_wait_are_looked_for_together(looks):
     assert len(looks.threads) == 1
 
 
-def test_one_more_than_may_wait_is_sent_away_at_once(looks):
+def test_one_more_than_may_wait_is_sent_away_at_once_and_joins_no_line(looks):
     waiting = VerdictWaiter(looks, max_waiting=1)
 
     with ThreadPoolExecutor(1) as first:
         patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
         until(lambda: waiting._waiting == 1)
+        joined = waiting.join(CommentId("c2"), seconds=10)
         sent_away = waiting.for_verdict(CommentId("c2"), seconds=10)
         looks.judged = {"c1"}
 
-    assert sent_away is None
+    assert (joined, sent_away) == (False, None)
     assert patient.result() is not None
 
 
@@ -162,31 +165,8 @@ def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
     assert len(waiting._admission) == 1
 
 
-class Clock:
-    """A clock that is moved by hand."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_no_comment_joins_where_nobody_may_wait_any_more(looks):
-    waiting = VerdictWaiter(looks, max_waiting=1)
-
-    with ThreadPoolExecutor(1) as first:
-        patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
-        until(lambda: waiting._waiting == 1)
-        joined = waiting.join(CommentId("c2"), seconds=10)
-        looks.judged = {"c1"}
-
-    assert not joined
-    assert patient.result() is not None
-
-
 def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
-    clock = Clock()
+    clock = Seconds()
     waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
     waiting.join(CommentId("late"), seconds=0.6)
     waiting.for_verdict(CommentId("late"), seconds=0.01)
@@ -200,16 +180,8 @@ def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
     assert waiting.join(CommentId("c2"), seconds=0.6)
 
 
-def until(holds) -> None:
-    """Return once it holds; fail after ten seconds."""
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
 def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
-    clock = Clock()
+    clock = Seconds()
     waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
     waiting.join(CommentId("c1"), seconds=0.6)
     clock.now = 0.7
