@@ -9,6 +9,7 @@ import contextlib
 import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from models.inputs import ModelOutput
 from service.domain.comment import Author, Comment
@@ -57,6 +58,12 @@ class World:
         """Have the decision undone."""
         undo_decision(comment.id, self.services, undone_by="ada")
 
+    def apply(self, token: str = TOKEN, **given: Any) -> None:
+        """Have the site's decisions applied at its platform."""
+        services, given = self.services, {"url": self.platform.url} | given
+        form = self.platform.form
+        set_applier(SITE, form, token, services.telling, services.common, actor="ada", **given)
+
     def deliver_due(self) -> None:
         """Send what is due now."""
         while due := take_deliveries(self.services.telling, self.services.common, limit=99):
@@ -95,16 +102,9 @@ def world_of(name: str, *, mode: Mode = Mode.HOLD) -> Iterator[World]:
         notifier=HttpSiteNotifier(rules, clock=clock, seconds=5),
     )
     try:
-        set_applier(
-            SITE,
-            platform.form,
-            TOKEN,
-            services.telling,
-            services.common,
-            actor="test",
-            url=platform.url,
-        )
-        yield World(platform, services, clock, classifier)
+        world = World(platform, services, clock, classifier)
+        world.apply()
+        yield world
     finally:
         platform.close()
 
@@ -216,16 +216,7 @@ def token_revoked_then_mended(world: World) -> None:
     world.platform.token = OTHER_TOKEN
     world.decide(first)
     world.wait(24 * 3_600, step=600)
-    platform = world.platform
-    set_applier(
-        SITE,
-        platform.form,
-        OTHER_TOKEN,
-        world.services.telling,
-        world.services.common,
-        actor="ada",
-        url=platform.url,
-    )
+    world.apply(OTHER_TOKEN)
     world.wait(60)
 
 
@@ -250,13 +241,6 @@ def too_many_calls(world: World) -> None:
     world.wait(110)
     world.platform.fails = None
     world.wait(30)
-
-
-def gone_at_the_platform(world: World) -> None:
-    """The comment was removed there."""
-    world.platform.exists = False
-    world.decide(world.submit())
-    world.wait(60)
 
 
 @dataclass(frozen=True)
@@ -285,5 +269,4 @@ SCENARIOS = (
     Scenario("token revoked, another given a day later", token_revoked_then_mended),
     Scenario("rights lost, tried again after an hour", rights_given_back),
     Scenario("429 or its like, asks for two minutes", too_many_calls),
-    Scenario("removed at the platform", gone_at_the_platform),
 )

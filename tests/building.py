@@ -14,9 +14,8 @@ from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.delivery import Delivery, DeliveryState
 from service.domain.site import SiteSettings
-from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.telling.callbacks import resume_applier, set_build_hook
+from service.moderation.telling.callbacks import set_build_hook
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
@@ -132,14 +131,6 @@ def approved_and_undone(site: BuiltSite) -> None:
     site.wait(120)
 
 
-def withdrawn(site: BuiltSite) -> None:
-    """What is shown is deleted at its site."""
-    comment_id = site.submit(HAM)
-    site.wait(120)
-    withdraw_comment(comment_id, site.services, by="site")
-    site.wait(120)
-
-
 def away_for_an_hour(site: BuiltSite) -> None:
     """The host takes no connection for an hour."""
     port = site.hook.port
@@ -156,16 +147,6 @@ def answer_lost(site: BuiltSite) -> None:
     site.decide(site.submit())
     site.wait(60)
     site.answers = with_status(200)
-    site.wait(120)
-
-
-def hook_gone_then_mended(site: BuiltSite) -> None:
-    """The hook is deleted; a day later its owner has it tried again."""
-    site.answers = with_status(404)
-    site.decide(site.submit())
-    site.wait(24 * 3_600, step=3_600)
-    site.answers = with_status(200)
-    resume_applier(SITE, site.services.telling, site.services.common, actor="ada")
     site.wait(120)
 
 
@@ -194,9 +175,7 @@ SCENARIOS = (
     Scenario("approved", approved, ("200",)),
     Scenario("twenty approved within a minute", twenty_approved, ("200",)),
     Scenario("approved, undone after the build", approved_and_undone, ("200", "200")),
-    Scenario("shown, withdrawn at its site", withdrawn, ("200", "200")),
     Scenario("approved, host away for an hour", away_for_an_hour, ("200",)),
     Scenario("approved, answer lost", answer_lost, ("no answer", "200")),
-    Scenario("hook gone, tried again a day later", hook_gone_then_mended, ("404", "200")),
     Scenario("429, asks for two minutes", too_many_calls, ("429", "200")),
 )

@@ -19,7 +19,6 @@ from service.moderation.telling.callbacks import (
     replay_deliveries,
     resume_applier,
     rotate_secret,
-    set_applier,
     set_callback,
 )
 from service.outbound.guard import OutboundRules
@@ -86,13 +85,6 @@ def world(request):
 def enforcing():
     with world_of("github", mode=Mode.ENFORCE) as made:
         yield made
-
-
-def apply_to(world: World, token: str = TOKEN, **given) -> None:
-    """Have the site's decisions applied at its platform."""
-    services, given = world.services, {"url": world.platform.url} | given
-    form = world.platform.form
-    set_applier(SITE, form, token, services.telling, services.common, actor="ada", **given)
 
 
 def messages(world: World, state: DeliveryState | None = None) -> list[Delivery]:
@@ -186,7 +178,7 @@ def test_comments_that_came_another_way_are_nothing_to_the_platform(world):
 
 def test_a_site_may_have_decisions_alone_applied(enforcing):
     platform = enforcing.platform
-    apply_to(enforcing, events=[EventKind.DECISION])
+    enforcing.apply(events=[EventKind.DECISION])
 
     comment = enforcing.submit(0.99)
     enforcing.wait(60)
@@ -251,7 +243,7 @@ def test_messages_for_a_platform_that_is_left_are_given_up(world):
     last = tries(world, delivery)[-1]
     assert last.problem == "the site wants no callbacks any more"
     world.platform.come_back()
-    apply_to(world)
+    world.apply()
     replay_deliveries(world.services.telling, world.services.common, actor="ada")
     world.deliver_due()
     assert world.platform.said == [hide_of(world)]
@@ -326,7 +318,7 @@ def test_what_is_no_token_or_an_address_within_is_refused(field, given, world):
     before = world.endpoint()
 
     with pytest.raises(InvalidInputError) as refused:
-        apply_to(world, **{"url": "https://93.184.215.14/"} | {field: given})
+        world.apply(**{"url": "https://93.184.215.14/"} | {field: given})
 
     assert [problem.field for problem in refused.value.problems] == [field]
     assert world.endpoint() == before
