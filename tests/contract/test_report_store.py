@@ -14,7 +14,7 @@ from service.domain.errors import NotFoundError
 from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from tests.factories import NOW, keep_one, make_decision, make_report, make_verdict
+from tests.factories import NOW, SITE, keep_one, make_decision, make_report, make_verdict
 
 
 def appeal(stores, comment_id: CommentId, text: str = "It is mine.") -> bool:

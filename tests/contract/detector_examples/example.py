@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from service.domain.comment import (
     Author,
@@ -23,6 +23,7 @@ class Example:
     """One comment. `history` defaults to "never seen"."""
 
     text: str
+    _: KW_ONLY
     post_title: str | None = None
     post_excerpt: str | None = None
     author_name: str | None = None

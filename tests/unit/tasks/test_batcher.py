@@ -343,17 +343,3 @@ def test_a_batch_is_never_too_small_to_pay(loop):
     sizes = keep_full(batcher, judge, batches=30, lane=Lane.BULK, loop=loop)
 
     assert set(sizes[5:]) == {4}
-
-
-def test_after_a_full_batch_the_next_one_waits_longer_and_then_not_any_more(loop, judge):
-    plan = LanePlan(batch_size=64, wait_seconds=0.01, rush_size=4, rush_wait_seconds=0.04)
-    batcher = Batcher(judge, {Lane.INTERACTIVE: plan}, call_after=loop.call_after)
-    waited_longer = []
-
-    for number, count in enumerate((4, 1, 3, 5, 1), 1):
-        receive(batcher, *map(str, range(count)), lane=Lane.INTERACTIVE)
-        loop.advance(0.02)
-        waited_longer.append(len(judge.batches) < number)
-        loop.advance(0.05)
-
-    assert waited_longer == [False, True, False, False, True]
