@@ -17,6 +17,7 @@ import sqlalchemy as sa
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Lane, Sender
 from service.domain.person import Person
+from service.domain.rules import SiteRules
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome
 from service.ports.people import SpamOnly
@@ -67,6 +68,14 @@ def search(line: str, site_ids: tuple[str, ...] | None = None) -> Callable[[SqlS
 ASKED: dict[str, Callable[[SqlStores], object]] = {
     "queue": queue_pages,
     "queue counted": lambda s: s.cases.count(_QUEUE),
+    "what rules need": lambda s: s.rule_facts.find(
+        [
+            (
+                make_comment(sender=Sender(account_key="a"), site_id=SITES[0]),
+                SiteRules(hold_first_comment=True, max_post_days=9),
+            )
+        ]
+    ),
     "queue of one site counted": lambda s: s.cases.count(
         CaseFilter(needs_review=True, site_ids=SITES[:1])
     ),
