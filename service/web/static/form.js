@@ -1,5 +1,5 @@
-// Sends a token and counts with a form: no cookie, no storage, no fingerprint, no rhythm of keys, no
-// request before a form is touched. A tag with `data-comments` also gets the page's comments.
+// Sends a token and counts with a form: no cookie, storage, fingerprint, rhythm of keys, no request
+// before a form is touched. A tag with `data-comments` also gets comments.
 (() => {
   "use strict";
   const tag = document.currentScript;
@@ -24,7 +24,7 @@
     made.append(...children);
     return made;
   };
-  // A form has one hidden field of a name, and without a value none.
+  // One hidden field a name, none without value.
   const setHidden = (form, name, value) => {
     form.querySelector(`[name=${name}]`)?.remove();
     if (value) form.append(make("input", { type: "hidden", name, value }));
@@ -125,7 +125,7 @@
     const rows = new Map();
     const list = make("ol", { class: "slopsieve-comments" });
     const said = make("p", { role: "status" });
-    const say = (text) => said.replaceChildren(text);
+    const say = (...what) => said.replaceChildren(...what);
     const target = make("p");
     const more = button(() => load(last + 1), words.more);
     more.hidden = true;
@@ -181,15 +181,13 @@
       try {
         const body = new URLSearchParams(new FormData(form));
         const sent = await fetch(hook, { ...options, method: "POST", body });
+        const { title, detail, statement_url } = await sent.json();
         if (sent.ok) {
-          say(words.waits);
+          say(words.waits, " ", make("a", { href: new URL(statement_url, home) }, words.why));
           look(box.value.trim());
           box.value = "";
           answer();
-        } else {
-          const { title, detail } = await sent.json();
-          say(`${title}. ${detail}`);
-        }
+        } else say(`${title}. ${detail}`);
       } catch {
         say(words.away);
       }

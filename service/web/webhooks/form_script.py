@@ -41,6 +41,7 @@ _WORDS: Mapping[str, str] = {
     "send": noted("Send"),
     "sending": noted("Sending …"),
     "waits": noted("Thank you. Your comment is held until a moderator approves it."),
+    "why": noted("What became of your comment"),
     "shown": noted("Thank you. Your comment is shown here."),
     "away": noted(
         "Your comment was not sent: the service cannot be reached. Send it again in a minute."

@@ -33,6 +33,7 @@ data-comments></script>
 <label>Your remark <textarea name="message" rows="6" required></textarea></label>
 <button>Off it goes</button></form></html>"""
 WAITS = "Thank you. Your comment is held until a moderator approves it."
+WHY = "What became of your comment"
 SHOWN = "Thank you. Your comment is shown here."
 
 
@@ -99,7 +100,9 @@ def test_a_comment_is_posted_held_approved_and_shown(make_box, classifier, servi
     page.get_by_label("Name").fill("Mara")
     write(page, "The drain valve was stuck.\n\nHere too.")
 
-    expect(page.get_by_role("status")).to_have_text(WAITS)
+    expect(page.get_by_role("status")).to_have_text(f"{WAITS} {WHY}")
+    statement = page.get_by_role("link", name=WHY).get_attribute("href")
+    assert context.request.get(statement).ok
     expect(page.get_by_label("Comment")).to_have_value("")
     expect(page.locator(".slopsieve-comments li")).to_have_count(0)
     decide_comment(box.newest_id(), Ruling.APPROVE, services, decided_by="ada")
@@ -175,7 +178,7 @@ def test_without_a_public_feed_there_is_the_form_alone(make_box, services):
     expect(page.get_by_text("As old as the build.")).to_be_visible()
     page.get_by_label("Your remark").fill("Which floor does one begin on?")
     page.get_by_role("button", name="Off it goes").click()
-    expect(page.get_by_role("status")).to_have_text(WAITS)
+    expect(page.get_by_role("status")).to_have_text(f"{WAITS} {WHY}")
     context.close()
 
 

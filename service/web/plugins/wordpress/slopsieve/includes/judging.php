@@ -22,6 +22,7 @@ const MOST_SPANS        = 10;
 
 add_filter( 'pre_comment_approved', __NAMESPACE__ . '\\hold_new', 999, 2 );
 add_action( 'wp_insert_comment', __NAMESPACE__ . '\\judge_new', 100, 2 );
+add_filter( 'comment_text', __NAMESPACE__ . '\\link_statement', 99, 2 );
 add_filter( 'notify_moderator', __NAMESPACE__ . '\\keep_quiet_of_unjudged', 10, 2 );
 
 /**
@@ -162,6 +163,7 @@ function summary_of( array $case, \WP_Comment $comment ): array {
 		'reasons'  => array_map( __NAMESPACE__ . '\\short', array_slice( (array) ( $verdict['explanation'] ?? array() ), 0, MOST_REASONS ) ),
 		'spans'    => array_map( fn( $span ) => array( (int) $span['start'], (int) $span['end'] ), array_slice( $spans, 0, MOST_SPANS ) ),
 		'of'       => md5( text_of( $comment ) ),
+		'why'      => esc_url_raw( (string) ( $case['statement_url'] ?? '' ) ),
 	);
 }
 
@@ -222,4 +224,24 @@ function is_moving( ...$given ): bool {
  */
 function keep_quiet_of_unjudged( $notify, $id ) {
 	return WAITING === get_comment_meta( $id, STATE, true ) ? false : $notify;
+}
+
+/**
+ * Lead from a held comment, which a page shows to its author alone, to the reason and the appeal.
+ *
+ * @param string           $text    The comment as HTML.
+ * @param \WP_Comment|null $comment The comment.
+ */
+function link_statement( $text, $comment = null ) {
+	if ( ! is_singular() || ! $comment instanceof \WP_Comment || '0' !== (string) $comment->comment_approved ) {
+		return $text;
+	}
+	$verdict = get_comment_meta( $comment->comment_ID, VERDICT, true );
+	$url     = is_array( $verdict ) ? (string) ( $verdict['why'] ?? '' ) : '';
+	if ( '' === $url ) {
+		return $text;
+	}
+	// A service that does not know its own address gives the path alone.
+	$url = '/' === $url[0] ? service_address() . $url : $url;
+	return $text . sprintf( '<p><a href="%s" rel="nofollow noreferrer">%s</a></p>', esc_url( $url ), esc_html__( 'Why this comment is held, and how to appeal', 'slopsieve' ) );
 }
