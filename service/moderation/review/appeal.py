@@ -38,10 +38,10 @@ def appeal(case: Case, text: str, services: Services) -> bool:
     appeal that says nothing or has over 500 characters, `NotFoundError` if the comment has gone.
     """
     words = text.replace("\r\n", "\n").strip()
-    if not any(unicodedata.category(one)[0] in "LNPS" for one in words):
-        raise _refused("is empty", "say why the comment should be shown")
-    if len(words) > MAX_APPEAL_CHARS:
-        raise _refused("is too long", f"give at most {MAX_APPEAL_CHARS} characters")
+    is_blank = not any(unicodedata.category(one)[0] in "LNPS" for one in words)
+    if is_blank or len(words) > MAX_APPEAL_CHARS:
+        remedy = f"give 1 to {MAX_APPEAL_CHARS} characters"
+        raise InvalidInputError([Problem("appeal", "says nothing or too much", remedy)])
     if not may_appeal(case):
         return False
     act = make_act(services.common, actor=AUTHOR, act="appeal", subject=case.comment.id)
@@ -51,7 +51,3 @@ def appeal(case: Case, text: str, services: Services) -> bool:
     if kept:
         log.info("author appealed", extra={"comment_id": case.comment.id})
     return kept
-
-
-def _refused(problem: str, remedy: str) -> InvalidInputError:
-    return InvalidInputError([Problem(field="appeal", problem=problem, remedy=remedy)])

@@ -265,17 +265,13 @@ def test_the_api_and_messages_give_the_link_of_what_is_held(
     assert api.get("/v1/comments").get_json()["comments"][-1]["statement_url"] == url
     case = services.review.cases.get(answer["id"])
     endpoint = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
-    message, *_ = write_verdict_messages(
-        [case], services.telling, services.common, {SITE: endpoint}
-    )
+    common = services.common
+    message, *_ = write_verdict_messages([case], services.telling, common, {SITE: endpoint})
     assert ('"statement_url":null' in message.payload) is not is_told
-    assert read(stranger, url).status_code == 200 if is_told else True
-    assert (
-        read(
-            stranger, link_of(services, services.review.cases.get(unkept["id"]).comment)
-        ).status_code
-        == 404
-    )
+    if is_told:
+        assert read(stranger, url).status_code == 200
+    gone = services.review.cases.get(unkept["id"]).comment
+    assert read(stranger, link_of(services, gone)).status_code == 404
 
 
 def test_a_form_s_answer_leads_to_the_statement_and_a_repeat_to_the_same(services, stranger):
@@ -296,10 +292,8 @@ def test_the_page_is_kept_and_framed_by_nobody_and_tells_no_referrer(services, s
     assert answer.headers["Cache-Control"] == "no-store"
     assert answer.headers["Referrer-Policy"] == "no-referrer"
     assert '<meta name="robots" content="noindex">' in answer.text
-    policy = answer.headers["Content-Security-Policy"]
-    assert "default-src 'none'" in policy
-    assert "frame-ancestors 'none'" in policy
-    assert "form-action 'self'" in policy
+    rules = answer.headers["Content-Security-Policy"].split("; ")
+    assert {"default-src 'none'", "frame-ancestors 'none'", "form-action 'self'"} <= {*rules}
     assert "Set-Cookie" not in answer.headers
     assert held.text not in answer.text
 
@@ -308,10 +302,8 @@ def test_the_page_speaks_german(services, stranger, held):
     url = link_of(services, held)
     german = words(read(stranger, url, **{"Accept-Language": "de"}))
 
-    assert "Ihr Kommentar wird zurückgehalten" in german
-    assert "Seine Wörter oder Links könnten Werbung sein." in german
-    assert "1. März 2026" in german
-    assert "Einspruch" in german
+    for part in ("wird zurückgehalten", "könnten Werbung sein.", "1. März 2026", "Einspruch"):
+        assert part in german
 
 
 def test_appeals_of_one_address_are_limited(services, stranger, held):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from service.domain.decision import Mode
 from service.domain.site import MAX_UNDO_SECONDS, SiteSettings
@@ -39,12 +40,7 @@ class SiteForm:
 
     mode: str
     languages: str
-    holds_unsure: bool
-    reports_decide: bool
-    rejects_campaigns: bool
-    learns: bool
-    public_feed: bool
-    explains_spam: bool
+    switches: Mapping[str, Any]  # a bool each, by the name of the setting
     undo_seconds: str
     ham_cutoff: str
     spam_cutoff: str
@@ -69,12 +65,7 @@ def form_of(settings: SiteSettings) -> SiteForm:
         was=_texts(settings),
         mode=settings.mode.value,
         languages=", ".join(settings.languages),
-        holds_unsure=settings.holds_unsure,
-        reports_decide=settings.reports_decide,
-        rejects_campaigns=settings.rejects_campaigns,
-        learns=settings.learns,
-        public_feed=settings.public_feed,
-        explains_spam=settings.explains_spam,
+        switches={name: getattr(settings, name) for name in _SWITCHES},
         undo_seconds=str(settings.undo_seconds),
         ham_cutoff=_shown(settings.ham_cutoff),
         spam_cutoff=_shown(settings.spam_cutoff),
@@ -115,12 +106,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         changed=frozenset(name for name in _FIELDS if given.get(name, "").strip() != was.get(name)),
         mode=typed["mode"],
         languages=typed["languages"],
-        holds_unsure="holds_unsure" in given,
-        reports_decide="reports_decide" in given,
-        rejects_campaigns="rejects_campaigns" in given,
-        learns="learns" in given,
-        public_feed="public_feed" in given,
-        explains_spam="explains_spam" in given,
+        switches={name: name in given for name in _SWITCHES},
         undo_seconds=typed["undo_seconds"],
         ham_cutoff=typed["ham_cutoff"],
         spam_cutoff=typed["spam_cutoff"],
@@ -134,15 +120,10 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         present,
         mode=modes[form.mode],
         languages=languages,
-        holds_unsure=form.holds_unsure,
-        reports_decide=form.reports_decide,
-        rejects_campaigns=form.rejects_campaigns,
-        learns=form.learns,
-        public_feed=form.public_feed,
-        explains_spam=form.explains_spam,
         undo_seconds=undo_seconds,
         ham_cutoff=ham,
         spam_cutoff=spam,
+        **form.switches,
     )
     return replace(form, settings=settings)
 
