@@ -16,7 +16,7 @@ from service.domain.decision import EDIT_POLICY, Mode, Ruling
 from service.domain.delivery import Endpoint
 from service.domain.inbound import Platform
 from service.domain.person import Person
-from service.domain.rules import Rule, RuleHit
+from service.domain.rules import Rule
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
 from service.domain.statement import StatementLinks
@@ -204,7 +204,7 @@ SENT = WeighedSignal(
         (EDIT_POLICY + "ada", {}, "before it was edited"),
         (CAMPAIGN_POLICY, {}, "rejected several comments much like it"),
         (None, {"degraded_by": ("model",)}, "could not be checked completely"),
-        (None, {"held_by": (RuleHit(rule=Rule.OLD_POST),)}, "matches a rule that the site's"),
+        (None, {"held_by": (Rule.OLD_POST,)}, "matches a rule that the site's"),
         (None, {"signals": (SENT,), "score": 2.5}, "How it was sent"),
         (None, {}, "Its words or links could be advertising"),
     ],
