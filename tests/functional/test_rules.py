@@ -90,6 +90,8 @@ def test_by_the_api(api, services, name, value, comment, rule, reason, german):
     assert (held["verdict"]["outcome"], held["action"]) == ("unsure", "hold")
     assert held["verdict"]["held_by"] == [rule]
     assert reason in held["verdict"]["explanation"][0]
+    # What is no campaign's is rejected with none.
+    assert services.clusters.campaigns.fresh(limit=9) == []
     case = services.review.cases.get(held["id"])
     passing = replace(services.common.sites.get(SITE).settings, holds_unsure=False)
     assert plain_answer(case, passing) is Label.SPAM

@@ -6,7 +6,7 @@ lie in the cookie meanwhile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 
@@ -33,9 +33,9 @@ from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
 from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.marking import Piece, part_text
+from service.web.pages.common.marking import part_text
 from service.web.pages.common.pages import moderator, needs, require
-from service.web.pages.common.presenting import Moment, tell_time
+from service.web.pages.common.presenting import tell_time
 from service.web.pages.sites.cutoffs_view import PreviewView, as_percent, view_preview
 from service.web.pages.sites.site_form import (
     SiteForm,
@@ -52,40 +52,6 @@ _MODE_IN_WORDS = {
     Mode.HOLD: (noted("Hold"), noted("Hold spam and unsure comments for a moderator.")),
     Mode.ENFORCE: (noted("Enforce"), noted("Reject spam, hold unsure comments for a moderator.")),
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SiteView:
-    """One line of the list of sites."""
-
-    name: tuple[Piece, ...]
-    url: str
-    mode: str
-    valid_keys: int
-    waiting: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyView:
-    """One key, never with its secret. `ends` says when a valid one expires."""
-
-    id: str
-    hint: str
-    kind: str
-    created: Moment
-    valid: bool
-    state: str
-    ends: Moment | None
-    is_last: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModeView:
-    """One mode to choose."""
-
-    value: str
-    name: str
-    says: str
 
 
 def add_sites(pages: Blueprint, services: Services) -> None:
@@ -135,15 +101,15 @@ def _show_list(
     return html, HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
 
 
-def _site_view(site: Site, review: ReviewPorts, common: CommonPorts) -> SiteView:
+def _site_view(site: Site, review: ReviewPorts, common: CommonPorts) -> dict[str, object]:
     now = common.clock()
-    return SiteView(
-        name=part_text(site.name),
-        url=url_for("pages.site", site_id=site.id),
-        mode=gettext(_MODE_IN_WORDS[site.settings.mode][0]),
-        valid_keys=sum(key.is_valid(now) for key in common.sites.list_keys(site.id)),
-        waiting=review.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
-    )
+    return {
+        "name": part_text(site.name),
+        "url": url_for("pages.site", site_id=site.id),
+        "mode": gettext(_MODE_IN_WORDS[site.settings.mode][0]),
+        "valid_keys": sum(key.is_valid(now) for key in common.sites.list_keys(site.id)),
+        "waiting": review.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
+    }
 
 
 def _add_settings(pages: Blueprint, services: Services) -> None:
@@ -208,7 +174,7 @@ def _show_site(
         site_name=part_text(site.name),
         form=shown,
         modes=[
-            ModeView(value=mode.value, name=gettext(name), says=gettext(says))
+            {"value": mode.value, "name": gettext(name), "says": gettext(says)}
             for mode, (name, says) in _MODE_IN_WORDS.items()
         ],
         max_undo_seconds=MAX_UNDO_SECONDS,
@@ -275,28 +241,27 @@ def managed_site(site_id: str, common: CommonPorts) -> Site:
     return site
 
 
-def _keys(site: Site, common: CommonPorts) -> list[KeyView]:
+def _keys(site: Site, common: CommonPorts) -> list[dict[str, object]]:
     """Return the site's keys, valid ones first, each kind's newest first."""
     now = common.clock()
     newest_first = common.sites.list_keys(site.id)[::-1]
     keys = sorted(newest_first, key=lambda key: not key.is_valid(now))
     valid = [key.id for key in keys if key.is_valid(now)]
-    views = []
-    for key in keys:
-        ends = key.expires_at if key.is_valid(now) else None
-        views.append(
-            KeyView(
-                id=key.id,
-                hint=key.hint,
-                kind=gettext("Akismet") if key.is_akismet else gettext("API"),
-                created=tell_time(key.created_at, now),
-                valid=key.is_valid(now),
-                state=_state(key, valid=key.is_valid(now)),
-                ends=tell_time(ends, now) if ends else None,
-                is_last=valid == [key.id],
-            )
-        )
-    return views
+    return [
+        {
+            "id": key.id,
+            "hint": key.hint,
+            "kind": gettext("Akismet") if key.is_akismet else gettext("API"),
+            "created": tell_time(key.created_at, now),
+            "valid": key.is_valid(now),
+            "state": _state(key, valid=key.is_valid(now)),
+            "ends": tell_time(key.expires_at, now)
+            if key.is_valid(now) and key.expires_at
+            else None,
+            "is_last": valid == [key.id],
+        }
+        for key in keys
+    ]
 
 
 def _state(key: SiteKey, *, valid: bool) -> str:
