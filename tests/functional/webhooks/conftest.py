@@ -70,11 +70,10 @@ def send(services: Services, stranger: FlaskClient) -> Send:
         if services.telling.inbound.get(f"hook_{platform.value}") is None:
             add_hook(services, platform)
         body = payload if isinstance(payload, bytes) else json.dumps(payload, indent=2).encode()
-        signed = changes.pop("signed_body", body)
         if platform is Platform.STANDARD:
-            signature = standard_headers(signed, **changes)
+            signature = standard_headers(body, **changes)
         else:
-            signature = {HEADERS[platform]: hex_signature(signed)}
+            signature = {HEADERS[platform]: hex_signature(body)}
         return stranger.post(
             f"/hooks/hook_{platform.value}",
             data=body,

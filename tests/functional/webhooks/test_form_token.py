@@ -114,22 +114,26 @@ def test_a_token_for_another_comment_is_a_replay_and_a_repeat_is_none(ask, post,
 
 
 @pytest.mark.parametrize(
-    ("asked", "sent", "token"),
+    ("asked", "sent", "token", "weight"),
     [
-        ("/?p=33", "/?p=33", FormToken.VALID),
-        ("/index.php?utm_source=feed&p=33&cpage=2", "/?p=33", FormToken.VALID),
-        ("/?p=33", "/?p=34", FormToken.ELSEWHERE),
-        ("/?page_id=33", "/?p=33", FormToken.ELSEWHERE),
+        ("/?p=33", "/?p=33", FormToken.VALID, None),
+        ("/index.php?utm_source=feed&p=33&cpage=2", "/?p=33", FormToken.VALID, None),
+        ("/?p=33", "/?p=34", FormToken.ELSEWHERE, 0.3),
+        ("/?page_id=33", "/?p=33", FormToken.ELSEWHERE, 0.3),
+        ("/radiators/comment-page-2/", "/radiators/", FormToken.VALID, None),
+        ("/kettles/", "/radiators/", FormToken.ELSEWHERE, 0.3),
         # Of a page on another host browsers tell only where the site begins.
-        ("/", "/?p=33", FormToken.VALID),
+        ("/", "/?p=33", FormToken.VALID, None),
+        ("/radiators/", "/", FormToken.VALID, None),
     ],
 )
-def test_a_token_is_bound_to_a_post_that_a_query_names(ask, post, services, asked, sent, token):
+def test_a_token_is_bound_to_its_page(ask, post, services, asked, sent, token, weight):
     blog = "https://blog.example"
 
     post(solved(ask(f"{blog}{asked}")), post_url=f"{blog}{sent}")
 
     assert newest(services).token is token
+    assert names(services).get("misused_form_token") == (weight and pytest.approx(weight))
 
 
 def _changed(challenge):
@@ -166,19 +170,6 @@ def test_what_was_not_signed_here_for_this_site_is_forged(ask, post, services, f
 
     assert newest(services).token is FormToken.FORGED
     assert names(services)["misused_form_token"] == 1.0
-
-
-def test_a_token_is_of_its_page_and_pages_of_comments_are_the_same(ask, post, services):
-    post(solved(ask(PAGE + "comment-page-2/")), text="One.")
-    assert newest(services).token is FormToken.VALID
-    # Browsers tell a page of another host only where the site begins.
-    post(solved(ask()), text="Two.", post_url="https://blog.example/")
-    assert newest(services).token is FormToken.VALID
-
-    post(solved(ask("https://blog.example/kettles/")), text="Three.")
-
-    assert newest(services).token is FormToken.ELSEWHERE
-    assert names(services)["misused_form_token"] == pytest.approx(0.3)
 
 
 def test_who_left_the_page_open_overnight_is_late_and_no_more(ask, post, services, clock):
@@ -246,15 +237,6 @@ def test_tokens_are_for_the_sites_own_pages_and_differ(hook, ask, stranger):
     assert own.headers["Access-Control-Allow-Origin"] == "https://blog.example"
     assert own.headers["Cache-Control"] == "no-store"
     assert ask()["signature"] != ask()["signature"]
-
-
-@pytest.mark.parametrize("path", ["form.js", "form-token"])
-def test_there_is_nothing_for_a_hook_that_is_no_open_box(path, stranger, services):
-    add_hook(services, Platform.GITHUB)
-    add_hook(services, Platform.STATIC_FORM, id="ended", revoked_at=NOW)
-
-    for hook_id in ("hook_github", "ended", "unknown", "x" * 300):
-        assert stranger.get(f"/public/{hook_id}/{path}").status_code == 404
 
 
 def test_the_script_is_small_for_any_page_and_as_its_hash_says(hook, stranger):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from service.domain.comment import Author, Lane, Post
-from service.domain.decision import Mode, Ruling
+from service.domain.decision import Ruling
 from service.domain.inbound import Platform
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
@@ -96,28 +95,14 @@ def test_who_sent_it_is_never_told(path, stranger, services):
         assert "127.0.0.1" not in answer.text
 
 
-@pytest.mark.parametrize("mode", Mode)
-def test_only_what_was_approved_or_judged_ham_is_shown_in_every_mode(
-    path, stranger, services, mode
-):
-    services.common.sites.change_settings(SITE, lambda old: replace(old, mode=mode))
-    ham = keep(services)
-    approved = keep(services, Outcome.SPAM)
-    rule(services, approved, Ruling.APPROVE)
-    rejected = keep(services)
-    rule(services, rejected, Ruling.REJECT)
-    for outcome in (None, Outcome.UNSURE, Outcome.SPAM):
-        keep(services, outcome)
-
-    assert [one["id"] for one in read(stranger, path)] == [ham, approved]
-
-
-def test_what_was_withdrawn_or_erased_vanishes(path, stranger, services):
-    kept, withdrawn, erased = (keep(services) for _ in range(3))
+def test_what_was_rejected_withdrawn_or_erased_vanishes(path, stranger, services):
+    kept, withdrawn, erased, rejected = (keep(services) for _ in range(4))
+    keep(services, Outcome.UNSURE)
     tag = stranger.get(path, query_string={"post": POST}).headers["ETag"]
 
     withdraw_comment(withdrawn, services, by="the site")
     services.reputation.personal_data.withdraw([erased], at=NOW)
+    rule(services, rejected, Ruling.REJECT)
 
     assert [one["id"] for one in read(stranger, path, headers={"If-None-Match": tag})] == [kept]
 
@@ -138,13 +123,10 @@ def test_a_revoked_hook_or_one_of_another_kind_shows_nothing(path, stranger, ser
     other = add_hook(services, Platform.GITHUB)
     services.telling.inbound.revoke("hook_static-form", at=NOW)
 
-    for where in (
-        path,
-        f"/public/{other}/comments",
-        "/public/no-such/comments",
-        "/public/%00/comments",
-    ):
-        assert stranger.get(where, query_string={"post": POST}).status_code == 404
+    for hook in ("hook_static-form", other, "no-such", "%00", "x" * 300):
+        for what in ("comments", "form.js", "form-token"):
+            answer = stranger.get(f"/public/{hook}/{what}", query_string={"post": POST})
+            assert answer.status_code == 404, (hook, what)
 
 
 @pytest.mark.parametrize(
@@ -199,12 +181,13 @@ def test_a_wrong_question_is_refused_by_name(path, stranger, query, field):
 
 def test_long_threads_come_in_pages(path, stranger, services):
     ids = [keep(services) for _ in range(PAGE + 1)]
+    pages = [
+        stranger.get(path, query_string={"post": POST, "page": number}).get_json()
+        for number in (1, 2)
+    ]
 
-    first = stranger.get(path, query_string={"post": POST}).get_json()
-    second = stranger.get(path, query_string={"post": POST, "page": first["next_page"]}).get_json()
-
-    assert [one["id"] for one in [*first["comments"], *second["comments"]]] == ids
-    assert second["next_page"] is None
+    assert [one["id"] for page in pages for one in page["comments"]] == ids
+    assert [page["next_page"] for page in pages] == [2, None]
     assert "page=2" in stranger.get(f"{path}.html", query_string={"post": POST}).text
 
 

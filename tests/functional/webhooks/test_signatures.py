@@ -36,20 +36,13 @@ signed_platforms = pytest.mark.parametrize("platform", EVENTS, ids=lambda p: p.v
 
 
 def test_the_vector_that_github_publishes_verifies():
-    require_hex_signature(
-        "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
-        b"Hello, World!",
-        "It's a Secret to Everybody",
-        header="X-Hub-Signature-256",
-    )
+    given = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+    secret, header = "It's a Secret to Everybody", "X-Hub-Signature-256"
+
+    require_hex_signature(given, b"Hello, World!", secret, header=header)
 
     with pytest.raises(NotAuthenticatedError):
-        require_hex_signature(
-            "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
-            b"Hello, World?",
-            "It's a Secret to Everybody",
-            header="X-Hub-Signature-256",
-        )
+        require_hex_signature(given, b"Hello, World?", secret, header=header)
 
 
 # The first is the one in the convention's own libraries; of the second the key is 0x00 to 0x17.
@@ -89,139 +82,68 @@ def test_the_vectors_of_standard_webhooks_verify(secret, message_id, timestamp, 
         require_standard_signature(given=given, body=body + b" ", **values)
 
 
-@signed_platforms
-def test_a_request_that_the_platform_signed_is_taken(send, services, platform):
-    payload, headers = EVENTS[platform]
-
-    answer = send(platform, payload, headers)
-
-    assert answer.status_code in (200, 202)
-    assert len(all_cases(services)) == 1
-
-
-@signed_platforms
-def test_a_tampered_request_is_refused(send, services, platform):
-    payload, headers = EVENTS[platform]
-    body = json.dumps(payload).encode()
-
-    answer = send(platform, body + b" ", headers, signed_body=body)
-
-    assert answer.status_code == 401
-    assert all_cases(services) == []
-
-
-@signed_platforms
-def test_a_signature_with_another_secret_is_refused(services, stranger, platform):
-    payload, headers = EVENTS[platform]
-    hook = add_hook(services, platform)
-    body = json.dumps(payload).encode()
-    signature = (
-        standard_headers(body, secret="whsec_" + "A" * 32)
-        if platform is Platform.STANDARD
-        else {HEADERS[platform]: hex_signature(body, "another secret")}
-    )
-
-    answer = stranger.post(f"/hooks/{hook}", data=body, headers=headers | signature)
-
-    assert answer.status_code == 401
-    assert all_cases(services) == []
-
-
-@pytest.mark.parametrize("platform", HEADERS, ids=lambda p: p.value)
-@pytest.mark.parametrize(
-    "given",
-    [
+def forged(platform: Platform, body: bytes) -> list[dict[str, str]]:
+    """Return the headers of whoever cannot sign this body for this platform."""
+    if platform is Platform.STANDARD:
+        right = standard_headers(body)
+        now = int(NOW.timestamp())
+        timestamps = ["", "now", "-1", "1e9", "9" * 400, "\u0661".encode().decode("latin-1")]
+        return [
+            {},
+            standard_headers(body + b" "),
+            standard_headers(body, secret="whsec_" + "A" * 32),
+            *(standard_headers(body, at=now + late) for late in (-301, 301, 86_400)),
+            # Id and time are signed too.
+            right | {"webhook-id": "msg_2"},
+            *(right | {"webhook-timestamp": given} for given in (str(now + 1), *timestamps)),
+        ]
+    given = [
         "",
         "sha256=",
-        "sha1=b2e8a1c5c5b5b1bbd1dbb6b0f7e6f6f9f6d5c2a1",
         "0" * 64,
         "sha256=" + "0" * 64,
         "sha256=" + "0" * 10_000,
         "sha256=\u00e9\u00ff",
         ",,,,",
         ",".join(["sha256=" + "0" * 64] * 100),
-    ],
-)
-def test_what_is_no_signature_is_refused(services, stranger, platform, given):
+        hex_signature(body + b" "),
+        hex_signature(body, "another secret"),
+        # Of our secret, by a digest that is none any more.
+        "sha1=" + hmac.new(SECRET.encode(), body, hashlib.sha1).hexdigest(),
+    ]
+    return [{}, *({HEADERS[platform]: one} for one in given)]
+
+
+@signed_platforms
+def test_what_the_platform_did_not_sign_is_refused(services, stranger, platform):
     payload, headers = EVENTS[platform]
-    hook = add_hook(services, platform)
-
-    answer = stranger.post(
-        f"/hooks/{hook}", json=payload, headers={HEADERS[platform]: given} | headers
-    )
-
-    assert answer.status_code == 401
-    assert all_cases(services) == []
-
-
-def test_a_sha1_signature_that_fits_is_refused_all_the_same(services, stranger):
-    hook = add_hook(services, Platform.GITHUB)
-    body = json.dumps(recorded.GITHUB_ISSUE_COMMENT).encode()
-    signature = hmac.new(SECRET.encode(), body, hashlib.sha1).hexdigest()
-
-    answer = stranger.post(
-        f"/hooks/{hook}", data=body, headers={"X-Hub-Signature-256": f"sha1={signature}"}
-    )
-
-    assert answer.status_code == 401
-    assert "SHA-1" in answer.get_json()["detail"]
-
-
-@pytest.mark.parametrize("platform", HEADERS, ids=lambda p: p.value)
-def test_during_a_rotation_any_of_several_signatures_will_do(services, stranger, platform):
-    payload, headers = EVENTS[platform]
-    hook = add_hook(services, platform)
+    path = f"/hooks/{add_hook(services, platform)}"
     body = json.dumps(payload).encode()
-    both = f"{hex_signature(body, 'the coming secret')}, {hex_signature(body)}"
 
-    answer = stranger.post(f"/hooks/{hook}", data=body, headers=headers | {HEADERS[platform]: both})
-
-    assert answer.status_code in (200, 202)
-    assert len(all_cases(services)) == 1
-
-
-def test_during_a_rotation_any_of_several_standard_signatures_will_do(services, stranger):
-    hook = add_hook(services, Platform.STANDARD)
-    body = json.dumps(recorded.STANDARD).encode()
-    headers = standard_headers(body)
-    headers["webhook-signature"] = f"v1a,AAAA v1,BBBB {headers['webhook-signature']}"
-
-    answer = stranger.post(f"/hooks/{hook}", data=body, headers=headers)
-
-    assert answer.status_code == 202
-
-
-@pytest.mark.parametrize("seconds", [-301, 301, 86_400])
-def test_a_standard_webhook_of_another_time_is_refused(send, services, seconds):
-    answer = send(Platform.STANDARD, recorded.STANDARD, at=int(NOW.timestamp()) + seconds)
-
-    assert answer.status_code == 401
-    assert all_cases(services) == []
-
-
-@pytest.mark.parametrize("timestamp", ["", "now", "-1", "1e9", "9" * 400, "\u0661"])
-def test_a_timestamp_that_is_none_is_refused(services, stranger, timestamp):
-    hook = add_hook(services, Platform.STANDARD)
-    body = json.dumps(recorded.STANDARD).encode()
-    headers = standard_headers(body) | {"webhook-timestamp": timestamp.encode().decode("latin-1")}
-
-    answer = stranger.post(f"/hooks/{hook}", data=body, headers=headers)
-
-    assert answer.status_code == 401
-
-
-def test_the_id_and_the_time_of_a_standard_webhook_are_signed_too(services, stranger):
-    hook = add_hook(services, Platform.STANDARD)
-    body = json.dumps(recorded.STANDARD).encode()
-    other_id = standard_headers(body) | {"webhook-id": "msg_2"}
-    other_time = standard_headers(body) | {"webhook-timestamp": str(int(NOW.timestamp()) + 1)}
-
-    answers = [
-        stranger.post(f"/hooks/{hook}", data=body, headers=headers)
-        for headers in (other_id, other_time)
+    taken = [
+        signature
+        for signature in forged(platform, body)
+        if stranger.post(path, data=body, headers=headers | signature).status_code != 401
     ]
 
-    assert [answer.status_code for answer in answers] == [401, 401]
+    assert taken == []
+    assert all_cases(services) == []
+
+
+@signed_platforms
+def test_during_a_rotation_any_of_several_signatures_will_do(services, stranger, platform):
+    payload, headers = EVENTS[platform]
+    path = f"/hooks/{add_hook(services, platform)}"
+    body = json.dumps(payload).encode()
+    if platform is Platform.STANDARD:
+        headers = standard_headers(body)
+        headers["webhook-signature"] = f"v1a,AAAA v1,BBBB {headers['webhook-signature']}"
+    else:
+        both = f"{hex_signature(body, 'the coming secret')}, {hex_signature(body)}"
+        headers = headers | {HEADERS[platform]: both}
+
+    assert stranger.post(path, data=body, headers=headers).status_code in (200, 202)
+    assert len(all_cases(services)) == 1
 
 
 def test_an_unknown_hook_is_answered_like_a_wrong_signature(stranger):
