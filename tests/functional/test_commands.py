@@ -10,6 +10,7 @@ import click
 import pytest
 
 from service.cli import cli, main
+from tests.servers import free_port
 
 
 def test_a_list_never_shows_a_secret(run):
@@ -20,6 +21,31 @@ def test_a_list_never_shows_a_secret(run):
     assert "Garden" in listed
     assert added["key_id"] in listed
     assert added["key"] not in listed
+
+
+def test_what_two_word_clients_are_told_is_a_setting(run):
+    run("sites", "add", "Garden")
+    change = ("sites", "set", "Garden", "--json")
+    there = ("--passes-unsure", "--reports-decide", "--rejects-campaigns")
+    back = ("--holds-unsure", "--reports-ask", "--asks-about-campaigns")
+
+    settings = [
+        [row[name] for name in ("holds_unsure", "reports_decide", "rejects_campaigns", "blog")]
+        for (row,) in (
+            run("sites", "list", "--json"),
+            run(*change, *there, "--blog", "https://garden.example/"),
+            run(*change, "--mode", "enforce"),
+            run(*change, *back),
+        )
+    ]
+
+    changed = [False, True, True, "https://garden.example/"]
+    assert settings == [
+        [True, False, False, None],
+        changed,
+        changed,
+        [True, False, False, "https://garden.example/"],
+    ]
 
 
 def test_rotating_keeps_the_old_key_for_the_overlap_and_revoking_ends_it_at_once(run):
@@ -40,12 +66,17 @@ def test_rotating_keeps_the_old_key_for_the_overlap_and_revoking_ends_it_at_once
         (["sites", "keys", "Nowhere"], 1, "there is no site 'Nowhere'"),
         (["users", "reset", "nobody"], 1, "there is no moderator called 'nobody'"),
         (["sites", "add", ""], 2, "name: is empty"),
+        (["sites", "set", "Nowhere", "--blog", "kettle"], 2, "--blog"),
+        (["reputation", "forget"], 2, "nothing says who is to be forgotten"),
+        (["reputation", "forget", "--address", "somewhere"], 2, "is not an IP address"),
+        (["reputation", "rebuild"], 1, "check that it runs"),
         (["nonsense"], 2, "No such command"),
     ],
 )
 def test_what_went_wrong_is_said_in_one_clear_line(
     tmp_path, monkeypatch, capsys, words, code, said
 ):
+    monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", f"redis://127.0.0.1:{free_port()}/0")
     where = [] if words == ["nonsense"] else ["--data-dir", str(tmp_path)]
 
     with pytest.raises(SystemExit) as ended:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import json
 
-from service.cli import main
+import pytest
+from click.testing import CliRunner
+
+from service.cli import cli
 from service.domain.comment import CommentId, Lane, Sender
 from service.domain.decision import Ruling
 from service.moderation.admin.sites import add_site
@@ -14,7 +17,7 @@ from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment
-from tests.servers import free_port, running_valkey
+from tests.servers import running_valkey
 
 MARA = "mara@example.org"
 
@@ -25,6 +28,13 @@ def valkey_url(monkeypatch):
     with running_valkey() as server:
         monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
         yield server.url
+
+
+def run(tmp_path, *words: str) -> str:
+    done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
 
 
 def keep_rejected(tmp_path, count: int) -> list[CommentId]:
@@ -52,38 +62,19 @@ def rejected(tmp_path) -> float:
     return history.email.everywhere.rejected
 
 
-@pytest.mark.usefixtures("valkey_url")
-def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(run, tmp_path):
+def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(tmp_path, valkey_url):
     kept = keep_rejected(tmp_path, 3)
 
-    said = run("reputation", "forget", "--email", MARA.upper())
-    run("reputation", "rebuild")
+    said = run(tmp_path, "reputation", "forget", "--email", MARA.upper())
+    run(tmp_path, "reputation", "rebuild")
 
     assert said == "Forgotten; 3 comments lost the keys of their sender.\n"
     assert rejected(tmp_path) == 0
     with open_services(data_dir=str(tmp_path)) as services:
         assert {services.review.cases.get(one).comment.sender for one in kept} == {Sender()}
-    [entry] = [row for row in run("audit", "--json") if row["act"] == "forget sender"]
+    [entry] = [
+        row
+        for row in map(json.loads, run(tmp_path, "audit", "--json").splitlines())
+        if row["act"] == "forget sender"
+    ]
     assert "mara" not in str(entry)
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["forget"], 2, "nothing says who is to be forgotten"),
-        (["forget", "--address", "somewhere"], 2, "is not an IP address"),
-        (["rebuild"], 1, "check that it runs"),
-    ],
-)
-def test_what_went_wrong_is_said_in_one_clear_line(
-    tmp_path, monkeypatch, capsys, words, code, said
-):
-    monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", f"redis://127.0.0.1:{free_port()}/0")
-
-    with pytest.raises(SystemExit) as ended:
-        main(["reputation", *words, "--data-dir", str(tmp_path)])
-
-    told = capsys.readouterr().err
-    assert ended.value.code == code
-    assert said in told
-    assert "Traceback" not in told

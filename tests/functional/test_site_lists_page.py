@@ -10,9 +10,9 @@ import pytest
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.user import Role
 from service.moderation.admin.site_lists import NewEntry, add_entry
-from tests.factories import NOW, SITE
+from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import token_of, words
+from tests.functional.moderators import keep, token_of, words
 
 
 @pytest.fixture
@@ -83,6 +83,24 @@ def test_what_was_typed_of_a_person_is_neither_kept_nor_shown(services, client):
     assert "mara" not in page.text
     assert f"E-mail address {entry.label}" in words(page)
     assert "mara" not in str(entry) + str(services.common.audit_log.recent())
+
+
+def test_an_entry_is_tried_removed_and_brought_back(services, client):
+    keep(services, make_comment("Cheap pills for all."))
+    tried = fill(client, kind="phrase", value="cheap pills", do="preview")
+    page = client.get(fill(client, kind="phrase", value="cheap pills").location)
+    [entry] = in_force(services)
+
+    removed = client.get(press(client, f"/lists/{entry.id}/remove").location)
+    gone = in_force(services)
+    back = client.get(press(client, f"/lists/{entry.id}/restore").location)
+
+    assert "matched 1 of the last comment." in words(tried)
+    assert f'action="/lists/{entry.id}/remove"' in page.text
+    assert f'action="/lists/{entry.id}/restore"' in removed.text
+    assert gone == []
+    assert "Back on the list." in words(back)
+    assert in_force(services) == [entry]
 
 
 def test_everything_wrong_is_said_at_once_and_nothing_typed_is_lost(services, client):

@@ -50,7 +50,6 @@ def test_a_late_verdict_is_a_provisional_no_within_the_budget(late, waits):
     assert waits[0] < IMPATIENT_SECONDS
     assert answer.data == b"false"
     assert set(headers_of(answer)) == {"x-akismet-guid", "x-akismet-recheck-after"}
-    assert headers_of(answer)["x-akismet-recheck-after"].isdigit()
     assert int(headers_of(answer)["x-akismet-recheck-after"]) > 0
 
 
@@ -92,37 +91,14 @@ def test_a_verdict_in_time_is_not_told_twice(akismet, services):
     assert deliveries_of(services) == []
 
 
-@pytest.mark.parametrize(
-    "callback",
-    [
-        "https://elsewhere.example/hook",
-        "https://blog.example.evil.example/hook",
-        "https://blog.example@evil.example/hook",
-        "https://evil.example/?https://blog.example/",
-        "https://blog.example:8443/hook",
-        "ftp://blog.example/hook",
-        "//blog.example/hook",
-        "https://[::1/hook",
-        "javascript:alert(1)",
-        "https://blog.example/" + "x" * 3_000,
-    ],
-    ids=lambda url: url[:45],
-)
-def test_a_callback_elsewhere_than_under_the_sites_own_host_is_not_promised(
-    late, services, callback
-):
-    late.check(SPAM, callback=callback)
-
-    assert deliveries_of(services) == []
-    assert len(kept_cases(services)) == 1
-
-
 def test_the_first_blog_with_a_valid_key_is_the_sites_own_for_good(late, services):
     late.check(SPAM, blog=BLOG)
 
     late.check(HAM, blog="https://evil.example/", callback="https://evil.example/hook")
+    late.check(UNSURE, callback="https://blog.example/" + "x" * 3_000)
 
     assert deliveries_of(services) == []
+    assert len(kept_cases(services)) == 3
 
 
 @pytest.mark.parametrize(
@@ -135,6 +111,15 @@ def test_the_first_blog_with_a_valid_key_is_the_sites_own_for_good(late, service
         ("https://blog.example/x", "http://blog.example:8080/", True),
         ("https://www.blog.example/x", "https://blog.example/", False),
         ("https://blog.example/x", None, False),
+        ("https://elsewhere.example/hook", BLOG, False),
+        ("https://blog.example.evil.example/hook", BLOG, False),
+        ("https://blog.example@evil.example/hook", BLOG, False),
+        ("https://evil.example/?https://blog.example/", BLOG, False),
+        ("https://blog.example:8443/hook", BLOG, False),
+        ("ftp://blog.example/hook", BLOG, False),
+        ("//blog.example/hook", BLOG, False),
+        ("https://[::1/hook", BLOG, False),
+        ("javascript:alert(1)", BLOG, False),
     ],
 )
 def test_which_addresses_are_a_sites_own(url, blog, own):

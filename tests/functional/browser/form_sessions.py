@@ -1,18 +1,13 @@
 """People and programs who fill in a comment form, in a real browser, with what each earns.
 
 The page is a static site's at an origin of its own, with the form and the tag of `PLATFORMS.md`.
-How long a person takes is drawn, and the service's clock moved on by it. A person's browser does
-not say that it is driven; the one of these tests would, so it is told not to, but for programs that
-let it.
+The service's clock is moved on by what a person takes. A person's browser does not say that it is
+driven; the one of these tests would, so it is told not to, but for programs that let it.
 """
 
 from __future__ import annotations
 
-import random
 import threading
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -32,14 +27,6 @@ from tests.factories import NOW, SITE
 _BLOG_HOST = "localhost"
 _PATH = "/radiators/"
 HOOK = "hook_box"
-_SENTENCES = (
-    "Same noise here, and it went on for three winters.",
-    "What helped was to close all valves, open the lowest one and wait for an hour.",
-    "The plumber blamed the boiler, then the pump, and in the end me.",
-    "Does it matter which floor one begins on?",
-    "Ours is from 1974 and has no bleed screw at all, only a plug with a square head.",
-    "Thank you for the drawing, it was the first that showed where the air goes.",
-)
 _FORM = """<!doctype html><html lang="en"><title>Bleeding a radiator</title>
 <script src="{address}/public/{hook}/form.js" integrity="{integrity}" crossorigin async></script>
 <h1>Bleeding a radiator</h1>{paragraphs}
@@ -160,22 +147,6 @@ class Box:
         return html
 
 
-def draw_text(rng: random.Random) -> str:
-    """Return a long comment that no other session sends: the same again would be a repeat."""
-    said = rng.sample(_SENTENCES, k=3)
-    return " ".join([*said, f"House {rng.randrange(10**9)}."])
-
-
-def _send(page: Page, rng: random.Random) -> None:
-    """Press the button, by mouse, by key, or by Enter in a field."""
-    with page.expect_navigation():
-        if rng.random() < 0.5:
-            page.get_by_role("button", name="Send").click()
-        else:
-            page.get_by_role("button", name="Send").focus()
-            page.keyboard.press("Enter")
-
-
 # Whether what the page's script would send now has a solution. An event that a script makes sends
 # nothing, but after it an empty box would be one for another comment.
 _SOLVED = """() => {
@@ -193,7 +164,7 @@ def _solved(page: Page) -> None:
     page.wait_for_function(_SOLVED)
 
 
-def types(box: Box, rng: random.Random, text: str) -> None:
+def types(box: Box, text: str) -> None:
     """Clicks, types, corrects a letter, sends."""
     context, page = box.open()
     page.mouse.wheel(0, 900)
@@ -203,103 +174,52 @@ def types(box: Box, rng: random.Random, text: str) -> None:
     page.keyboard.type(text + "x")
     page.keyboard.press("Backspace")
     _solved(page)
-    box.wait(len(text) / rng.uniform(1.5, 9.0))
-    _send(page, rng)
+    box.wait(len(text) / 9)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Send").click()
     context.close()
 
 
-def uses_keys_alone(box: Box, rng: random.Random, text: str) -> None:
-    """Goes by Tab and arrows as with a screen reader, which reads everything aloud before."""
-    context, page = box.open()
-    while page.evaluate("document.activeElement.name") != "text":
-        page.keyboard.press("Tab")
-        for _ in range(rng.randrange(3)):
-            page.keyboard.press("ArrowDown")
-    page.keyboard.type(text)
+def pastes(box: Box, text: str) -> None:
+    """Pastes what was written in an editor, and sends by keys within seconds."""
+    context, page = box.open(permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    page.get_by_label("Comment").focus()
+    page.keyboard.press("Control+V")
+    assert page.get_by_label("Comment").input_value() == text
     _solved(page)
-    box.wait(rng.uniform(60.0, 900.0))
+    box.wait(1.2)
     with page.expect_navigation():
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")
     context.close()
 
 
-def pastes(box: Box, rng: random.Random, text: str) -> None:
-    """Pastes what was written in an editor, and sends within seconds."""
-    context, page = box.open(permissions=["clipboard-read", "clipboard-write"])
-    page.evaluate("text => navigator.clipboard.writeText(text)", text)
-    page.get_by_label("Comment").click()
-    page.keyboard.press(rng.choice(("Control+V", "Shift+Insert")))
-    assert page.get_by_label("Comment").input_value() == text
-    _solved(page)
-    box.wait(rng.uniform(1.2, 20.0))
-    _send(page, rng)
-    context.close()
-
-
-def dictates(box: Box, rng: random.Random, text: str) -> None:
+def dictates(box: Box, text: str) -> None:
     """Speaks; the words come in phrases, and no key is pressed."""
     context, page = box.open()
     page.get_by_label("Comment").focus()
-    words = text.split(" ")
-    while words:
-        count = rng.randint(3, 9)
-        said, words = words[:count], words[count:]
-        page.keyboard.insert_text(" ".join(said) + (" " if words else ""))
+    for phrase in text.split(", "):
+        page.keyboard.insert_text(f"{phrase}, ")
     _solved(page)
-    box.wait(len(text) / rng.uniform(8.0, 15.0))
+    box.wait(len(text) / 15)
     with page.expect_navigation():
         page.evaluate("document.querySelector('form').requestSubmit()")
     context.close()
 
 
-def has_no_script(box: Box, rng: random.Random, text: str) -> None:
+def has_no_script(box: Box, text: str) -> None:
     """Has scripts switched off."""
     context, page = box.open(java_script_enabled=False)
     page.get_by_label("Comment").click()
     page.keyboard.type(text)
-    box.wait(len(text) / rng.uniform(1.5, 9.0))
-    _send(page, rng)
+    box.wait(len(text) / 9)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Send").click()
     context.close()
 
 
-Session = Callable[[Box, random.Random, str], None]
-ACCESSIBLE: tuple[Session, ...] = (types, uses_keys_alone, pastes, dictates, has_no_script)
-
-
-def _post(box: Box, **fields: str) -> None:
-    data = urllib.parse.urlencode({"post_url": box.page, **fields}).encode()
-    sent = urllib.request.Request(box.hook, data=data, headers={"Origin": box.blog})  # noqa: S310  # our own server
-    try:
-        urllib.request.urlopen(sent).close()  # noqa: S310  # our own server
-    except urllib.error.HTTPError as refusal:
-        msg = f"the form was refused with {refusal.code}"
-        raise AssertionError(msg) from None
-
-
-def _harvested(box: Box, **options: object) -> str:
-    """Return the hidden field of a form that a browser was about to send, and does not."""
-    context, page = box.open(**options)
-    page.get_by_label("Comment").click()
-    page.keyboard.type("x")
-    _solved(page)
-    field: str = page.evaluate(
-        """() => { const form = document.querySelector("form");
-        form.addEventListener("submit", (event) => event.preventDefault());
-        form.requestSubmit(); return form.slopsieve_form.value; }"""
-    )
-    context.close()
-    return field
-
-
-def posts_one_token_again(box: Box, _rng: random.Random, text: str) -> None:
-    """Takes one token from a browser and sends it with every comment."""
-    field = _harvested(box)
-    _post(box, text=f"{text} And again.", name="Bob", slopsieve_form=field)
-    _post(box, text=text, name="Bob", slopsieve_form=field)
-
-
-def solves_headless(box: Box, _rng: random.Random, text: str) -> None:
+def solves_headless(box: Box, text: str) -> None:
     """Lets a browser solve the challenge, puts the text in by script and sends."""
     context, page = box.open(says_driven=True)
     page.evaluate("document.querySelector('[name=text]').focus()")
@@ -313,23 +233,10 @@ def solves_headless(box: Box, _rng: random.Random, text: str) -> None:
     context.close()
 
 
-def presses_keys_at_once(box: Box, _rng: random.Random, text: str) -> None:
-    """Presses synthetic keys as fast as it can in a driven browser."""
-    context, page = box.open(says_driven=True)
-    page.get_by_label("Comment").click()
-    page.keyboard.type(text)
-    _solved(page)
-    box.wait(1.0)
-    with page.expect_navigation():
-        page.get_by_role("button", name="Send").click()
-    context.close()
-
-
-def run(session: Session, box: Box, *, number: int) -> Earned:
-    """Return what one drawn variant of a session earned."""
-    rng = random.Random(f"{session.__name__} {number}")
+def run(session: Callable[[Box, str], None], box: Box, number: int) -> Earned:
+    """Return what a session earned; its text is sent by no other, as that would be a repeat."""
     before = box.newest_id()
-    session(box, rng, draw_text(rng))
+    session(box, f"What helped was to close all valves, open the lowest one, and wait {number} h.")
     # The thread that answered has kept the comment before it thanked for it.
     assert box.newest_id() != before, "nothing was kept"
     return box.newest()

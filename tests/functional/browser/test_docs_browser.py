@@ -11,7 +11,7 @@ from tests.functional.browser.conftest import Watched
 
 
 def test_a_problems_type_leads_to_what_it_means(browser, address):
-    context = browser.new_context(base_url=address, viewport={"width": 390, "height": 800})
+    context = browser.new_context(base_url=address, viewport={"width": 320, "height": 800})
     watched = Watched(context.new_page())
 
     watched.page.goto("/docs#problem-conflict")

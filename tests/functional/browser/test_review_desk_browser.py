@@ -1,4 +1,4 @@
-"""The review desk as several people use it: claims, live updates, swipes, notes, a long list."""
+"""The review desk in a real browser: keys, fingers, colleagues, a long list, a screen reader."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
+from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from service.web.pages.review.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment
@@ -30,6 +31,16 @@ def _keep_queue(services, size):
 @pytest.fixture
 def queue(services):
     return _keep_queue(services, 4)
+
+
+def _ready(watched):
+    expect(watched.page.locator("html[data-ready]")).to_be_attached()
+    return watched.page
+
+
+def _rulings(services, comments):
+    decisions = [services.review.cases.get(comment.id).decision for comment in comments]
+    return [one and one.ruling for one in decisions]
 
 
 def _words(page):
@@ -65,6 +76,91 @@ def _swipe(page, element, *stops):
             send("touchMove", [{"x": x + dx, "y": y + dy}])
         before = stop
     send("touchEnd", [])
+
+
+def test_a_moderator_decides_and_undoes_by_keyboard_alone(services, queue, open_page):
+    watched = open_page()
+    page = watched.page
+
+    page.keyboard.press("j")
+    expect(_words(page)).to_have_text("Comment number 1")
+    page.keyboard.press("r")
+    expect(_words(page)).to_have_text("Comment number 2")
+    expect(page.locator(".row").nth(1)).to_contain_text("Rejected")
+    expect(page.locator(".done")).to_contain_text("The site rejects it.")
+    expect(page.locator(".tabs a").first).to_contain_text("3")
+    expect(page.locator('.row:has(a[aria-current="true"])')).to_have_attribute(
+        "data-id", queue[2].id
+    )
+    assert page.url.endswith(f"/review/comments/{queue[2].id}")
+    page.keyboard.press("a")
+    expect(_words(page)).to_have_text("Comment number 3")
+    page.keyboard.press("k")
+    expect(_words(page)).to_have_text("Comment number 2")
+    page.keyboard.press("u")
+    expect(page.locator(".done")).to_contain_text("Undone.")
+    expect(_words(page)).to_have_text("Comment number 2")
+    page.keyboard.press("u")
+    expect(_words(page)).to_have_text("Comment number 1")
+
+    wait_until_sent(page)
+    cases = [services.review.cases.get(one.id) for one in queue[1:3]]
+    assert [case.decision for case in cases] == [None, None]
+    assert [[d.ruling for d in case.decisions] for case in cases] == [
+        [Ruling.REJECT],
+        [Ruling.APPROVE],
+    ]
+    assert watched.complaints == []
+
+
+def test_keys_do_nothing_while_one_types_holds_a_modifier_or_reads_the_help(
+    services, queue, open_page
+):
+    watched = open_page()
+    page = watched.page
+
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Alt+r")
+    page.keyboard.press("?")
+    expect(page.locator("dialog.help")).to_be_visible()
+    page.keyboard.press("a")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog.help")).to_be_hidden()
+    page.evaluate("document.querySelector('.lists').append(document.createElement('input'))")
+    page.locator(".lists input:not([type])").press_sequentially("jar")
+    page.keyboard.press("Tab")
+
+    expect(_words(page)).to_have_text("Comment number 0")
+    assert not any(services.review.cases.get(c.id).decisions for c in queue)
+    assert watched.complaints == []
+
+
+def test_everything_works_without_scripts(services, queue, open_page):
+    page = open_page(java_script_enabled=False).page
+
+    page.click(f'.row[data-id="{queue[1].id}"] a')
+    page.click("button.reject")
+    expect(_words(page)).to_have_text("Comment number 2")
+    page.click(".done button")
+    expect(_words(page)).to_have_text("Comment number 1")
+
+    assert services.review.cases.get(queue[1].id).decision is None
+    assert len(services.review.cases.get(queue[1].id).decisions) == 1
+
+
+def test_the_keys_pass_over_a_withdrawn_comment(services, open_page):
+    withdrawn = keep(services)
+    withdraw_comment(withdrawn.id, services, by="site")
+    watched = open_page("/review?show=all")
+    page = watched.page
+
+    page.locator(".row").click()
+    page.keyboard.press("a")
+
+    expect(page.locator("#spoken")).to_have_text("Nothing to decide here")
+    expect(page.locator('.row a[aria-current="true"]')).to_have_count(1)
+    assert services.review.cases.get(withdrawn.id).decisions == ()
+    assert watched.complaints == []
 
 
 def test_a_queue_is_cleared_by_keyboard_with_a_note_and_a_comment_put_off(
@@ -116,8 +212,7 @@ def test_two_moderators_at_once_are_kept_apart_and_told(services, queue, open_pa
 
 def test_news_arrive_without_moving_the_row_under_the_hand(services, queue, open_page):
     watched = open_page()
-    page = watched.page
-    expect(page.locator("html[data-ready]")).to_be_attached()
+    page = _ready(watched)
     page.keyboard.press("j")
     expect(_words(page)).to_have_text("Comment number 1")
     before = _row(page, queue[1]).bounding_box()
@@ -143,8 +238,7 @@ def test_news_arrive_without_moving_the_row_under_the_hand(services, queue, open
 
 def test_a_phone_clears_its_list_by_swipes(services, queue, open_page):
     watched = open_page(**PHONE)
-    page = watched.page
-    expect(page.locator("html[data-ready]")).to_be_attached()
+    page = _ready(watched)
 
     _swipe(page, _row(page, queue[0]), (150, 4))
     expect(_row(page, queue[0])).to_contain_text("Approved")
@@ -157,8 +251,7 @@ def test_a_phone_clears_its_list_by_swipes(services, queue, open_page):
     expect(page.locator(".done")).to_contain_text("Undone.")
 
     wait_until_sent(page)
-    rulings = [services.review.cases.get(comment.id).decision for comment in queue]
-    assert [one and one.ruling.value for one in rulings] == ["approve", None, None, None]
+    assert _rulings(services, queue) == [Ruling.APPROVE, None, None, None]
     assert page.url.endswith("/review")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert watched.complaints == []
@@ -201,3 +294,58 @@ def test_the_list_goes_on_and_is_found_again_where_it_was_left(services, open_pa
     expect(far).to_be_in_viewport()
     assert not re.search("cursor=", page.url)
     assert watched.complaints == []
+
+
+@pytest.mark.parametrize("by_keys", [True, False], ids=["keys", "mouse"])
+def test_selected_comments_are_rejected_in_one_bulk_decision_and_undone(
+    services, queue, open_page, by_keys
+):
+    watched = open_page()
+    page = _ready(watched)
+
+    if by_keys:
+        page.keyboard.press("x")
+        page.keyboard.press("j")
+        expect(page.locator("#opened .words").first).to_have_text("Comment number 1")
+        page.keyboard.press("x")
+        expect(page.locator(".selection .n")).to_have_text("2 selected")
+        page.keyboard.press("Shift+R")
+    else:
+        for tick in page.locator(".tick").all()[:2]:
+            tick.click()
+        expect(page.locator(".selection .n")).to_have_text("2 selected")
+        page.locator(".selection .rejects").click()
+    expect(page.locator(".done")).to_contain_text("2 comments rejected")
+    rejected = _rulings(services, queue)
+    page.locator(".done button").click()
+    expect(page.locator(".row")).to_have_count(4)
+
+    assert rejected == [Ruling.REJECT] * 2 + [None] * 2
+    assert _rulings(services, queue) == [None] * 4
+    assert watched.complaints == []
+
+
+def test_what_was_decided_and_where_one_stands_is_announced(queue, open_page):
+    page = _ready(open_page(locale="de"))
+
+    page.keyboard.press("j")
+    expect(page.locator("#spoken")).to_have_text("Kommentar 2 von 4")
+    page.keyboard.press("a")
+    expect(page.locator("[data-part=done]")).to_contain_text("Freigegeben.")
+
+    # Only a live region is spoken without being gone to.
+    for region in ("#spoken", "[data-part=done]"):
+        assert page.locator(region).get_attribute("role") == "status"
+    assert page.locator("[data-part=done]").evaluate("e => e.getClientRects().length") > 0
+
+
+def test_what_is_not_sent_is_announced(queue, open_page):
+    page = _ready(open_page())
+
+    page.context.set_offline(True)
+    page.keyboard.press("a")
+
+    expect(page.locator("#spoken")).to_contain_text("cannot be sent at the moment. It is kept")
+    expect(page.locator("[data-part=sending]")).to_contain_text("1 not sent")
+    page.context.set_offline(False)
+    expect(page.locator("#spoken")).to_contain_text("Everything is sent.", timeout=30_000)

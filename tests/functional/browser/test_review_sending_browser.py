@@ -85,18 +85,6 @@ def _ready_by_a_clock(watched):
     return _ready(watched)
 
 
-def test_ten_keys_at_20_ms_are_ten_decisions_in_order(services, queue, open_page):
-    watched = open_page()
-    page = _ready(watched)
-
-    _type(page)
-
-    expect(_words(page)).to_have_text("Comment number 10")
-    expect(_sending(page)).to_have_text("")
-    assert _log(services) == _expected(queue)
-    assert watched.complaints == []
-
-
 def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_three(
     services, queue, open_page, faults
 ):
