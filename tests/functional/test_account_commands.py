@@ -30,31 +30,17 @@ def accounts(run):
 
 def test_the_first_account_is_the_owners_and_others_get_role_and_sites(run):
     run("sites", "add", "Garden")
-
     run("users", "add", "olive")
     run("users", "add", "mara", "--role", "reader", "--site", "Garden")
+    seen = [accounts(run)["olive"], accounts(run)["mara"]]
 
-    listed = accounts(run)
-    assert (listed["olive"]["role"], listed["olive"]["sites"]) == ("owner", "all")
-    assert listed["mara"]["role"] == "reader"
-    assert listed["mara"]["sites"].startswith("site_")
+    for change in (["--role", "moderator"], ["--all-sites"], ["--role", "owner"]):
+        run("users", "set", "mara", *change)
+        seen.append(accounts(run)["mara"])
 
-
-def test_role_and_sites_are_changed_and_what_is_not_named_stays(run):
-    run("sites", "add", "Garden")
-    run("users", "add", "olive")
-    run("users", "add", "mara", "--role", "reader", "--site", "Garden")
-
-    run("users", "set", "mara", "--role", "moderator")
-    narrowed = accounts(run)["mara"]
-    run("users", "set", "mara", "--all-sites")
-    widened = accounts(run)["mara"]
-    run("users", "set", "mara", "--site", "Garden")
-    run("users", "set", "mara", "--role", "owner")
-
-    assert (narrowed["role"], narrowed["sites"] != "all") == ("moderator", True)
-    assert (widened["role"], widened["sites"]) == ("moderator", "all")
-    assert (accounts(run)["mara"]["role"], accounts(run)["mara"]["sites"]) == ("owner", "all")
+    roles = ["owner", "reader", "moderator", "moderator", "owner"]
+    assert [row["role"] for row in seen] == roles
+    assert [row["sites"] == "all" for row in seen] == [True, False, False, True, True]
 
 
 def test_a_lost_second_factor_is_turned_off(run, opened):
@@ -71,44 +57,27 @@ def test_a_lost_second_factor_is_turned_off(run, opened):
     assert run("audit", "--json")[0]["act"] == "turn off second factor"
 
 
-@pytest.fixture
-def histories(monkeypatch):
-    """Give the commands a server for histories of their own."""
-    with running_valkey() as server:
-        monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
-        yield
-
-
-def keep(run, opened, count: int) -> None:
+def test_a_person_is_printed_and_erased_once_the_number_is_typed(run, opened, monkeypatch):
     [site] = run("sites", "add", "Garden", "--json")
     with opened() as services:
         sender = find_person(services.reputation, email=MARA).sender
         made = [
             make_comment(site_id=site["site_id"], sender=sender, author=Author(name="Mara"))
-            for _ in range(count)
+            for _ in range(3)
         ]
         services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in made])
+    with running_valkey() as server:
+        monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
 
+        exported = run("erase", "--email", MARA, "--export").splitlines()
+        refused = run("erase", "--email", MARA, typed="2\n")
+        erased = run("erase", "--email", MARA, typed="3\n")
+        nothing_left = run("erase", "--email", MARA, "--yes")
 
-@pytest.mark.usefixtures("histories")
-def test_a_person_is_erased_once_the_number_is_typed(run, opened):
-    keep(run, opened, 3)
-
-    refused = run("erase", "--email", MARA, typed="2\n")
-    erased = run("erase", "--email", MARA, typed="3\n")
-
+    lines = [json.loads(line) for line in exported]
+    assert [line["kind"] for line in lines] == ["comment"] * 3 + ["end"]
+    assert lines[0]["comment"]["author"]["name"] == "Mara"
     assert "Nothing was erased." in refused
     assert "Erased; 3 comments" in erased
-    assert "0 comments" in run("erase", "--email", MARA, "--yes")
+    assert "0 comments" in nothing_left
     assert not any(MARA in json.dumps(row) for row in run("audit", "--json"))
-
-
-@pytest.mark.usefixtures("histories")
-def test_what_is_held_is_printed_and_nothing_erased(run, opened):
-    keep(run, opened, 2)
-
-    lines = [json.loads(line) for line in run("erase", "--email", MARA, "--export").splitlines()]
-
-    assert [line["kind"] for line in lines] == ["comment", "comment", "end"]
-    assert lines[0]["comment"]["author"]["name"] == "Mara"
-    assert "Erased; 2 comments" in run("erase", "--email", MARA, "--yes")

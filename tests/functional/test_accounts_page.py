@@ -102,25 +102,16 @@ def test_nobody_gives_a_role_above_their_own_nor_touches_who_has_one(services, o
     assert [one.role for one in services.accounts.users.all()] == [Role.MODERATOR, Role.OWNER]
 
 
-def test_an_ended_account_is_let_back_in_with_a_new_password(services, app, owner):
+@pytest.mark.parametrize("acts", [["reset"], ["end", "restore"]])
+def test_a_reset_or_an_end_ends_the_sessions_and_a_new_password_lets_back_in(
+    services, app, owner, acts
+):
     client = signed_in(services, "Ola", app=app)
     ola = find_user("Ola", services.accounts)
 
-    post(owner, f"/accounts/{ola.id}/end")
+    pages = [post(owner, f"/accounts/{ola.id}/{act}") for act in acts]
     out = client.get("/review").status_code
-    page = post(owner, f"/accounts/{ola.id}/restore")
-    again = post(owner, f"/accounts/{ola.id}/restore")
 
     assert out == 303
-    assert sign_in(client, "Ola", once(page)).status_code == 303
-    assert again.status_code == 409
-
-
-def test_a_reset_gives_a_new_password_and_ends_the_sessions(services, app, owner):
-    client = signed_in(services, "Ola", app=app)
-    ola = find_user("Ola", services.accounts)
-
-    page = post(owner, f"/accounts/{ola.id}/reset")
-
-    assert client.get("/review").status_code == 303
-    assert sign_in(client, "Ola", once(page)).status_code == 303
+    assert sign_in(client, "Ola", once(pages[-1])).status_code == 303
+    assert post(owner, f"/accounts/{ola.id}/restore").status_code == 409

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
 from models.inputs import ModelOutput
+from service.domain.list_entry import Effect, EntryKind
+from service.moderation.admin.site_lists import NewEntry, add_entry
+from tests.factories import SITE
 
 
 def _submit(api, text="One.", **fields) -> str:
     return api.post("/v1/comments", json={"text": text} | fields).get_json()["id"]
-
-
-def test_a_verdict_adds_up_and_says_why(api, classifier):
-    classifier.answer = ModelOutput(p_spam=0.7)
-    comment_id = _submit(api, "Read more at https://cheap-boilers.example/deal now")
-
-    verdict = api.get(f"/v1/comments/{comment_id}").get_json()["verdict"]
-
-    contributions = sum(s["contribution"] for s in verdict["signals"])
-    assert verdict["score"] == pytest.approx(
-        verdict["base"] + verdict["model_contribution"] + contributions
-    )
-    assert verdict["signals"]
-    assert all(s["spans"] and s["reason"] for s in verdict["signals"])
-    assert (verdict["ham_cutoff"], verdict["spam_cutoff"]) == (0.1, 0.9)
-    assert (verdict["model_version"], verdict["degraded"]) == ("test-1", False)
-    assert len(verdict["explanation"]) == 2 + len(verdict["signals"])
 
 
 def test_a_comment_of_another_site_does_not_exist(api, other_api):
@@ -79,28 +63,17 @@ def test_lists_are_narrowed_by_every_filter(api, classifier, clock, services):
     assert listed("received_before=2026-03-01T13:30:00%2B01:00") == {ham, spam, unsure, degraded}
 
 
-def test_a_decision_overrules_the_verdict(api):
-    comment_id = _submit(api)
-
+def test_a_decision_overrules_the_verdict_and_no_site_passes_for_a_moderator(api):
     body = api.post(
-        f"/v1/comments/{comment_id}/decision",
-        json={"ruling": "reject", "note": "Sells boilers.", "decided_by": "jo"},
+        f"/v1/comments/{_submit(api)}/decision",
+        json={"ruling": "reject", "note": "Sells boilers.", "decided_by": "admin"},
     ).get_json()
 
     assert (body["state"], body["action"], body["needs_review"]) == ("decided", "reject", False)
-    assert body["decision"]["ruling"] == "reject"
-    assert body["decision"]["note"] == "Sells boilers."
+    decision = body["decision"]
+    assert (decision["ruling"], decision["note"]) == ("reject", "Sells boilers.")
+    assert decision["decided_by"] == "site: admin"
     assert body["verdict"]["outcome"] == "unsure"
-
-
-def test_a_site_cannot_pass_for_a_moderator(api):
-    comment_id = _submit(api)
-
-    body = api.post(
-        f"/v1/comments/{comment_id}/decision", json={"ruling": "reject", "decided_by": "admin"}
-    ).get_json()
-
-    assert body["decision"]["decided_by"] == "site: admin"
 
 
 def test_what_the_site_deleted_is_withdrawn_once_and_no_words_stay(api, other_api, services):
@@ -117,3 +90,32 @@ def test_what_the_site_deleted_is_withdrawn_once_and_no_words_stay(api, other_ap
     assert case.withdrawn_at is not None
     assert "Mara" not in f"{case.comment.text} {case.comment.author.name}"
     assert api.delete("/v1/comments/com_none").status_code == 404
+
+
+def test_the_verdict_names_the_entry_that_decided_and_of_a_person_its_kind_alone(services, api):
+    def listed(kind, value, effect):
+        new = NewEntry(effect=effect, kind=kind, value=value, reason="So it is", site_id=SITE)
+        return add_entry(new, services, by="Kim")
+
+    shop = listed(EntryKind.DOMAIN, "pills-direct.shop", Effect.BLOCK)
+    mara = listed(EntryKind.EMAIL, "mara@example.org", Effect.ALLOW)
+
+    spam, ham = (
+        api.post("/v1/comments?wait=1", json=body).get_json()["verdict"]
+        for body in (
+            {"text": "See https://pills-direct.shop/now"},
+            {"text": "A remark", "author": {"email": "mara@example.org"}},
+        )
+    )
+
+    assert (spam["outcome"], ham["outcome"]) == ("spam", "ham")
+    assert spam["instruction"] == {
+        "entry_id": shop.id,
+        "effect": "block",
+        "kind": "domain",
+        "label": "pills-direct.shop",
+        "reason": "So it is",
+    }
+    assert spam["explanation"][0].startswith("Called spam by a block entry of the moderators")
+    assert ham["instruction"]["label"] is None
+    assert mara.label not in str(ham)

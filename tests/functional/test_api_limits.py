@@ -84,37 +84,21 @@ def test_without_the_counter_requests_are_still_served_and_limited(
     assert "127.0.0.1" not in "".join(r.getMessage() for r in caplog.records)
 
 
-@pytest.fixture
-def valkey():
-    with running_valkey() as server:
-        yield server
+def test_several_servers_count_together_and_go_on_when_the_counter_is_back(services, site_key):
+    with running_valkey() as valkey:
+        url = valkey.url.replace("unix://", "redis+unix://", 1)
+        clients = [
+            client_with(_app(services, requests_per_minute=4, limiter_storage_url=url), site_key)
+            for _ in range(2)
+        ]
+        before = [client.get("/v1/site").status_code for client in clients * 3]
 
+        valkey.process.send_signal(signal.SIGSTOP)
+        away = clients[0].get("/v1/site").status_code
+        valkey.process.send_signal(signal.SIGCONT)
 
-def _counted_in(server, services):
-    url = server.url.replace("unix://", "redis+unix://", 1)
-    return _app(services, requests_per_minute=4, limiter_storage_url=url)
-
-
-def test_several_servers_count_a_keys_calls_together(services, site_key, valkey):
-    apps = [_counted_in(valkey, services) for _ in range(2)]
-    clients = [client_with(app, site_key) for app in apps]
-
-    statuses = [client.get("/v1/site").status_code for client in clients * 3]
-
-    assert statuses == [200] * 4 + [429] * 2
-
-
-def test_counting_goes_on_where_it_was_when_the_counter_is_back(services, site_key, valkey):
-    app = _counted_in(valkey, services)
-    api = client_with(app, site_key)
-    before = [api.get("/v1/site").status_code for _ in range(5)]
-
-    valkey.process.send_signal(signal.SIGSTOP)
-    away = api.get("/v1/site").status_code
-    valkey.process.send_signal(signal.SIGCONT)
-
-    assert (before, away) == ([200] * 4 + [429], 200)
-    assert _comes_back_to(429, lambda: api.get("/v1/site"))
+        assert (before, away) == ([200] * 4 + [429] * 2, 200)
+        assert _comes_back_to(429, lambda: clients[0].get("/v1/site"))
 
 
 def _comes_back_to(status: int, call) -> bool:

@@ -23,12 +23,6 @@ def _post(api, data: bytes, content_type: str = JSON):
     return api.post("/v1/comments", data=data, content_type=content_type)
 
 
-def test_a_whole_number_written_as_a_decimal_is_taken(api):
-    answer = _post(api, b'{"text": "x", "author": {"account_age_days": 3.0, "trust_level": 2.0}}')
-
-    assert answer.status_code == 202
-
-
 def test_everything_wrong_is_named_at_once_with_a_remedy(api):
     body = {
         "text": "",
@@ -78,89 +72,59 @@ def test_no_refusal_repeats_the_comment(api):
     assert not any("Zanzibar" in answer.get_data(as_text=True) for answer in answers)
 
 
-def test_a_name_that_is_refused_is_shown_printable_and_short(api):
-    answer = api.post("/v1/comments", json={"text": "x", "a\u202e\x07" + "b" * 500: 1})
+def test_names_that_are_refused_are_printable_short_and_few(api):
+    odd = {"a\u202e\x07" + "b" * 500: 1}
+    body = {"text": "x"} | odd | {f"field-{n}": n for n in range(5_000)}
 
-    field = answer.get_json()["errors"][0]["field"]
-    assert field.isprintable()
-    assert len(field) <= 100
+    problem = api.post("/v1/comments", json=body).get_json()
 
-
-def test_thousands_of_unknown_fields_are_answered_briefly(api):
-    body = {"text": "x"} | {f"field-{n}": n for n in range(5_000)}
-
-    answer = api.post("/v1/comments", json=body)
-
-    assert len(answer.get_json()["errors"]) == 50
-    assert "5000 problems" in answer.get_json()["detail"]
+    fields = [error["field"] for error in problem["errors"]]
+    assert all(field.isprintable() and len(field) <= 100 for field in fields)
+    assert len(fields) == 50
+    assert "5001 problems" in problem["detail"]
 
 
 @pytest.mark.parametrize(
-    "data",
+    ("data", "media", "status", "kind"),
     [
-        b"",
-        b"nope",
-        b'{"text": "x"',
-        b'{"text": "x"} {}',
-        b'{"text": "caf\xe9"}',
-        b'{"text": "\xed\xa0\x80"}',
-        '{"text": "x"}'.encode("utf-16"),
-        b"[" * 100_000,
-        b'{"a":' * 20_000,
-        b'{"text": "x", "post": ' + b"[" * 20 + b"]" * 20 + b"}",
-        b'{"author": {"account_age_days": ' + b"9" * 5_000 + b"}}",
-        b'{"text": "\x01"}',
-    ],
-    ids=[
-        "nothing",
-        "no JSON",
-        "cut off",
-        "two values",
-        "Latin-1",
-        "encoded surrogate",
-        "UTF-16",
-        "100,000 brackets",
-        "20,000 objects",
-        "21 levels",
-        "5,000 digits",
-        "raw control character",
+        (b"", JSON, 400, "unreadable-request"),
+        (b'{"text": "x"} {}', JSON, 400, "unreadable-request"),
+        (b'{"text": "caf\xe9"}', JSON, 400, "unreadable-request"),
+        ('{"text": "x"}'.encode("utf-16"), JSON, 400, "unreadable-request"),
+        (b"[" * 100_000, JSON, 400, "unreadable-request"),
+        (b'{"text": "x", "post": ' + b"[" * 20 + b"]" * 20 + b"}", JSON, 400, "unreadable-request"),
+        (
+            b'{"author": {"account_age_days": ' + b"9" * 5_000 + b"}}",
+            JSON,
+            400,
+            "unreadable-request",
+        ),
+        (b'{"text": "\x01"}', JSON, 400, "unreadable-request"),
+        (b"x" * (256 * 1024 + 1), JSON, 413, "too-large"),
+        (b'{"text": "x"}', "text/plain", 415, "wrong-media-type"),
+        (b'{"text": "x"}', "application/x-www-form-urlencoded", 415, "wrong-media-type"),
+        (b'{"text": "x"}', "", 415, "wrong-media-type"),
+        (b'{"text": "x"}', "a/b/c", 415, "wrong-media-type"),
     ],
 )
-def test_what_is_no_json_is_refused_as_unreadable(api, data):
-    answer = _post(api, data)
+def test_what_is_no_json_is_refused_by_its_kind(api, data, media, status, kind):
+    answer = _post(api, data, media)
 
-    assert (answer.status_code, answer.content_type) == (400, PROBLEM)
-    assert answer.get_json()["type"] == "/docs#problem-unreadable-request"
+    assert (answer.status_code, answer.content_type) == (status, PROBLEM)
+    assert answer.get_json()["type"] == f"/docs#problem-{kind}"
 
 
-def test_nulls_and_empty_words_count_as_absent(api):
+def test_nulls_and_empty_words_count_as_absent_and_whole_decimals_as_whole(api):
     body = {
         "text": "x",
         "post": {"url": "", "title": None},
-        "author": {"name": "", "email": "", "url": None, "account_id": None},
+        "author": {"name": "", "email": "", "url": None, "trust_level": 2.0},
         "address": None,
         "language": None,
         "site_comment_id": None,
     }
 
     assert api.post("/v1/comments", json=body).status_code == 202
-
-
-@pytest.mark.parametrize(
-    ("path", "size"), [("/v1/comments", 256 * 1024), ("/v1/site/keys", 256 * 1024)]
-)
-def test_a_body_over_the_limit_is_refused_whatever_is_in_it(api, path, size):
-    answer = api.post(path, data=b"x" * (size + 1), content_type=JSON)
-
-    assert (answer.status_code, answer.content_type) == (413, PROBLEM)
-
-
-@pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "", "a/b/c"])
-def test_a_body_of_another_type_is_refused(api, media):
-    answer = _post(api, b'{"text": "x"}', media)
-
-    assert (answer.status_code, answer.content_type) == (415, PROBLEM)
-    assert "application/json" in answer.get_json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -25,14 +25,6 @@ def test_settings_that_are_left_out_stay(api):
     assert api.get("/v1/site").get_json() == body
 
 
-def test_settings_change_what_the_site_is_told_to_do(api, classifier):
-    api.patch("/v1/site/settings", json={"mode": "enforce", "ham_cutoff": 0.1, "spam_cutoff": 0.4})
-
-    body = api.post("/v1/comments", json={"text": "One."}).get_json()
-
-    assert (body["verdict"]["outcome"], body["action"]) == ("spam", "reject")
-
-
 def test_cutoffs_never_cross_whichever_was_set_first(api):
     api.patch("/v1/site/settings", json={"spam_cutoff": 0.5})
 
@@ -53,26 +45,18 @@ def test_everything_wrong_with_settings_is_named(api):
     assert fields == ["mode", "ham_cutoff", "spam_cutoff", "languages.0", "x"]
 
 
-def test_a_new_key_works_and_is_kept_as_a_hash_only(api, app, services):
+def test_a_new_key_works_and_is_kept_and_listed_without_its_secret(api, app, services, site_key):
     issued = api.post("/v1/site/keys", json={})
 
     secret = issued.get_json()["secret"]
     kept, _ = services.common.sites.find_key(hashlib.sha256(secret.encode()).hexdigest())
+    listed = api.get("/v1/site/keys")
     assert issued.status_code == 201
     assert secret.startswith("slop_")
     assert kept.id == issued.get_json()["key"]["id"]
-    assert secret not in repr(kept)
+    assert secret not in repr(kept) + listed.text
+    assert [key["hint"] for key in listed.get_json()["keys"]] == [site_key[:9], secret[:9]]
     assert client_with(app, secret).get("/v1/site").status_code == 200
-
-
-def test_listed_keys_show_hints_and_no_secrets(api, site_key):
-    secret = api.post("/v1/site/keys", json={}).get_json()["secret"]
-
-    answer = api.get("/v1/site/keys")
-
-    hints = [key["hint"] for key in answer.get_json()["keys"]]
-    assert hints == [site_key[:9], secret[:9]]
-    assert secret not in answer.get_data(as_text=True)
 
 
 def test_the_last_valid_key_cannot_be_revoked(api):

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 
 import pytest
 
+from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Post
 from service.domain.decision import Ruling
-from service.domain.user import Role
-from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment
 from service.web.pages.review.campaigns_page import MEMBERS_SHOWN
 from tests.factories import NOW
 from tests.fakes import make_services, make_site
 from tests.functional.filled import join, keep_campaign, keep_single
-from tests.functional.moderators import (
-    add_moderator,
-    make_app,
-    sign_in,
-    words,
-)
+from tests.functional.moderators import signed_in, words
 
 LIST = "/review/campaigns"
 
@@ -59,26 +54,6 @@ def rulings(services, ids):
     return [one.ruling if one else None for one in decisions]
 
 
-def test_campaigns_are_listed_with_most_waiting_comments_first(services, client):
-    few, _ = keep_campaign(services, 3)
-    many, ids = keep_campaign(services, 6, target="site:kettles.example")
-    settled, _ = keep_campaign(services, 9, outcome=Outcome.SPAM)
-    decide_comment(ids[0], Ruling.REJECT, services, decided_by="Mara")
-
-    page = client.get(f"{LIST}?show=all")
-    waiting = client.get(LIST)
-
-    assert re.findall(r'class="stop" href="/review/campaigns/(\w+)"', page.text) == [
-        many,
-        few,
-        settled,
-    ]
-    assert settled not in waiting.text
-    assert "kettles.example" in words(page)
-    assert "5 wait 1 rejected Radiator blog · 1 post" in words(page)
-    assert "Comment number 5 of 6" in words(page)
-
-
 def test_a_campaign_is_rejected_but_for_its_exceptions(services, client):
     campaign_id, ids = keep_campaign(services, 40)
 
@@ -110,17 +85,6 @@ def test_exceptions_leave_if_the_moderator_says_so_and_can_be_put_back(services,
     assert acts == ["put back into campaign", "take out of campaign"]
 
 
-def test_comments_beyond_the_page_are_named_and_taken_along_if_wished(services, client):
-    campaign_id, ids = keep_campaign(services, MEMBERS_SHOWN + 7)
-
-    page = client.get(f"{LIST}/{campaign_id}")
-    decide(client, campaign_id, excepted=[ids[-1]], others="yes")
-
-    assert "Also the other 7 waiting comments that are not on this page" in words(page)
-    expected = [*[Ruling.REJECT] * (len(ids) - 1), None]
-    assert rulings(services, ids) == expected
-
-
 def test_what_came_after_the_page_was_made_is_not_taken_along(services, client):
     campaign_id, ids = keep_campaign(services, MEMBERS_SHOWN + 1)
     form = form_of(client.get(f"{LIST}/{campaign_id}"))
@@ -135,42 +99,16 @@ def test_what_came_after_the_page_was_made_is_not_taken_along(services, client):
     assert None not in rulings(services, ids)
 
 
-def test_what_a_colleague_decided_in_the_meantime_stands(services, client):
+def test_what_a_colleague_decided_stands_and_a_form_sent_twice_tells_what_it_did(services, client):
     campaign_id, ids = keep_campaign(services, 4)
-    form = form_of(client.get(f"{LIST}/{campaign_id}"))
-    decide_comment(ids[0], Ruling.APPROVE, services, decided_by="Mara")
-
-    client.post(f"{LIST}/{campaign_id}/decision", data={**form, "ruling": "reject"})
-
-    assert rulings(services, ids) == [Ruling.APPROVE, *[Ruling.REJECT] * 3]
-
-
-def test_the_same_form_sent_twice_tells_what_it_did(services, client):
-    campaign_id, _ = keep_campaign(services, 3)
     form = form_of(client.get(f"{LIST}/{campaign_id}")) | {"ruling": "reject"}
+    decide_comment(ids[0], Ruling.APPROVE, services, decided_by="Mara")
 
     answers = [client.post(f"{LIST}/{campaign_id}/decision", data=form) for _ in range(2)]
 
     assert [one.status_code for one in answers] == [303, 303]
     assert "3 comments rejected." in words(client.get(f"{LIST}/{campaign_id}"))
-
-
-def account(services, name, role, site_ids=None):
-    add_moderator(services, name)
-    user = services.accounts.users.find(name)
-    changed = type(user)(
-        id=user.id,
-        name=user.name,
-        password_hash=user.password_hash,
-        created_at=user.created_at,
-        must_change_password=False,
-        role=role,
-        site_ids=site_ids,
-    )
-    services.accounts.users.replace(changed)
-    client = make_app(services).test_client()
-    assert sign_in(client, name).status_code == 303
-    return client
+    assert rulings(services, ids) == [Ruling.APPROVE, *[Ruling.REJECT] * 3]
 
 
 def test_whoever_sees_one_site_sees_its_members_alone_and_decides_no_others(services):
@@ -178,7 +116,9 @@ def test_whoever_sees_one_site_sees_its_members_alone_and_decides_no_others(serv
     theirs = keep_single(services, 5, text="Theirs", post=Post(title="Their post"))
     hidden, _ = keep_campaign(services, 3, text="Hidden")
     join(services, [mine[0], *theirs])
-    client = account(services, "Kim", Role.MODERATOR, site_ids=("site-2",))
+    client = signed_in(services, "Kim")
+    kim = services.accounts.users.find("Kim")
+    services.accounts.users.replace(replace(kim, site_ids=("site-2",)))
 
     listed = client.get(LIST)
     page = client.get(f"{LIST}/{here}")
@@ -205,3 +145,18 @@ def test_members_that_look_sincere_come_unticked_and_are_not_taken_along_unseen(
     assert "Also the other 3 waiting comments" in words(page)
     assert told.status_code == 303
     assert rulings(services, ids) == [None] * 5 + [Ruling.REJECT] * (MEMBERS_SHOWN + 3)
+
+
+def test_beside_a_comment_stands_what_others_of_its_campaign_became(services, client):
+    campaign_id, ids = keep_campaign(services, 8)
+    decide_comment(ids[-1], Ruling.REJECT, services, decided_by="Mara")
+    decide_comment(ids[-2], Ruling.REJECT, services, decided_by=CAMPAIGN_POLICY)
+
+    page = client.get(f"/review/comments/{ids[-3]}").text
+
+    [similar] = re.findall(r'<section class="similar.*?</section>', page, re.DOTALL)
+    assert f"/review/campaigns/{campaign_id}" in similar
+    assert "One of 8 in a campaign" in similar
+    assert similar.count("Rejected</span>") == 2
+    shown = re.findall(r"/review/comments/([^?\"]+)", similar)
+    assert list(dict.fromkeys(shown)) == [*ids[-1:-3:-1], *ids[-4:-7:-1]]

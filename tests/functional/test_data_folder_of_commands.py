@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from service.cli import cli, main
+from service.cli import cli
 from service.start_error import ExitCode, StartError
 from service.wiring import open_services
 
@@ -45,22 +45,12 @@ def test_no_installation_is_begun_where_somebody_happens_to_stand(elsewhere, wor
 
 
 @pytest.mark.parametrize("word", ["migrate", "restart", "first-run"])
-def test_what_needs_an_installation_makes_no_folder_for_one(elsewhere, word):
+def test_what_needs_an_installation_names_the_folder_and_makes_none(elsewhere, word):
     done = CliRunner().invoke(cli, [word])
 
     assert done.exit_code != 0
     assert str(elsewhere / "var") in done.stderr
     assert list(elsewhere.iterdir()) == []
-
-
-def test_the_refusal_names_the_folder_and_the_remedies(elsewhere, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["sites", "add", "Garden"])
-
-    said = capsys.readouterr().err
-    assert ended.value.code == 1
-    for word in (str(elsewhere / "var"), "--data-dir", "SLOPSIEVE_DATA_DIR", "slopsieve up"):
-        assert word in said
 
 
 def test_the_folder_under_where_one_stands_is_named_when_it_is_used(elsewhere):

@@ -11,9 +11,10 @@ from click.testing import CliRunner
 
 from service.cli import cli
 from service.domain.comment import Lane
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.moderation.admin.sites import add_site
+from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment, make_verdict
@@ -29,20 +30,8 @@ def folder(tmp_path):
             comment = make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
             services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
             services.judging.verdicts.add([make_verdict(comment.id)], audit=frozenset())
-            decide(comment.id, services)
+            decide_comment(comment.id, Ruling.REJECT, services, decided_by="olive")
     return tmp_path
-
-
-def decide(comment_id, services):
-    services.review.decisions.add(
-        Decision(
-            id=services.common.new_id("dec"),
-            comment_id=comment_id,
-            ruling=Ruling.REJECT,
-            decided_by="olive",
-            decided_at=services.common.clock(),
-        )
-    )
 
 
 def export(folder, *words):

@@ -69,7 +69,6 @@ ELEMENTS = {
     "textarea", "template", "code", "pre", "progress", "figure", "figcaption", "defs", "pattern",
     "circle",
 }  # fmt: skip
-OWN_SCRIPT_OR_STYLE = re.compile(r"<style|\sstyle=|<script(?! src)|\son\w+=")
 OWN_SCRIPT = re.compile(r'[a-z-]+\.js$|<script src="/static/')
 OWN_PATHS = re.compile(r"(/(?!/)|#|\?)")
 

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-import pytest
-from click.testing import CliRunner
-
-from service.cli import cli
-from service.domain.comment import CommentId, Lane, Sender
+from service.domain.comment import Lane, Sender
 from service.domain.decision import Ruling
 from service.moderation.admin.sites import add_site
 from service.moderation.intake.submit import submit_comments
@@ -22,59 +16,28 @@ from tests.servers import running_valkey
 MARA = "mara@example.org"
 
 
-@pytest.fixture
-def valkey_url(monkeypatch):
-    """Give a server of its own to the test, and its address to the commands."""
+def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(run, tmp_path, monkeypatch):
+    def opened():
+        return open_services(data_dir=str(tmp_path))
+
     with running_valkey() as server:
         monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
-        yield server.url
+        with opened() as services:
+            site, _ = add_site("Garden", services.common, actor="test")
+            sender = find_sender(services.reputation, email=MARA)
+            kept = make_comment(site_id=site.id, sender=sender)
+            new = NewComment(comment=kept, lane=Lane.BULK)
+            submit_comments([new], services.intake, services.common)
+            decide_comment(kept.id, Ruling.REJECT, services, decided_by="mod")
 
+        said = run("reputation", "forget", "--email", MARA.upper())
+        run("reputation", "rebuild")
 
-def run(tmp_path, *words: str) -> str:
-    done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
-
-
-def keep_rejected(tmp_path, count: int) -> list[CommentId]:
-    """Keep comments of Mara's, have them rejected and return their ids."""
-    with open_services(data_dir=str(tmp_path)) as services:
-        site, _ = add_site("Garden", services.common, actor="test")
-        sender = find_sender(services.reputation, email=MARA)
-        kept = [make_comment(site_id=site.id, sender=sender) for _ in range(count)]
-        submit_comments(
-            [NewComment(comment=one, lane=Lane.BULK) for one in kept],
-            services.intake,
-            services.common,
-        )
-        for one in kept:
-            decide_comment(one.id, Ruling.REJECT, services, decided_by="mod")
-    return [one.id for one in kept]
-
-
-def rejected(tmp_path) -> float:
-    """Return how many rejections are known of Mara."""
-    with open_services(data_dir=str(tmp_path)) as services:
-        sender = find_sender(services.reputation, email=MARA)
-        asked = make_comment(sender=sender)
-        [history] = services.reputation.history.gather([asked], now=services.common.clock())
-    return history.email.everywhere.rejected
-
-
-def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(tmp_path, valkey_url):
-    kept = keep_rejected(tmp_path, 3)
-
-    said = run(tmp_path, "reputation", "forget", "--email", MARA.upper())
-    run(tmp_path, "reputation", "rebuild")
-
-    assert said == "Forgotten; 3 comments lost the keys of their sender.\n"
-    assert rejected(tmp_path) == 0
-    with open_services(data_dir=str(tmp_path)) as services:
-        assert {services.review.cases.get(one).comment.sender for one in kept} == {Sender()}
-    [entry] = [
-        row
-        for row in map(json.loads, run(tmp_path, "audit", "--json").splitlines())
-        if row["act"] == "forget sender"
-    ]
+        with opened() as services:
+            asked = make_comment(sender=sender)
+            [history] = services.reputation.history.gather([asked], now=services.common.clock())
+            left = services.review.cases.get(kept.id).comment.sender
+    [entry] = [row for row in run("audit", "--json") if row["act"] == "forget sender"]
+    assert said == "Forgotten; 1 comments lost the keys of their sender.\n"
+    assert (history.email.everywhere.rejected, left) == (0, Sender())
     assert "mara" not in str(entry)

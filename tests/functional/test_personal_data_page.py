@@ -90,15 +90,15 @@ def test_erasing_takes_words_names_and_links_of_theirs_alone(services, owner):
     assert (entry.actor, entry.act, entry.subject) == ("Olive", "erase person", "person")
 
 
-@pytest.mark.parametrize("count", ["", "1", "3", "two", "2; DROP TABLE", "\u0662"])
 @pytest.mark.parametrize("path", ["/forget", "/erase"])
-def test_without_the_right_number_nothing_is_erased(services, owner, path, count):
+def test_without_the_right_number_nothing_is_erased(services, owner, path):
     mine = [sent_by(services) for _ in "ab"]
 
-    page = post(owner, path, email=MARA, count=count)
+    for count in ("", "1", "3", "two", "2; DROP TABLE", "\u0662"):
+        page = post(owner, path, email=MARA, count=count)
 
-    assert page.status_code == 422
-    assert "Nothing was erased" in page.text
+        assert page.status_code == 422
+        assert "Nothing was erased" in page.text
     assert [services.review.cases.get(one.id).comment for one in mine] == mine
 
 
@@ -116,16 +116,14 @@ def test_what_is_too_much_for_one_go_is_gone_on_with(services, owner):
     assert post(owner, email=MARA).text.count("0 comments are held") == 1
 
 
-@pytest.mark.parametrize(
-    "form", [{}, {"email": "   "}, {"address": "not an address"}, {"address": HOSTILE}]
-)
 @pytest.mark.parametrize("path", ["", "/export", "/forget", "/erase"])
-def test_nobody_in_particular_is_refused(services, owner, path, form):
+def test_nobody_in_particular_is_refused(services, owner, path):
     comment = sent_by(services)
 
-    page = post(owner, path, **form)
+    for form in ({}, {"email": "   "}, {"address": "not an address"}, {"address": HOSTILE}):
+        page = post(owner, path, **form)
 
-    assert page.status_code == 422
-    assert "Give at least one of the three" in page.text
-    assert scripts_of(page.text) == []
+        assert page.status_code == 422
+        assert "Give at least one of the three" in page.text
+        assert scripts_of(page.text) == []
     assert services.review.cases.get(comment.id).comment == comment

@@ -83,7 +83,7 @@ def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_bac
     assert read_current_name(versions_folder(Settings())) == read_current_name()
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_killed_and_started_again_with_the_same_command_it_goes_on(run, told, tmp_path, how):
     (told / "waits").touch()
     script = (

@@ -13,12 +13,10 @@ from service.domain.user import Role
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import (
-    add_moderator,
     hidden_fields,
     keep,
     make_app,
     rule,
-    sign_in,
     signed_in,
 )
 
@@ -45,16 +43,6 @@ def queue(services):
         keep(services, make_comment(f"Number {n}", received_at=NOW - timedelta(hours=9 - n)))
         for n in range(3)
     ]
-
-
-def _reader(services, app):
-    """Return a client signed in as somebody who may only look."""
-    add_moderator(services, "Rhea")
-    reader = services.accounts.users.find("Rhea")
-    services.accounts.users.replace(replace(reader, role=Role.READER))
-    client = app.test_client()
-    sign_in(client, "Rhea")
-    return client
 
 
 def _opened(page):
@@ -94,8 +82,11 @@ def test_a_claim_ends_by_itself_unless_it_is_renewed(services, queue, ola, mara)
     assert free_again == queue[0].id
 
 
-def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queue, app):
-    page = _reader(services, app).get("/review")
+def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queue, ola):
+    user = services.accounts.users.find("Ola")
+    services.accounts.users.replace(replace(user, role=Role.READER))
+
+    page = ola.get("/review")
 
     assert services.review.claims.find([c.id for c in queue], now=NOW) == {}
     assert 'class="rule"' not in page.text
