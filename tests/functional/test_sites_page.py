@@ -13,7 +13,6 @@ from service.domain.comment import SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.site import SiteSettings
 from service.domain.user import Role
-from service.domain.verdict import Outcome
 from service.moderation.admin.sites import authenticate_akismet, authenticate_site, issue_key
 from service.moderation.review.decide import decide_comment
 from tests.factories import SITE, make_comment
@@ -23,7 +22,6 @@ from tests.functional.moderators import keep, signed_in, token_of, words
 OTHER_SITE = SiteId("site-2")
 HOSTILE = '"><script>alert(1)</script>\u202e'
 PAGE = f"/sites/{SITE}"
-COOKIE = "slopsieve"
 GOOD = {
     "mode": "hold",
     "languages": "",
@@ -58,11 +56,6 @@ def post(client, path, **form):
 
 def settings(services):
     return services.common.sites.get(SITE).settings
-
-
-def read_session(app, cookie):
-    """Return what a session holds, as text: for whoever has the cookie."""
-    return repr(SecureCookieSessionInterface().get_signing_serializer(app).loads(cookie))
 
 
 def shown_key(page):
@@ -121,10 +114,8 @@ def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client)
     ("fields", "wrong"),
     [
         ({"mode": "maybe"}, {"mode"}),
-        ({"languages": "en, <b>"}, {"languages"}),
         ({"languages": ",".join(f"x{n:03}" for n in range(51))}, {"languages"}),
         ({"undo_seconds": "3601"}, {"undo_seconds"}),
-        ({"undo_seconds": "-1"}, {"undo_seconds"}),
         ({"undo_seconds": "٣"}, {"undo_seconds"}),
         ({"ham_cutoff": "101", "spam_cutoff": "nan"}, {"ham_cutoff", "spam_cutoff"}),
         ({"ham_cutoff": "60", "spam_cutoff": "50"}, {"ham_cutoff"}),
@@ -149,19 +140,12 @@ def test_all_that_is_wrong_is_told_at_once_beside_its_field_and_nothing_is_saved
 
 
 def test_a_preview_saves_nothing_and_keeps_what_was_typed(services, client):
-    ham, unsure, spam = [
-        keep(
-            services,
-            make_comment(received_at=services.common.clock()),
-            Outcome.UNSURE,
-            p_spam=p_spam,
-        )
+    lot = [
+        keep(services, make_comment(received_at=services.common.clock()), p_spam=p_spam)
         for p_spam in (0.2, 0.5, 0.8)
     ]
-    keep(services, make_comment(received_at=services.common.clock() - timedelta(days=31)))
-    decide_comment(spam.id, Ruling.APPROVE, services, decided_by="Mara")
-    decide_comment(ham.id, Ruling.REJECT, services, decided_by="Mara")
-    decide_comment(unsure.id, Ruling.APPROVE, services, decided_by="Mara")
+    for comment, ruling in zip(lot, (Ruling.REJECT, Ruling.APPROVE, Ruling.APPROVE), strict=True):
+        decide_comment(comment.id, ruling, services, decided_by="Mara")
     form = GOOD | {"ham_cutoff": "30", "spam_cutoff": "70", "languages": "de"}
 
     page = post(client, f"{PAGE}/settings", **form, act="preview")
@@ -178,37 +162,33 @@ def test_a_preview_saves_nothing_and_keeps_what_was_typed(services, client):
     assert settings(services).spam_cutoff is None
 
 
-def test_a_new_key_is_shown_once_and_opens_the_site(services, client):
-    page = post(client, f"{PAGE}/keys", kind="api")
-    again = client.get(PAGE)
-
-    assert page.status_code == 201
-    assert authenticate_site(shown_key(page), services.common).id == SITE
-    assert shown_key(again) is None
-    assert shown_key(page) not in again.text
-
-
 @pytest.mark.parametrize(
-    ("path", "form"),
-    [(f"{PAGE}/keys", {"kind": "api"}), (f"{PAGE}/keys", {"kind": "akismet"}), ("/sites", {})],
+    ("path", "form", "name"),
+    [
+        (f"{PAGE}/keys", {"kind": "api"}, "Radiator blog"),
+        (f"{PAGE}/keys", {"kind": "akismet"}, "Radiator blog"),
+        ("/sites", {"name": "  Kettle blog "}, "Kettle blog"),
+    ],
 )
-def test_a_new_key_lies_in_no_cookie_and_no_cache(client, path, form):
-    page = post(client, path, name="Kettle blog", **form)
+def test_a_new_key_opens_its_site_is_shown_once_and_lies_in_no_cookie(
+    services, client, path, form, name
+):
+    page = post(client, path, **form)
+    key = shown_key(page)
 
+    if form.get("kind") == "akismet":
+        site, _ = authenticate_akismet(key, services.reputation, services.common)
+    else:
+        site = authenticate_site(key, services.common)
+    assert (page.status_code, site.name) == (201, name)
+    assert key not in client.get(f"/sites/{site.id}").text
     assert page.headers["Cache-Control"] == "no-store"
     # A session of Flask's is signed and not encrypted: what lies in it can be read.
     cookies = [one for one in page.headers.getlist("Set-Cookie") if "slopsieve=" in one]
     values = [one.partition("=")[2].partition(";")[0] for one in cookies]
-    values.append(client.get_cookie(COOKIE).value)
-    for value in values:
-        assert shown_key(page) not in read_session(client.application, value)
-
-
-def test_a_site_is_added_and_its_key_shown(services, client):
-    page = post(client, "/sites", name="  Kettle blog ")
-
-    assert "Kettle blog" in page.text
-    assert authenticate_site(shown_key(page), services.common).name == "Kettle blog"
+    read = SecureCookieSessionInterface().get_signing_serializer(client.application).loads
+    for value in (*values, client.get_cookie("slopsieve").value):
+        assert key not in repr(read(value))
 
 
 def test_an_admin_of_one_site_manages_that_one_alone(services, client):
@@ -231,17 +211,14 @@ def test_an_admin_of_one_site_manages_that_one_alone(services, client):
     assert list(codes.values()) == [303, 404, 404, 403]
 
 
-def test_an_akismet_key_is_issued_and_rotating_ends_the_other_keys_later(services, client):
+def test_rotating_ends_the_other_keys_later(services, client):
     old = issue_key(SITE, services.common, actor="test")
-    akismet = shown_key(post(client, f"{PAGE}/keys", kind="akismet"))
     new = shown_key(post(client, f"{PAGE}/keys", kind="rotate"))
 
     ends = {key.hint: key.expires_at for key in services.common.sites.list_keys(SITE)}
 
-    assert authenticate_akismet(akismet, services.reputation, services.common)[0].id == SITE
     assert authenticate_site(new, services.common).id == SITE
     assert ends[old.key.hint] == services.common.clock() + timedelta(days=7)
-    assert ends[akismet[:2]] is None
 
 
 def test_a_key_is_not_revoked_on_another_sites_page(services, client):

@@ -68,7 +68,7 @@ def in_a_terminal(columns: int, command: list[str], env: dict[str, str]) -> str:
     return written.decode().replace("\r\n", "\n")
 
 
-@pytest.fixture(scope="module", params=[40, 80, 200], ids="{} columns".format)
+@pytest.fixture(scope="module", params=[40, 200], ids="{} columns".format)
 def terminal(request, tmp_path_factory):
     """A data folder, and the lines that the commands printed in a terminal of this width."""
     home = tmp_path_factory.mktemp("home")

@@ -30,55 +30,50 @@ def known(name, contribution):
     return WeighedSignal(signal=signal, weight=contribution, contribution=contribution)
 
 
-def meaning(client, comment):
-    page = client.get(f"/review/comments/{comment.id}").text
-    [found] = re.findall(r'<p class="meaning">(.*?)</p>', page, re.DOTALL)
-    return html.unescape(re.sub(r"<[^>]+>", "", found))
-
-
 @pytest.mark.parametrize(
-    ("text", "p_spam", "signals", "says"),
+    ("text", "p_spam", "signal", "says"),
     [
         (
             REMARK + ADVERT,
             0.97,
-            (seam(),),
+            seam(),
             "A remark, then an advertisement for cheap-boilers.example.",
         ),
         (
             REMARK + ADVERT,
             0.3,
-            (seam(),),
+            seam(),
             "A remark; what follows may be an advertisement for cheap-boilers.example.",
         ),
         (
             REMARK + ADVERT,
             0.04,
-            (seam(),),
+            seam(),
             "Reads like a sincere remark; it links to cheap-boilers.example.",
         ),
-        (ADVERT, 0.97, (), "Reads like an advertisement for cheap-boilers.example."),
-        ("Buy boilers", 0.97, (), "Reads like an advertisement."),
-        ("Buy boilers", 0.6, (), "It could be sincere or an advertisement."),
-        ("Buy boilers", 0.3, (), "It could be sincere or an advertisement."),
-        (REMARK, 0.04, (), "Reads like a sincere remark."),
+        (ADVERT, 0.97, None, "Reads like an advertisement for cheap-boilers.example."),
+        ("Buy boilers", 0.3, None, "It could be sincere or an advertisement."),
         (
             REMARK,
             0.97,
-            (known("rejected_person_before", 4.0),),
+            known("rejected_person_before", 4.0),
             "What is known of its sender or its links suggests spam.",
         ),
         (
             REMARK,
             0.04,
-            (known("approved_person_before", -4.0),),
+            known("approved_person_before", -4.0),
             "What is known of its sender suggests a sincere remark.",
         ),
     ],
 )
 def test_the_first_sentence_says_what_the_comment_looks_like(
-    services, client, text, p_spam, signals, says
+    services, client, text, p_spam, signal, says
 ):
+    signals = (signal,) if signal else ()
     comment = keep(services, make_comment(text), p_spam=p_spam, signals=signals)
 
-    assert meaning(client, comment) == says
+    page = client.get(f"/review/comments/{comment.id}").text
+
+    [found] = re.findall(r'<p class="meaning">(.*?)</p>', page, re.DOTALL)
+    assert html.unescape(re.sub(r"<[^>]+>", "", found)) == says

@@ -117,27 +117,6 @@ def test_a_comment_is_posted_held_approved_and_shown(make_box, classifier, servi
     context.close()
 
 
-def test_who_has_no_script_posts_is_thanked_and_reads(make_box, classifier, services):
-    classifier.answer = ModelOutput(p_spam=0.5)
-    box = make_box()
-    context, page = box.open(java_script_enabled=False)
-
-    page.get_by_role("link", name="Comments").click()
-    expect(page.get_by_text("No comments yet.")).to_be_visible()
-    write(page, "The drain valve was stuck here too.")
-    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
-    page.get_by_role("link", name="Back to the page").click()
-    assert page.url == box.page
-    decide_comment(box.newest_id(), Ruling.APPROVE, services, decided_by="ada")
-    # What lay in a cache for a minute would be as it was.
-    context.close()
-    context, page = box.open(java_script_enabled=False)
-    page.get_by_role("link", name="Comments").click()
-
-    expect(page.get_by_text("The drain valve was stuck here too.")).to_be_visible()
-    context.close()
-
-
 def test_in_a_frame_the_form_leaves_it_to_say_thanks(make_box):
     box = make_box(
         '<!doctype html><html lang="en"><title>Bleeding a radiator</title>'

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-AGENT = "Slopsieve for WordPress/1.0.0"
-
 CONNECTING: list[tuple[str, str, Mapping[str, object] | None]] = [
     ("GET", "/v1/site", None),
     ("GET", "/v1/site/callback", None),
