@@ -117,32 +117,6 @@ def test_what_is_shown_once_is_whole_in_any_terminal(terminal):
     assert named("script", printed) == [tag, tag]
 
 
-def test_ids_in_lists_are_whole_in_any_terminal(terminal):
-    _, printed = terminal
-    listed = printed[printed.index("$ sites keys Garden") : printed.index("$ users list")]
-    issued = [*named("key id", printed), *named("akismet key id", printed)]
-
-    whole = {word for line in listed for word in line.split()}
-
-    # All but the two of the other site.
-    assert len(whole & set(issued)) == 4
-
-
-def test_a_table_counts_the_columns_that_characters_take(monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "17")
-    rows = [{"site": "\N{HIRAGANA LETTER NO}" * 4, "mode": "hold"}, {"site": "Garden", "mode": "x"}]
-
-    print_rows(rows)
-    table = capsys.readouterr().out
-    monkeypatch.setenv("COLUMNS", "13")
-    print_rows(rows)
-    blocks = capsys.readouterr().out
-
-    assert table == "site      mode\nのののの  hold\nGarden    x\n"
-    assert blocks == "site: のののの\nmode: hold\n\nsite: Garden\nmode: x\n"
-
-
 def test_nothing_that_was_written_elsewhere_steers_the_terminal(capsys):
     print_rows([{"reason": "a\x1b[2Jb\r\nc\u202ed"}])
 

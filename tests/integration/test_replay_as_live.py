@@ -17,7 +17,7 @@ from tests.benchmarks.flood import Api
 from tests.benchmarks.posting import body_of, post_and_decide
 from tests.integration.test_supervisor import ROOT, ready, start, stop
 
-N_COMMENTS = 20
+N_COMMENTS = 12
 _FIRST = datetime(2026, 1, 5, tzinfo=UTC)
 # What a sender's history could speak of is left out: the replay has none.
 _SENDER = ("user_ip", "author_email", "author_url")

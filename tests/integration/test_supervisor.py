@@ -272,25 +272,31 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
     assert len(kept["comments"]) == 1
 
 
-def test_without_a_model_it_runs_says_so_and_comments_wait_for_a_person(tmp_path):
+def test_without_a_model_comments_wait_for_a_person_and_an_outside_valkey_is_left_running(
+    tmp_path, valkey
+):
     (tmp_path / "models").mkdir()
     process = start(
         tmp_path / "data",
         tmp_path / "log",
         "--json",
         SLOPSIEVE_MODELS_DIR=str(tmp_path / "models"),
+        SLOPSIEVE_VALKEY_URL=valkey.url,
     )
     running = ready(process, tmp_path / "log")
     readiness, parts = running.get("/readyz")
+    commands = children(process.pid).values()
 
     _, answer = running.post("/v1/comments?wait=10", {"text": "Who judges me?"})
-    stop(process)
+    code = stop(process)
 
     assert "CURRENT" in running.said["problem"]
     assert readiness == 503
     assert "CURRENT" in parts["parts"]["model"]
     assert answer["verdict"]["degraded"]
     assert answer["verdict"]["outcome"] == "unsure"
+    assert not any("valkey-server" in command for command in commands)
+    assert (code, valkey.process.poll()) == (0, None)
 
 
 def test_people_are_shown_addresses_and_secrets_and_parts_end_with_a_killed_supervisor(tmp_path):
@@ -334,7 +340,6 @@ def test_a_file_in_the_data_folders_place_is_one_clear_line(tmp_path):
         ("SLOPSIEVE_DATABASE_URL", "mysql://user:secret@localhost/x", ExitCode.DATABASE),
         ("SLOPSIEVE_DATABASE_URL", "postgresql://user:secret@127.0.0.1:1/x", ExitCode.DATABASE),
         ("SLOPSIEVE_SECRET_KEY", "secret", ExitCode.SETTINGS),
-        ("SLOPSIEVE_BATCH_SIZE", "none", ExitCode.SETTINGS),
     ],
 )
 def test_a_wrong_setting_is_one_clear_line_that_names_it(tmp_path, setting, value, code):
@@ -354,22 +359,3 @@ def test_a_refused_valkey_password_is_one_clear_line(tmp_path, valkey):
     assert code == ExitCode.VALKEY
     assert len(lines) == 1
     assert "password" in lines[0]
-
-
-def test_an_outside_valkey_is_used_and_left_running(tmp_path, valkey):
-    process = start(
-        tmp_path / "data",
-        tmp_path / "log",
-        "--json",
-        SLOPSIEVE_VALKEY_URL=valkey.url,
-        SLOPSIEVE_MODELS_DIR=str(tmp_path),
-    )
-    running = ready(process, tmp_path / "log")
-    parts = children(process.pid).values()
-
-    code = stop(process)
-
-    assert code == 0
-    assert not any("valkey-server" in command for command in parts)
-    assert running.said["url"]
-    assert valkey.process.poll() is None
