@@ -27,6 +27,10 @@ from tests.factories import NOW, SITE
 _BLOG_HOST = "localhost"
 _PATH = "/radiators/"
 HOOK = "hook_box"
+_WORDS = (
+    "Same noise here, and it went on for three winters. What helped was to close all valves, open "
+    "the lowest one and wait for an hour. The plumber blamed the boiler, then the pump, and me."
+)
 _FORM = """<!doctype html><html lang="en"><title>Bleeding a radiator</title>
 <script src="{address}/public/{hook}/form.js" integrity="{integrity}" crossorigin async></script>
 <h1>Bleeding a radiator</h1>{paragraphs}
@@ -236,7 +240,7 @@ def solves_headless(box: Box, text: str) -> None:
 def run(session: Callable[[Box, str], None], box: Box, number: int) -> Earned:
     """Return what a session earned; its text is sent by no other, as that would be a repeat."""
     before = box.newest_id()
-    session(box, f"What helped was to close all valves, open the lowest one, and wait {number} h.")
+    session(box, f"{_WORDS} House {number}.")
     # The thread that answered has kept the comment before it thanked for it.
     assert box.newest_id() != before, "nothing was kept"
     return box.newest()
