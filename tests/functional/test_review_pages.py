@@ -122,6 +122,27 @@ def test_reasons_carry_the_numbers_of_their_marks(services, client):
 
 
 @pytest.mark.parametrize(
+    ("p_spam", "says", "is_weak"),
+    [
+        (0.047, "goes on in another tone", True),
+        (0.3, "may turn into an advertisement", True),
+        (0.6, "turns into an advertisement", False),
+    ],
+)
+def test_a_seam_is_called_an_advertisement_as_far_as_the_verdict_bears_it_out(
+    services, client, p_spam, says, is_weak
+):
+    signal = make_signal(spans=(Span(start=11, end=18),), boundaries=(11,))
+    weighed = WeighedSignal(signal=signal, weight=2.0, contribution=2.0)
+    comment = keep(services, make_comment("Nice post. Buy now"), p_spam=p_spam, signals=(weighed,))
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    weak = " is-weak" if is_weak else ""
+    assert f'<span class="seam{weak}"><span class="seam-says">{says}</span></span>' in page.text
+
+
+@pytest.mark.parametrize(
     ("ruling", "told", "action"),
     [("approve", "Approved", "publishes it"), ("reject", "Rejected", "rejects it")],
 )

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from models.inputs import ModelOutput
+from service.domain.comment import FormEvidence
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.report import Label
@@ -171,6 +172,21 @@ def test_the_key_is_looked_for_in_the_form_and_then_in_the_host(akismet, name):
     assert wrong.data == by_form.data == b"invalid"
 
 
+# Row 6: forms in any charset; which ones, `unit/web/akismet/test_forms.py` asks.
+
+
+def test_a_text_is_read_in_the_charset_that_is_declared(akismet, services):
+    text = "".join(f"%{byte:02X}" for byte in "Příliš žluťoučký".encode("iso8859-2"))
+
+    akismet.client.post(
+        "/1.1/comment-check",
+        data=f"api_key={akismet.key}&blog={BLOG}&user_ip=&comment_content={text}",
+        content_type="application/x-www-form-urlencoded; charset=ISO-8859-2",
+    )
+
+    assert kept_cases(services)[0].comment.text == "Příliš žluťoučký"
+
+
 # Row 7 and 8: values, not presence; a test teaches nothing and is not kept.
 
 
@@ -257,6 +273,8 @@ def test_personal_extras_are_neither_kept_nor_logged(akismet, services, caplog):
         "POST_comment": "extra-4",
         "user_ID": "extra-5",
         "comment_author_IP": "extra-6",
+        # Of a hidden field only remains that it was filled in.
+        "hidden_trap": "extra-7",
     }
 
     with caplog.at_level(logging.DEBUG):
@@ -265,10 +283,12 @@ def test_personal_extras_are_neither_kept_nor_logged(akismet, services, caplog):
             comment_author="Dana Reader",
             comment_author_email="dana@example.org",
             user_ip="203.0.113.77",
+            honeypot_field_name="hidden_trap",
             **extras,
         )
 
     kept = repr(kept_cases(services))
+    assert kept_cases(services)[0].comment.form == FormEvidence(honeypot_filled=True)
     logged = repr([record.__dict__ for record in caplog.records if record.name != "werkzeug"])
     for secret in (*extras.values(), "203.0.113.77", "dana@example.org"):
         assert secret not in kept

@@ -204,7 +204,7 @@ def test_a_script_may_send_json_and_read_every_answer(path, stranger, request, b
     sent = stranger.post(path, json=FORM, headers=OWN)
     json_type = {"content_type": "application/json"}
     refused = {
-        422: stranger.post(path, json={"text": ""}, headers=OWN),
+        422: stranger.post(path, json={"text": ""}, headers=OWN | {"Accept-Language": "de"}),
         400: stranger.post(path, data=b"{", headers=OWN, **json_type),
         413: stranger.post(path, data=b"x" * 300_000, headers=OWN, **json_type),
     }
@@ -220,6 +220,8 @@ def test_a_script_may_send_json_and_read_every_answer(path, stranger, request, b
     assert {status: answer.get_json()["status"] for status, answer in refused.items()} == {
         status: status for status in refused
     }
+    # It is shown as it comes, in the visitor's language.
+    assert refused[422].get_json()["title"] == "Ihr Kommentar wurde nicht gesendet"
     assert often.headers["Access-Control-Expose-Headers"] == "Retry-After"
     if blog:
         assert foreign.status_code == 403
