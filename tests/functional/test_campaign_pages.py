@@ -158,5 +158,4 @@ def test_beside_a_comment_stands_what_others_of_its_campaign_became(services, cl
     assert f"/review/campaigns/{campaign_id}" in similar
     assert "One of 8 in a campaign" in similar
     assert similar.count("Rejected</span>") == 2
-    shown = re.findall(r"/review/comments/([^?\"]+)", similar)
-    assert list(dict.fromkeys(shown)) == [*ids[-1:-3:-1], *ids[-4:-7:-1]]
+    assert re.findall(r"Comment number (\d) of 8", similar) == ["7", "6", "4", "3", "2"]
