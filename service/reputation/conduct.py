@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from service.domain.comment import Comment
 from service.domain.history import Conduct
 from service.signals.offering import offers
-from service.signals.pitches import claimed, names
+from service.signals.pitches import names, pitches
 
 # Longer than a year, so that who comes back every Christmas is known again.
 CONDUCT_KEPT = timedelta(days=400)
@@ -86,7 +86,10 @@ def _sums(comment: Comment) -> Fields:
     if comment.edit is not None:
         return {}
     sums = {_OFFERS: 1} if offers(comment) else {_REMARKS: 1}
-    for letter, found in ((_NAMED, names(comment)), (_CLAIMED, claimed(comment))):
+    for letter, found in (
+        (_NAMED, names(comment)),
+        (_CLAIMED, {one.name for one in pitches(comment)}),
+    ):
         sums |= {f"{letter}{zlib.crc32(name.encode()) % _NUMBERS}": 1 for name in found}
     return sums
 

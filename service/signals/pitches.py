@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
 from service.domain.comment import Comment
+from service.domain.verdict import Span
 from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
 from service.signals.regions import Range, inside
@@ -67,6 +69,7 @@ _FITS = re.compile(
     r"|\b(?:как раз|именно|специально) (?:для|под|за|по|эт|с эт)|\bсаме (?:для|тому)\b"
     r"|\b(?:precis|just|netop|nettopp) (?:därför|det|den|derfor|for)|\bpřesně (?:pro|na|k|z|t)"
     r"|\b(?:tam|işte) (?:da )?(?:bu|bunun)|\b(?:justru|memang) untuk"
+    r"|\b(?:for you|für (?:sie|euch|dich)|pour (?:vous|toi)|para (?:ti|usted|você)|voor je)\b"
     r"|まさに|そのために|ぴったり|正是为|专门为|就是为|바로 (?:이|그)|이를 위해",
     _I,
 )
@@ -75,7 +78,7 @@ _GIVEN = re.compile(
     r"open[ -]?(?:source|data)|(?-i:\bMIT\b)|GPL\b|\bBSD\b|\bCC0\b|\bapache\b|public domain"
     r"|git(?:hub|lab|ea)|codeberg|framagit|sourcehut|source is|\bno (?:ads|account|sign-?up)"
     r"|\b(?:hobby|weekend|side project|for fun|for ourselves|in-?house|internal(?:ly)?"
-    r"|pull requests?|PRs|patches|repo(?:sitory)?|readme|disclosure|disclaimer|biased"
+    r"|pull requests?|PRs|patches|repo(?:sitory)?|readme|disclosure|disclaimer|bias(?:ed)?"
     r"|volunteer\w*|non-?profit|charity|a talk|slides|scripts?|self-hosted|my employer"
     r"|i work (?:at|for)"
     r"|(?:at|our|my|the) (?:school|university|library|museum|club|parish|choir|blog|students"
@@ -111,11 +114,6 @@ _MOST_NAMES = 8
 _SELLING = (Cue.OFFER, Cue.CALL, Cue.PITCH)
 _STEM_LETTERS = 6
 _LEAST_LETTERS, _NAME_CHARS = 3, 100
-_FOR_YOU = re.compile(
-    r"\b(?:for you|für (?:sie|euch|dich)|pour (?:vous|toi)|para (?:ti|usted|você|vocês)"
-    r"|per (?:te|voi)|voor je|dla (?:ciebie|was)|для вас|för dig)\b",
-    _I,
-)
 _INTRODUCED = re.compile(
     r"\b(?:i['’]?m|i am|this is|name is|ich bin|je suis|soy|sou|sono|ik ben|jestem|я|зовут"
     r"|jag är)\s\Z",
@@ -127,7 +125,7 @@ class Named(NamedTuple):
     """A name in lower case, and where it stands."""
 
     name: str
-    at: Range
+    at: Span
 
 
 def is_pitch(comment: Comment) -> bool:
@@ -148,43 +146,34 @@ def pitches(comment: Comment) -> tuple[Named, ...]:
     claims = [
         one
         for one in _open_sentences(comment)
-        if _MADE.search(text, *one) and _FITS.search(text, *one)
+        if _FITS.search(text, *one) and _MADE.search(text, *one)
     ]
     return tuple(islice(_named(comment, claims), _MOST_NAMES))
 
 
-def claimed(comment: Comment) -> frozenset[str]:
-    """Return the names that a comment pitches."""
-    return frozenset(one.name for one in pitches(comment))
+def own_pitch(comment: Comment) -> tuple[Span, ...]:
+    """Return where a comment names its author, or their site, as something to have.
 
-
-def own_pitch(comment: Comment) -> tuple[Range, ...]:
-    """Return where a comment says what its author is called, as something to have.
-
-    That is by a maker's claim, a fitting purpose, an offer or a call, not by a greeting. A sentence
-    begins with a capital, so its first word alone needs more than an offer: "Will this be cheap?"
+    That is beside a maker's claim, a fitting purpose, an offer or a call, not in a greeting. Every
+    sentence begins with a capital, and people have sites of their own name: a first word or a host
+    needs a maker's claim ("Hope it works for you").
     """
-    text, own = comment.text, _own_names(comment)
-    if own is None or _GIVEN.search(text):
+    text = comment.text
+    owns = [own for own in _own_names(comment) if own.search(text)]
+    if not owns or _GIVEN.search(text):
         return ()
     view = view_of(comment)
-    cues = [view.original(hit)[0] for hit in view.cues if hit.cue in _SELLING]
-    found = []
+    cues = sorted(view.original(hit)[0] for hit in view.cues if hit.cue in _SELLING)
+    spans = []
     for start, end in _open_sentences(comment):
-        fits = any(one.search(text, start, end) for one in (_MADE, _FITS, _FOR_YOU))
-        sells = fits or any(start <= at < end for at in cues)
-        for match in own.finditer(text, start, end) if sells else ():
-            is_first = match.start() == start and " " not in match[0]
-            introduced = _INTRODUCED.search(
-                text[max(0, match.start() - _WORD_BEFORE) : match.start()]
-            )
-            if (
-                (match[0][0].isupper() or "." in match[0])
-                and not introduced
-                and (fits or not is_first)
-            ):
-                found.append(match.span())
-    return tuple(found)
+        is_made = _MADE.search(text, start, end)
+        sells = bisect_left(cues, start) < bisect_left(cues, end) or _FITS.search(text, start, end)
+        for at, to in (match.span() for own in owns for match in own.finditer(text, start, end)):
+            is_name = text[at].isupper() and (at > start or " " in text[at:to])
+            greets = _INTRODUCED.search(text[max(0, at - _WORD_BEFORE) : at])
+            if (is_made or (sells and is_name)) and not greets:
+                spans.append(Span(start=at, end=to))
+    return tuple(spans)
 
 
 def names(comment: Comment) -> frozenset[str]:
@@ -198,19 +187,20 @@ def _open_sentences(comment: Comment) -> list[Range]:
     return [one for one in view.sentences if not inside(view.shielded, one[0])]
 
 
-@lru_cache(maxsize=8)
-def _own_names(comment: Comment) -> re.Pattern[str] | None:
-    """Return what finds the author's name, less "team" and the like, or that of their site.
+def _own_names(comment: Comment) -> Iterator[re.Pattern[str]]:
+    """Yield what finds the author's name, less "team" and the like, or that of their site.
 
-    A site that has the name of a person in it is a person's.
+    A site that has the name of a person in it is a person's. Compiling costs most, so a name that
+    does not stand in the text gives none.
     """
+    lowered = comment.text.lower()
     words = [word.text for word in find_words((comment.author.name or "")[:_NAME_CHARS])]
     site = registered_domain(host_of(comment.author.url or "")).partition(".")[0]
     known = [[word for word in words if word not in _TITLES]]
-    if not any(word in site for word in words):
-        known.append([site])
-    spelled = [r"[\s.-]?".join(map(re.escape, one)) for one in known if len("".join(one)) >= 3]
-    return re.compile(rf"\b(?:{'|'.join(spelled)})(?:\.\w{{2,}})?\b", _I) if spelled else None
+    known += [] if any(word in site for word in words) else [[site]]
+    for one in known:
+        if len("".join(one)) >= _LEAST_LETTERS and all(word in lowered for word in one):
+            yield re.compile(rf"(?<![\w@/.-]){r'[ .-]?'.join(map(re.escape, one))}(?![\w-])", _I)
 
 
 def _named(comment: Comment, sentences: list[Range], *, first: bool = False) -> Iterator[Named]:
@@ -220,12 +210,13 @@ def _named(comment: Comment, sentences: list[Range], *, first: bool = False) -> 
     """
     topic, text = topic_words(comment.post), comment.text
     nouns = _GERMAN.search(text) is not None
-    for link in uncommon_links(comment):
-        if any(start <= link.start < end for start, end in sentences):
-            yield Named(link.domain.partition(".")[0], (link.start, link.end))
+    links = uncommon_links(comment)
+    at = [link.start for link in links]
     for start, end in sentences:
+        for link in links[bisect_left(at, start) : bisect_left(at, end)]:
+            yield Named(link.domain.partition(".")[0], Span(start=link.start, end=link.end))
         for quoted in _QUOTED.finditer(text, start, end):
-            yield Named(quoted[1].strip().lower(), quoted.span(1))
+            yield Named(quoted[1].strip().lower(), Span(start=quoted.start(1), end=quoted.end(1)))
         for word in _NAME.finditer(text, start, end):
             name = word[0]
             plain = name.lower()
@@ -236,4 +227,4 @@ def _named(comment: Comment, sentences: list[Range], *, first: bool = False) -> 
             if not odd and ((nouns and _DETERMINED.search(before)) or not (before or first)):
                 continue
             if plain[:_STEM_LETTERS] not in topic:
-                yield Named(plain, word.span())
+                yield Named(plain, Span(start=word.start(), end=word.end()))

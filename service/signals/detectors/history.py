@@ -5,7 +5,6 @@ from __future__ import annotations
 from service.domain.comment import Comment, Edit
 from service.domain.history import History, TrackRecord
 from service.domain.phrase import Phrase, noted
-from service.domain.verdict import Span
 from service.signals.detector import Observation, detector
 from service.signals.earlier import (
     ACCOUNT,
@@ -261,24 +260,19 @@ _REPEATED = 2
 
 @detector
 def pitch_after_remarks(comment: Comment, history: History) -> Observation | None:
-    """Fire on "we built it for exactly this" by an account that only made remarks before."""
+    """Fire on "we built it for exactly this" by an account that only made remarks before.
+
+    It doesn't matter whether a moderator approved these or a verdict let them through.
+    """
     conduct = history.conduct
     if conduct is None or conduct.remarks < _FEW_REMARKS:
         return None
     if _may_pitch(comment, history) or not is_pitch(comment):
         return None
-    approved = round(max(history.account.here.approved, history.email.here.approved))
-    reason = (
-        Phrase(
-            "pitches a product of its writer, after %(n)s comments approved without one", n=approved
-        )
-        if approved
-        else Phrase(
-            "pitches a product of its writer, after %(n)s remarks that no moderator looked at",
-            n=conduct.remarks,
-        )
+    reason = Phrase(
+        "pitches a product of its writer, after %(n)s remarks without an offer", n=conduct.remarks
     )
-    return Observation(reason=reason, spans=_pitched(comment))
+    return Observation(reason=reason, spans=tuple(one.at for one in pitches(comment)))
 
 
 @detector
@@ -288,8 +282,7 @@ def named_after_product(comment: Comment, history: History) -> Observation | Non
     if not spans or _may_pitch(comment, history):
         return None
     return Observation(
-        reason=Phrase("pitches a product that its author is named after"),
-        spans=tuple(Span(start=start, end=end) for start, end in spans),
+        reason=Phrase("pitches a product that its author is named after"), spans=spans
     )
 
 
@@ -303,14 +296,10 @@ def repeated_product(comment: Comment, history: History) -> Observation | None:
         "names a product of its writer, as %(n)s earlier comments of the account do",
         n=conduct.repeats,
     )
-    return Observation(reason=reason, spans=_pitched(comment))
+    return Observation(reason=reason, spans=tuple(one.at for one in pitches(comment)))
 
 
 def _may_pitch(comment: Comment, history: History) -> bool:
     """Return True if the platform trusts an account, or a person here approved an offer of it."""
     offered = max(history.account_offers.here.approved, history.email_offers.here.approved)
     return offered >= _ANY or (comment.author.trust_level or 0) >= _TRUSTED
-
-
-def _pitched(comment: Comment) -> tuple[Span, ...]:
-    return tuple(Span(start=one.at[0], end=one.at[1]) for one in pitches(comment))

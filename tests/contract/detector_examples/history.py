@@ -297,7 +297,7 @@ EXAMPLES = {
             Example(_PITCH, author_name="Nora Lund"),
             Example("Ventilo here: the third valve sticks on ours.", author_name="Ventilo"),
             Example("I'm Nora, and we offer lessons.", author_name="Nora"),
-            Example("Will this be cheap enough?", author_name="Will"),
+            Example("Will this be cheap enough for you?", author_name="Will"),
         ),
     ),
     "repeated_product": Examples(
