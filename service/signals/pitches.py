@@ -29,7 +29,6 @@ _MADE = re.compile(
     r"|\bour (?:\w+[ -]){0,2}?(?:app|tool|platform|product|service|software|clinic|consultants"
     r"|experts|team|device|\w+band)\b"
     r"|\b(?:i|we) (?:founded|started the company)"
-    r"|\bw(?:as|ere) (?:made|built|developed|designed|created) (?:for|with|by|to)\b"
     r"|\bwir (?:\w+ ){0,5}?(?:gebaut|entwickelt|gemacht|geschaffen|gegründet)"
     r"|\bwir (?:bauen|entwickeln|machen)\b|\bunser(?:e[mnrs]?)? (?:team|app|tool|produkt|lösung)"
     r"|\b(?:nous avons|on a|j['’]ai) (?:\w+ ){0,2}?(?:créé|développé|fondé|lancé|conçu|pensé)"
@@ -52,6 +51,8 @@ _MADE = re.compile(
     r"|我们(?:团队)?.{0,12}?(?:做了|开发|打造|推出)|저희(?:가|는|도)?.{0,20}?(?:만들|개발)",
     _I,
 )
+# Who is called like the thing needs no "we".
+_WAS_MADE = re.compile(r"\bwas (?:made|built|developed|designed|created) (?:for|with|by|to)\b", _I)
 # What it was made for is just what the post or the remark named.
 _FITS = re.compile(
     r"\b(?:exactly|precisely|specifically) (?:for|this|that|the|these|those|such|what|why|here)\b"
@@ -80,6 +81,7 @@ _GIVEN = re.compile(
     r"|\b(?:hobby|weekend|side project|for fun|for ourselves|in-?house|internal(?:ly)?"
     r"|pull requests?|PRs|patches|repo(?:sitory)?|readme|disclosure|disclaimer|bias(?:ed)?"
     r"|volunteer\w*|non-?profit|charity|a talk|slides|scripts?|self-hosted|my employer"
+    r"|society|allotment|nobody (?:paid|used|uses)|cancelled|closed it|shut (?:it )?down"
     r"|i work (?:at|for)"
     r"|(?:at|our|my|the) (?:school|university|library|museum|club|parish|choir|blog|students"
     r"|brother|sister|mum|mom|dad|kids|daughter|son|family)"
@@ -109,11 +111,13 @@ _GERMAN = re.compile(r"\b(?:und|ist|wir|nicht|ich|das|auf)\b")
 _DETERMINED = re.compile(
     r"\b(?:d(?:as|em|en|er|es|ie)|zu[mr]|[ai]m|vom|beim|ins|ein|\w{2,}(?:e[mnrs]?|ein))\s\Z", _I
 )
+# A thing among others is no product of somebody's: "a Raspberry Pi box".
+_INDEFINITE = re.compile(r"\b(?:an?|une?|um|uma|una|een|ett)\s\Z", _I)
 _WORD_BEFORE = 40
 _MOST_NAMES = 8
 _SELLING = (Cue.OFFER, Cue.CALL, Cue.PITCH)
 _STEM_LETTERS = 6
-_LEAST_LETTERS, _NAME_CHARS = 3, 100
+_LEAST_LETTERS, _MOST_OF_ACRONYM, _NAME_CHARS = 3, 4, 100
 _INTRODUCED = re.compile(
     r"\b(?:i['’]?m|i am|this is|name is|ich bin|je suis|soy|sou|sono|ik ben|jestem|я|зовут"
     r"|jag är)\s\Z",
@@ -166,7 +170,7 @@ def own_pitch(comment: Comment) -> tuple[Span, ...]:
     cues = sorted(view.original(hit)[0] for hit in view.cues if hit.cue in _SELLING)
     spans = []
     for start, end in _open_sentences(comment):
-        is_made = _MADE.search(text, start, end)
+        is_made = _MADE.search(text, start, end) or _WAS_MADE.search(text, start, end)
         sells = bisect_left(cues, start) < bisect_left(cues, end) or _FITS.search(text, start, end)
         for at, to in (match.span() for own in owns for match in own.finditer(text, start, end)):
             is_name = text[at].isupper() and (at > start or " " in text[at:to])
@@ -225,6 +229,9 @@ def _named(comment: Comment, sentences: list[Range], *, first: bool = False) -> 
             before = text[max(start, word.start() - _WORD_BEFORE) : word.start()]
             odd = not name[1:].islower()
             if not odd and ((nouns and _DETERMINED.search(before)) or not (before or first)):
+                continue
+            is_acronym = name.isupper() and len(name) <= _MOST_OF_ACRONYM
+            if is_acronym or _INDEFINITE.search(before):
                 continue
             if plain[:_STEM_LETTERS] not in topic:
                 yield Named(plain, Span(start=word.start(), end=word.end()))

@@ -285,6 +285,9 @@ EXAMPLES = {
             Example(f"{_PITCH} It is MIT, on Codeberg.", history=_remarks(9)),
             Example("I made Ventilo for our old radiators.", history=_remarks(9)),
             Example("We use Postgres for exactly this.", history=_remarks(9)),
+            Example("Firefox Sync was designed for exactly this.", history=_remarks(9)),
+            Example("We made a Raspberry Pi box for exactly this.", history=_remarks(9)),
+            Example("At the BBC we built a player for just this.", history=_remarks(9)),
         ),
     ),
     "named_after_product": Examples(
