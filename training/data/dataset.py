@@ -20,6 +20,7 @@ from training.data.corrections import (
     CorrectLabel,
     read_corrections,
 )
+from training.data.hosts import with_real_hosts
 
 DEFAULT_DATA = Path(__file__).parents[2] / "data"
 
@@ -159,6 +160,7 @@ class _Reading:
             self.problems += wrong
             if wrong:
                 continue
+            row = with_real_hosts(row)
             if row.get("label") is None:
                 n_unlabelled += 1
                 if spans := _marked_spans(row):

@@ -40,7 +40,7 @@ def test_a_row_becomes_an_example_of_its_file(tmp_path):
 
     assert example.is_spam
     assert example.input.text == "The valve was stuck."
-    assert example.input.author_host == "mara.example"
+    assert example.input.author_host == "mara.co.uk"
     assert (example.source, example.post_key, example.campaign) == ("blog", "blog/p1", "blog/c7")
     assert (example.kind, example.language, example.hardness) == ("bug-report", "en", 2)
 

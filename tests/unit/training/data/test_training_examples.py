@@ -23,10 +23,18 @@ from training.data.training_examples import (
 
 HOSTS = ["a.example", "a-much-longer-host.shop.example", "b.example"]
 STOCK = Stock(hosts=HOSTS)
-NEVER = Variation(swap_hosts=0.0, glue_remark=0.0, drop_name=0.0, drop_host=0.0, drop_title=0.0)
-ALWAYS = Variation(swap_hosts=1.0, glue_remark=0.0, drop_name=1.0, drop_host=1.0, drop_title=1.0)
+NEVER = Variation(
+    swap_hosts=0.0,
+    glue_spam=0.0,
+    glue_ham=0.0,
+    drop_name=0.0,
+    drop_host=0.0,
+    give_host=0.0,
+    drop_title=0.0,
+)
+ALWAYS = dataclasses.replace(NEVER, swap_hosts=1.0, drop_name=1.0, drop_host=1.0, drop_title=1.0)
 ONLY_HOSTS = dataclasses.replace(NEVER, swap_hosts=1.0)
-ONLY_REMARKS = dataclasses.replace(NEVER, glue_remark=1.0)
+ONLY_REMARKS = dataclasses.replace(NEVER, glue_spam=1.0, glue_ham=1.0)
 
 
 def make_example(text: str, *, is_spam: bool, promo_spans=None) -> Example:
@@ -244,15 +252,17 @@ def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is
         texts.add(" ".join(varied.input.text.split()))
 
         assert words(varied, varied.promotion) == ["Buy watches!"] * is_spam
-        assert set(words(varied, varied.plain)) & {"It worked.", "See https://docs.example."}
+        glued = {*words(varied, varied.plain)} - {"Nice. ", "Nice. Buy watches!"}
+        assert glued <= {"It worked.", "See https://docs.example."} or "```" in glued.pop()
         assert varied.is_spam is is_spam
 
-    assert texts == {
+    assert texts >= {
         "It worked. Nice. Buy watches!",
         "Nice. Buy watches! It worked.",
         "See https://docs.example. Nice. Buy watches!",
         "Nice. Buy watches! See https://docs.example.",
     }
+    assert {text.startswith("```") for text in texts if "```" in text} == {True, False}
 
 
 def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label():
@@ -266,7 +276,7 @@ def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label()
     for copy in copies[:-1]:
         assert copy.is_spam
         assert "Buy watch" in copy.comment.text
-        assert "It worked." in copy.comment.text
+        assert "It worked." in copy.comment.text or "```" in copy.comment.text
 
 
 def test_without_ham_nothing_is_copied():
