@@ -1,4 +1,7 @@
-"""Runs a version's network on the CPU with OpenVINO: static int8, one window at a time."""
+"""Runs a version's network on the CPU with OpenVINO: static int8, one window at a time.
+
+A network may be cut in two: what the first part is sure of, the rest never reads.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -34,6 +37,9 @@ OUTPUTS = ("spam", "promotion")
 # A network may have one more: the text's hidden states added up, each by its token's probability
 # of promotion, so that what is advertised counts more than the remark before it.
 POOLED = "pooled"
+# And the states with which the rest of the network goes on, where there is a rest.
+STATES = "states"
+REST_INPUTS = (STATES, "kinds", "mask")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +55,15 @@ class WindowScores:
     pooled: Sequence[float] | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """The rest of a network, and between which log-odds of the first part it is asked."""
+
+    network: Path
+    above: float
+    below: float
+
+
 class Engine:
     """Answers for windows one by one, as many at once as there are cores.
 
@@ -58,23 +73,94 @@ class Engine:
     Threads may share an engine; they take turns.
     """
 
-    def __init__(self, network: Path, *, threads: int | None = None, exact: bool = False) -> None:
-        """Raise `ValueError` if the file is no network with the inputs and outputs expected.
+    def __init__(
+        self,
+        network: Path,
+        *,
+        rest: Rest | None = None,
+        threads: int | None = None,
+        exact: bool = False,
+    ) -> None:
+        """Raise `ValueError` if a file is no network with the inputs and outputs expected.
 
         Int8 products are computed in float32 where this CPU cannot add them up (`models.int8`).
         What is not int8 is computed in bfloat16 where the CPU can, else in float32; `exact` asks
         for float32 there, to tell what the shorter numbers change.
         """
         at_once = threads or _cores()
+        self._lock = Lock()
+        self._first = _Part(network, INPUTS, at_once, exact=exact)
+        self._rest = _Part(rest.network, REST_INPUTS, at_once, exact=exact) if rest else None
+        self._open = (rest.above, rest.below) if rest else (0.0, 0.0)
+        if rest is not None and STATES not in self._first.names:
+            msg = "the network hands nothing on to its rest"
+            raise ValueError(msg)
+
+    def read(
+        self, windows: Sequence[Window], meanwhile: Callable[[], None] | None = None
+    ) -> list[WindowScores]:
+        """Return each window's scores, in order. Raise `ClassifierError` if the engine fails.
+
+        `meanwhile` is called once while the engine computes. What it raises is raised here.
+        """
+        scores: dict[int, WindowScores] = {}
+        # Longest first, so that no core is left alone with a long one at the end.
+        order = deque(sorted(range(len(windows)), key=lambda i: -len(windows[i].ids)))
+        running: deque[tuple[int, ov.InferRequest, bool]] = deque()
+
+        def start_next(request: ov.InferRequest) -> None:
+            i = order.popleft()
+            request.start_async(input_arrays(windows[i]))
+            running.append((i, request, True))
+
+        with self._lock:
+            try:
+                with _failures_told():
+                    for _ in range(min(len(windows), _STARTED_AHEAD)):
+                        start_next(self._first.take())
+                if meanwhile is not None:
+                    meanwhile()
+                with _failures_told():
+                    while running:
+                        i, request, is_first = running[0]
+                        request.wait()
+                        running.popleft()
+                        if self._rest and not is_first:
+                            said = _scores_of(request, windows[i], pooled=False)
+                            scores[i] = replace(said, pooled=scores[i].pooled)
+                            self._rest.free.append(request)
+                            continue
+                        scores[i] = _scores_of(request, windows[i], pooled=self._first.pools)
+                        if self._rest and self._open[0] < scores[i].spam < self._open[1]:
+                            rest = self._rest.take()
+                            rest.start_async(_rest_arrays(request, windows[i]))
+                            running.append((i, rest, False))
+                        if order:
+                            start_next(request)
+                        else:
+                            self._first.free.append(request)
+            finally:
+                # After an error: nothing may run on when the next list comes.
+                for _, request, _ in running:
+                    with suppress(RuntimeError):
+                        request.wait()
+        return [scores[i] for i in range(len(windows))]
+
+
+class _Part:
+    """A graph that was compiled, and requests to run it."""
+
+    def __init__(self, path: Path, inputs: Sequence[str], at_once: int, *, exact: bool) -> None:
         core = _core()
         try:
-            model = core.read_model(network)
-            names = {name for port in (*model.inputs, *model.outputs) for name in port.get_names()}
-            if not {*INPUTS, *OUTPUTS} <= names:
+            model = core.read_model(path)
+            ports = (*model.inputs, *model.outputs)
+            self.names = {name for port in ports for name in port.get_names()}
+            if not {*inputs, *OUTPUTS} <= self.names:
                 msg = "the network's inputs and outputs are not the ones expected"
                 raise ValueError(msg)
             prepare_for_cpu(core, model)
-            compiled = core.compile_model(
+            self._compiled = core.compile_model(
                 model,
                 "CPU",
                 {
@@ -87,60 +173,13 @@ class Engine:
         except RuntimeError as error:
             msg = "the network cannot be read by the engine"
             raise ValueError(msg) from error
-        self._lock = Lock()
-        self._network = compiled
-        self._pools = POOLED in names
-        # Each holds one window's numbers; one more is made when a longer list asks for it.
-        self._requests: list[ov.InferRequest] = []
+        self.pools = POOLED in self.names
+        # Each holds one window's numbers; one more is made when none is free.
+        self.free: list[ov.InferRequest] = []
 
-    def read(
-        self, windows: Sequence[Window], meanwhile: Callable[[], None] | None = None
-    ) -> list[WindowScores]:
-        """Return each window's scores, in order. Raise `ClassifierError` if the engine fails.
-
-        `meanwhile` is called once while the engine computes. What it raises is raised here.
-        """
-        scores: dict[int, WindowScores] = {}
-        # Longest first, so that no core is left alone with a long one at the end.
-        order = deque(sorted(range(len(windows)), key=lambda i: -len(windows[i].ids)))
-        running: deque[tuple[int, ov.InferRequest]] = deque()
-        with self._lock:
-            try:
-                with _failures_told():
-                    for request in self._take_requests(min(len(windows), _STARTED_AHEAD)):
-                        self._start(order, windows, request, running)
-                if meanwhile is not None:
-                    meanwhile()
-                with _failures_told():
-                    while running:
-                        i, request = running[0]
-                        request.wait()
-                        running.popleft()
-                        scores[i] = _scores_of(request, windows[i], pooled=self._pools)
-                        if order:
-                            self._start(order, windows, request, running)
-            finally:
-                # After an error: nothing may run on when the next list comes.
-                for _, request in running:
-                    with suppress(RuntimeError):
-                        request.wait()
-        return [scores[i] for i in range(len(windows))]
-
-    def _take_requests(self, n: int) -> list[ov.InferRequest]:
-        while len(self._requests) < n:
-            self._requests.append(self._network.create_infer_request())
-        return self._requests[:n]
-
-    @staticmethod
-    def _start(
-        order: deque[int],
-        windows: Sequence[Window],
-        request: ov.InferRequest,
-        running: deque[tuple[int, ov.InferRequest]],
-    ) -> None:
-        i = order.popleft()
-        request.start_async(input_arrays(windows[i]))
-        running.append((i, request))
+    def take(self) -> ov.InferRequest:
+        """Return a request that is not running; whoever takes it puts it back."""
+        return self.free.pop() if self.free else self._compiled.create_infer_request()
 
 
 @contextmanager
@@ -183,6 +222,12 @@ def input_arrays(window: Window) -> dict[str, npt.NDArray[np.int64]]:
     kinds[0, window.n_context : used] = 1
     mask[0, :used] = 1
     return {"ids": ids, "kinds": kinds, "mask": mask}
+
+
+def _rest_arrays(first: ov.InferRequest, window: Window) -> dict[str, npt.NDArray[np.generic]]:
+    """Return the inputs of the rest, where the first part has just read the window."""
+    arrays = input_arrays(window)
+    return {STATES: first.get_tensor(STATES).data, "kinds": arrays["kinds"], "mask": arrays["mask"]}
 
 
 def _scores_of(request: ov.InferRequest, window: Window, *, pooled: bool) -> WindowScores:

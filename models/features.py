@@ -1,6 +1,6 @@
 """Counts a comment and its author's host into a sparse vector of hashed n-grams.
 
-The author's name is counted apart (`models.names`).
+The author's name is counted apart (`models.author`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BASE = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 
 # Seeds of the fields, far enough apart for the n-grams of each size to have their own.
-_TEXT, _HOST, NAME_SEED = 16, 48, 80
+_TEXT, HOST_SEED, NAME_SEED = 16, 48, 80
 MAX_HOST_CHARS = 253
 
 # Each field counts as a vector of this length, beside properties of up to this size. Tried on
@@ -125,7 +125,7 @@ def _vectors(inputs: ModelInput, text: str) -> Iterator[Features]:
     host = inputs.author_host[:MAX_HOST_CHARS].replace(".", " ")
     around = [
         properties_block(count_properties(inputs, text)),
-        scaled_block(_hash_chars(host, _HOST), _FIELD_SCALE),
+        scaled_block(hash_chars(host, HOST_SEED), _FIELD_SCALE),
     ]
     hidden = hide_title(inputs.post_title, text)
     for seen in (hidden,) if hidden == text else (hidden, text):
@@ -142,7 +142,7 @@ def properties_block(properties: Sequence[float]) -> Features:
 def _text_blocks(text: str) -> list[Features]:
     return [
         scaled_block(_hash_words(text, _TEXT), _WORD_SCALE),
-        scaled_block(_hash_chars(text, _TEXT), _CHAR_SCALE),
+        scaled_block(hash_chars(text, _TEXT), _CHAR_SCALE),
     ]
 
 
@@ -167,13 +167,13 @@ def _hash_list(words: Sequence[str], seed: int) -> UIntArray:
     return _mix([single, pairs], seed)
 
 
-def _hash_chars(text: str, seed: int) -> UIntArray:
+def hash_chars(text: str, seed: int) -> UIntArray:
     """Return a hash for every run of 2 to 5 characters that lies within one padded word."""
     return _mix([hashes for hashes, _ in _runs_of_chars(text)], seed + _CHAR_SIZES[0])
 
 
 def _runs_of_chars(text: str) -> list[tuple[UIntArray, IdArray]]:
-    """Return for each size the hashes of `_hash_chars`, and where in the padded text they begin."""
+    """Return for each size the hashes of `hash_chars`, and where in the padded text they begin."""
     raw = np.frombuffer(f" {text} ".encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     codes = raw.astype(np.uint64)
     is_space = codes == ord(" ")
@@ -194,7 +194,7 @@ def _runs_of_chars(text: str) -> list[tuple[UIntArray, IdArray]]:
 
 def hash_name(name: str, seed: int) -> UIntArray:
     """Return a hash for every word, pair of words and run of letters of a name."""
-    return np.concatenate([_hash_words(name, seed), _hash_chars(name, seed)])
+    return np.concatenate([_hash_words(name, seed), hash_chars(name, seed)])
 
 
 def _mix(kinds: Sequence[UIntArray], seed: int) -> UIntArray:

@@ -20,13 +20,13 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from models.author import count_host, count_name
 from models.embedding import Projection, read_projection
-from models.engine import Engine, WindowScores
-from models.features import count_with_words
+from models.engine import Engine, Rest, WindowScores
+from models.features import Features, count_with_words
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable, read_table
 from models.log_odds import logistic
-from models.names import count_name
 from models.promotion import promotion_by_words
 from models.segments import Segment, join_segments, split_segments
 from models.tokens import CommentTokeniser, Window
@@ -38,11 +38,15 @@ UNBOUNDED = 1e6
 Number = TypeVar("Number", float, npt.NDArray[np.float64])
 
 NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
+# A version may have a rest of the network, which reads what the first part leaves open.
+REST_FILE, REST_WEIGHTS_FILE = "rest.xml", "rest.bin"
 WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "calibration.json"
 # A version may lack it; its answers then have no embedding.
 EMBEDDING_FILE = "embedding.npz"
 # A version may lack it; names then weigh nothing.
 NAMES_FILE = "names.npz"
+# A version may lack it; authors' homepages then weigh nothing.
+HOSTS_FILE = "hosts.npz"
 # A version may lack it; the network alone then says what to mark.
 MARKS_FILE = "marks.npz"
 # Torch weights of before int8, which a training writes beside the version; serving reads no such.
@@ -78,6 +82,14 @@ class Calibration:
     names: float = 0.0
     names_from: float = -UNBOUNDED
     names_to: float = UNBOUNDED
+    linear_from: float = -UNBOUNDED
+    linear_to: float = UNBOUNDED
+    hosts: float = 0.0
+    hosts_from: float = -UNBOUNDED
+    hosts_to: float = UNBOUNDED
+    # The rest of a network reads what its first part says lies between these.
+    open_above: float = 0.0
+    open_below: float = 0.0
     marks_from: float
     # A remark around promotion lies so far below it.
     marks_within: float = 2.5
@@ -89,19 +101,24 @@ class Calibration:
             msg = f"calibration must be finite numbers: {', '.join(wrong)}"
             raise ValueError(msg)
 
-    def log_odds(self, network: Number, linear: Number, promotion: Number, names: Number) -> Number:
+    def log_odds(
+        self, network: Number, linear: Number, promotion: Number, names: Number, hosts: Number
+    ) -> Number:
         """Return one log-odds of spam; numbers and arrays of them alike.
 
-        `promotion` is what `strongest_promotion` makes of the network's words, `names` what the
-        author's name says, 0 without one.
+        `promotion` is what `strongest_promotion` makes of the network's words, `names` and `hosts`
+        what the author's name and homepage say, 0 without one.
         """
         bounded: Number = np.clip(names, self.names_from, self.names_to)
+        of_words: Number = np.clip(linear, self.linear_from, self.linear_to)
+        of_hosts: Number = np.clip(hosts, self.hosts_from, self.hosts_to)
         return (
             self.offset
             + self.network * network
-            + self.linear * linear
+            + self.linear * of_words
             + self.promotion * promotion
             + self.names * bounded
+            + self.hosts * of_hosts
         )
 
 
@@ -142,7 +159,14 @@ class TransformerClassifier:
         CALIBRATION_FILE,
     )
     # What a version may have beside those.
-    MORE_FILES: ClassVar[tuple[str, ...]] = (EMBEDDING_FILE, NAMES_FILE, MARKS_FILE)
+    MORE_FILES: ClassVar[tuple[str, ...]] = (
+        REST_FILE,
+        REST_WEIGHTS_FILE,
+        EMBEDDING_FILE,
+        NAMES_FILE,
+        HOSTS_FILE,
+        MARKS_FILE,
+    )
 
     def __init__(
         self,
@@ -153,6 +177,7 @@ class TransformerClassifier:
         *,
         projection: Projection | None = None,
         names: LinearTable | None = None,
+        hosts: LinearTable | None = None,
         marks: LinearTable | None = None,
     ) -> None:
         self._engine = engine
@@ -161,6 +186,7 @@ class TransformerClassifier:
         self._calibration = calibration
         self._projection = projection
         self._names = names
+        self._hosts = hosts
         self._marks = marks
         self._lock = Lock()
         self._remembered: OrderedDict[bytes, WindowScores] = OrderedDict()
@@ -180,7 +206,9 @@ class TransformerClassifier:
         with ThreadPoolExecutor(1) as beside:
             # The engine compiles the network without Python, which is free for the rest.
             around = beside.submit(cls._around_engine, files)
-            engine = Engine(folder / NETWORK_FILE)
+            calibration = read_calibration(files[CALIBRATION_FILE])
+            rest = rest_of(folder, calibration) if REST_FILE in files else None
+            engine = Engine(folder / NETWORK_FILE, rest=rest)
             return around.result()(engine)
 
     @classmethod
@@ -192,6 +220,7 @@ class TransformerClassifier:
             calibration=read_calibration(files[CALIBRATION_FILE]),
             projection=read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
             names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
+            hosts=read_table(files[HOSTS_FILE]) if HOSTS_FILE in files else None,
             marks=read_table(files[MARKS_FILE]) if MARKS_FILE in files else None,
         )
 
@@ -204,16 +233,18 @@ class TransformerClassifier:
         words: list[bytes] = []
         linear: list[float] = []
         names: list[float] = []
+        hosts: list[float] = []
 
         def count() -> None:
             for one in inputs:
                 vectors, hashes = count_with_words(one)
                 words.append(hashes)
                 linear.append(self._linear.highest_of(vectors))
-                names.append(name_log_odds(one, self._names))
+                names.append(log_odds_in(self._names, count_name(one)))
+                hosts.append(log_odds_in(self._hosts, count_host(one)))
 
         scores = self._read(windows, count)
-        rows = zip(inputs, windows, scores, linear, names, words, strict=True)
+        rows = zip(inputs, windows, scores, linear, names, hosts, words, strict=True)
         return [self._answer(*row) for row in rows]
 
     def _read(
@@ -241,11 +272,12 @@ class TransformerClassifier:
         scores: Sequence[WindowScores],
         linear: float,
         names: float,
+        hosts: float,
         word_hashes: bytes,
     ) -> ModelOutput:
         promotion = [s.promotion for s in scores]
         log_odds = self._calibration.log_odds(
-            pool([s.spam for s in scores]), linear, strongest_promotion(promotion), names
+            pool([s.spam for s in scores]), linear, strongest_promotion(promotion), names, hosts
         )
         p_spam = logistic(float(log_odds))
         return ModelOutput(
@@ -269,10 +301,16 @@ class TransformerClassifier:
         )
 
 
-def name_log_odds(one: ModelInput, names: LinearTable | None) -> float:
-    """Return what the author's name says of spam, 0 where there is none or no table knows names."""
-    features = count_name(one) if names is not None else None
-    return 0.0 if names is None or features is None else names.sum_of(features)
+def log_odds_in(table: LinearTable | None, features: Features | None) -> float:
+    """Return what a table says of a name or a host, 0 where there is none of either."""
+    return 0.0 if table is None or features is None else table.sum_of(features)
+
+
+def rest_of(folder: Path, calibration: Calibration) -> Rest:
+    """Return the rest of a version's network, with the bounds between which it is asked."""
+    return Rest(
+        network=folder / REST_FILE, above=calibration.open_above, below=calibration.open_below
+    )
 
 
 def _key(window: Window) -> bytes:

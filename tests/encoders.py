@@ -24,7 +24,6 @@ def small_encoder(*, layers: int) -> BertModel:
     return encoder
 
 
-def small_network(*, layers: int = 1) -> Network:
-    """Return a network on such an encoder."""
-    encoder = small_encoder(layers=layers)
-    return Network(encoder, hidden=encoder.config.hidden_size)
+def small_network(*, exits: tuple[int, ...] = (1,)) -> Network:
+    """Return a network on such an encoder; it answers after so many layers."""
+    return Network(small_encoder(layers=exits[-1]), exits)

@@ -26,6 +26,7 @@ from training.card.page import contrast_table
 from training.command import exit_code_of
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import Example, read_dataset
+from training.edits import BEGINNINGS, ENDINGS, HOMEPAGES
 from training.fit.evidence import strengths_of
 from training.fit.measured import Measured
 from training.fit.reading import all_evidence, logit_of
@@ -40,12 +41,6 @@ Edit = Callable[[Comment], Comment | None]
 COMMENTS_A_LABEL = 1_000
 _SEED = 20_260
 
-_NEUTRAL_HOMEPAGE = "https://quietgarden.com/"
-_EMPLOYER_HOMEPAGE = "https://www.hartmann-engineering.com/"
-# A neutral sentence: nobody speaks of themselves here, because that is a sign of ham.
-_SENTENCE = "Some things take longer than expected."
-_CODE_BLOCK = "```\nfor (let i = 0; i < rows.length; i++) { total += rows[i]; }\n```"
-_QUESTION = "Does this work on older versions too?"
 _NAME = "Marta"
 # An encyclopaedia's address, which anybody can paste.
 _REFERENCE = "https://en.wikipedia.org/wiki/Thermostat"
@@ -53,10 +48,11 @@ _REFERENCE = "https://en.wikipedia.org/wiki/Thermostat"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """One edit, with its name as the card has it."""
+    """One edit of a kind; `words` tell it from others of its kind."""
 
-    name: str
+    kind: str
     edit: Edit
+    words: str = ""
 
 
 def _with_homepage(url: str) -> Edit:
@@ -73,6 +69,14 @@ def _with_text(edit: Callable[[str], str]) -> Edit:
     return edited
 
 
+def _ending(words: str) -> Callable[[str], str]:
+    return lambda text: f"{text.rstrip()}\n\n{words}"
+
+
+def _beginning(words: str) -> Callable[[str], str]:
+    return lambda text: f"{words}\n\n{text}"
+
+
 def _with_name(comment: Comment) -> Comment:
     return replace(comment, author=replace(comment.author, name=_NAME))
 
@@ -87,23 +91,24 @@ def _upper(text: str) -> str:
 
 
 CONTRASTS = (
-    Contrast(name="neutral homepage", edit=_with_homepage(_NEUTRAL_HOMEPAGE)),
-    Contrast(name="employer's homepage", edit=_with_homepage(_EMPLOYER_HOMEPAGE)),
-    Contrast(name="ending sentence", edit=_with_text(lambda t: f"{t.rstrip()}\n\n{_SENTENCE}")),
-    Contrast(name="ending code block", edit=_with_text(lambda t: f"{t.rstrip()}\n\n{_CODE_BLOCK}")),
-    Contrast(name="question in front", edit=_with_text(lambda t: f"{_QUESTION} {t}")),
-    Contrast(name="name", edit=_with_name),
-    Contrast(name="upper case", edit=_with_text(_upper)),
-    Contrast(name="reference link", edit=_with_text(lambda t: f"{t.rstrip()} ({_REFERENCE})")),
+    *(Contrast(kind="homepage", words=url, edit=_with_homepage(url)) for url in HOMEPAGES),
+    *(Contrast(kind="ending", words=words, edit=_with_text(_ending(words))) for words in ENDINGS),
+    *(
+        Contrast(kind="beginning", words=words, edit=_with_text(_beginning(words)))
+        for words in BEGINNINGS
+    ),
+    Contrast(kind="name", edit=_with_name),
+    Contrast(kind="upper case", edit=_with_text(_upper)),
+    Contrast(kind="reference link", edit=_with_text(lambda t: f"{t.rstrip()} ({_REFERENCE})")),
 )
 
 
 def measure_contrasts(
-    examples: Sequence[Example], judge: Judge, *, ham_cutoff: float, spam_cutoff: float
+    examples: Sequence[Example], judge: Judge, *, ham_cutoff: float
 ) -> list[Measured]:
-    """Return one row for each contrast and label: how many verdicts got worse, and the log-odds.
+    """Return one row for each contrast and label: what moved across the cutoff of ham.
 
-    A verdict gets worse if ham moves towards spam (to a moderator or further) or spam towards ham.
+    Worse is ham that waits now, and spam that is published now; better the other way round.
     Intervals take comments as independent; those of one campaign are not, so they are narrow.
     """
     rows: list[Measured] = []
@@ -116,18 +121,18 @@ def measure_contrasts(
                 continue
             was = before[[i for i, _ in edited]]
             now = judge([comment for _, comment in edited])
-            moved = np.digitize(now, (ham_cutoff, spam_cutoff)) - np.digitize(
-                was, (ham_cutoff, spam_cutoff)
-            )
-            hits = int((moved > 0).sum() if label == "ham" else (moved < 0).sum())
+            rose = int(((was < ham_cutoff) & (now >= ham_cutoff)).sum())
+            fell = int(((was >= ham_cutoff) & (now < ham_cutoff)).sum())
+            worse, better = (rose, fell) if label == "ham" else (fell, rose)
             rows.append(
                 {
-                    "contrast": contrast.name,
+                    "contrast": contrast.kind,
+                    "words": contrast.words,
                     "label": label,
                     "count": len(edited),
-                    "worse": hits,
-                    "interval_95": list(clopper_pearson(hits, len(edited))),
-                    "better": int((moved != 0).sum()) - hits,
+                    "worse": worse,
+                    "interval_95": list(clopper_pearson(worse, len(edited))),
+                    "better": better,
                     "mean_log_odds_change": float((logit_of(now) - logit_of(was)).mean()),
                 }
             )
@@ -174,7 +179,6 @@ def _print_contrasts(options: argparse.Namespace) -> int:
         draw(dataset.examples, options.sample),
         judge_of(version),
         ham_cutoff=version.ham_cutoff,
-        spam_cutoff=version.spam_cutoff,
     )
     print(json.dumps(rows, indent=1) if options.json else contrast_table(rows))
     return 0

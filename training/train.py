@@ -10,7 +10,6 @@ import argparse
 import multiprocessing
 import os
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
@@ -23,7 +22,9 @@ import numpy.typing as npt
 import safetensors.torch
 import torch
 
+from models.author import count_host, count_name
 from models.embedding import projection_bytes
+from models.engine import Engine
 from models.features import count_vectors
 from models.linear import LinearTable, table_bytes
 from models.promotion import promotion_by_words
@@ -32,24 +33,24 @@ from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
     EMBEDDING_FILE,
+    HOSTS_FILE,
     LINEAR_FILE,
     MARKS_FILE,
     NAMES_FILE,
-    NETWORK_FILE,
     TOKENISER_FILE,
     TORCH_FILE,
-    WEIGHTS_FILE,
     Calibration,
     TransformerClassifier,
     calibration_bytes,
-    name_log_odds,
+    log_odds_in,
 )
 from models.view import view_text
+from service.domain.comment import Comment, CommentId
 from training.card.figures import card_facts, card_json
 from training.card.fingerprint import find_same, fingerprint
 from training.card.page import card_page
 from training.command import exit_code_of
-from training.contrasts import draw, measure_contrasts
+from training.contrasts import Judge, draw, measure_contrasts
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
 from training.data.rotation import (
@@ -62,7 +63,7 @@ from training.data.rotation import (
 )
 from training.fit.embed import fit_embedding
 from training.fit.evidence import signal_strengths
-from training.fit.joining import JoinConfig, calibrate, fit_linear, fit_marks, fit_names
+from training.fit.joining import JoinConfig, calibrate, fit_hosts, fit_linear, fit_marks, fit_names
 from training.fit.kept_reads import (
     LinearSaid,
     join_reads,
@@ -82,7 +83,13 @@ from training.network.encoder import Network
 from training.network.finetune import FineTuneConfig, Progress
 from training.network.packaged_e5 import read_tokeniser
 from training.network.quantisation_aware import export_quantisation_aware
-from training.network.tune import TuneConfig, new_network, plan_training_examples, tune
+from training.network.tune import (
+    TuneConfig,
+    mean_state,
+    new_network,
+    plan_training_examples,
+    tune,
+)
 
 # What a trained network depends on.
 PACKAGES = ("torch", "transformers", "openvino", "tokenizers", "numpy", "scikit-learn")
@@ -109,13 +116,13 @@ class TrainConfig:
     rotation: RotationConfig = field(default_factory=RotationConfig)
     # Linear members are fitted in minutes, so each of their folds leaves less out: what is said
     # of a comment is then nearer to what the members say that have learnt everything.
-    linear_folds: int = 10
+    linear_folds: int = 5
     tune: TuneConfig = field(default_factory=TuneConfig)
     # Windows that fix the ranges of int8 activations, and how a network then learns on that grid.
     int8_windows: int = 300
     on_grid: FineTuneConfig = field(
         default_factory=lambda: FineTuneConfig(
-            epochs=0.05, learning_rate=5e-5, warm_up=0.1, weight_decay=0.0, dropout=False
+            epochs=0.05, learning_rate=5e-5, warm_up=0.1, weight_decay=0.0
         )
     )
     # The linear members and how all members join.
@@ -125,7 +132,7 @@ class TrainConfig:
     # So many comments fix the embedding's directions.
     embedding_comments: int = 8_000
     # So many comments of a label are edited by each contrast.
-    contrast_comments: int = 500
+    contrast_comments: int = 400
     # Weights of the signals, cutoffs and their promises.
     weigh: WeighConfig = field(default_factory=WeighConfig)
 
@@ -174,8 +181,16 @@ class Training:
         return path.read_text("utf-8")
 
     def network(self, stage: str) -> tuple[Network, float]:
-        """Return a stage's network as it serves, trained, and the seconds that took."""
+        """Return a stage's network as it serves, trained, and the seconds that took.
+
+        The last one begins with the mean of the folds' networks (model soups, Wortsman et al.
+        2022), so a part of an epoch of everything is enough.
+        """
         config = self.config.tune
+        folds = []
+        if stage == FINAL:
+            folds = [self.network(fold) for fold in self.stages[:-1]]
+            config = replace(config, epochs=config.final_epochs)
         plan = plan_training_examples(
             self.examples,
             self.teaching(stage),
@@ -185,6 +200,8 @@ class Training:
             name=stage,
         )
         network = new_network(self.tokeniser_json, config)
+        if folds:
+            network.load_state_dict(mean_state([of_fold for of_fold, _ in folds]))
         seconds = tune(
             network,
             plan,
@@ -194,8 +211,7 @@ class Training:
             checkpoint=self.folder / f"{stage}.pt",
             tell=partial(tell_progress, stage),
         )
-        # The later exit has taught the first, which alone ships.
-        return network.cut(network.exits[0]), seconds
+        return network, seconds + sum(of_fold for _, of_fold in folds)
 
     def held_out(self, fold: int) -> Read:
         """Return what a fold's network says of the comments that it leaves out, in their order."""
@@ -204,8 +220,9 @@ class Training:
         tokeniser = CommentTokeniser(self.tokeniser_json)
         if not path.exists():
             network, _ = self.network(str(fold))
+            reader = network_reader(network, self.config.join.open_log_odds)
             _say(f"fold {fold}: reading {len(examples):,} comments")
-            read = read_network([e.input for e in examples], network_reader(network), tokeniser)
+            read = read_network([e.input for e in examples], reader, tokeniser)
             _write(path, read_bytes(read))
         windows = [tokeniser.windows(e.input) for e in examples]
         return read_from(path.read_bytes(), windows)
@@ -225,7 +242,8 @@ class Training:
         tables = Tables.fit(taught, self.dataset, self.config.join)
         said = [
             [tables.linear.highest_of(count_vectors(e.input)) for e in examples],
-            [name_log_odds(e.input, tables.names) for e in examples],
+            [log_odds_in(tables.names, count_name(e.input)) for e in examples],
+            [log_odds_in(tables.hosts, count_host(e.input)) for e in examples],
             tfidf_log_odds(taught, examples),
         ]
         marks = tables.marks
@@ -237,7 +255,7 @@ class Training:
         held = [self.held_out(fold) for fold in range(self.config.rotation.n_folds)]
         rows = np.concatenate([np.flatnonzero(self.folds == fold) for fold in range(len(held))])
         read = take_rows(join_reads(held), np.argsort(rows, kind="stable"))
-        said = np.zeros((3, len(self.examples)))
+        said = np.zeros((4, len(self.examples)))
         by_words: list[Sequence[float]] = [()] * len(self.examples)
         for fold in np.unique(self.linear_folds):
             of_fold = np.flatnonzero(self.linear_folds == fold)
@@ -245,8 +263,8 @@ class Training:
             said[:, of_fold] = found.said
             for i, words in zip(of_fold, found.by_words, strict=True):
                 by_words[i] = words
-        linear, names, tfidf = said
-        return replace(read, linear=linear, names=names, by_words=by_words), tfidf
+        linear, names, hosts, tfidf = said
+        return replace(read, linear=linear, names=names, hosts=hosts, by_words=by_words), tfidf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,6 +273,7 @@ class Tables:
 
     linear: LinearTable
     names: LinearTable | None
+    hosts: LinearTable | None
     marks: LinearTable | None
 
     @classmethod
@@ -263,6 +282,7 @@ class Tables:
         return cls(
             linear=fit_linear(taught, config, dataset.texts),
             names=fit_names(taught, config),
+            hosts=fit_hosts(taught, config),
             marks=fit_marks(taught, config),
         )
 
@@ -399,6 +419,7 @@ class Made:
     fusion: Fusion
     parts: tuple[MeasuredPart, ...]
     facts: Measured
+    # Of all networks, without reading, joining and measuring.
     network_seconds: float
 
 
@@ -412,36 +433,28 @@ def make_version(run: Training) -> Made:
     tables = Tables.fit(taught, run.dataset, config.join)
     network, seconds = run.network(FINAL)
     _say("rounding to int8")
-    graph, weights = export_quantisation_aware(
+    graphs = export_quantisation_aware(
         network, taught, tokeniser, config.on_grid, windows=config.int8_windows, seed=config.seed
     )
-    engine = engine_of(graph, weights)
+    engine = engine_of(graphs, fitted.calibration)
     drawn = draw_to_compare(len(taught), config.embedding_comments, config.seed)
     projection, embedding = fit_embedding(engine, tokeniser, [taught[i] for i in drawn])
-    members = Members(
-        engine=engine,
-        tokeniser=tokeniser,
-        linear=tables.linear,
-        calibration=fitted.calibration,
-        fusion=fitted.fusion,
-        names=tables.names,
-    )
+    members = _members(run, fitted, tables, engine)
     _say("contrasts")
     contrasts = measure_contrasts(
         draw(fitted.parts[0].examples, config.contrast_comments, config.seed),
-        members.judge,
+        _judge_out_of_fold(run, fitted),
         ham_cutoff=fitted.fusion.ham_cutoff,
-        spam_cutoff=fitted.fusion.spam_cutoff,
     )
     files = {
-        NETWORK_FILE: graph,
-        WEIGHTS_FILE: weights,
+        **graphs,
         TOKENISER_FILE: run.tokeniser_json.encode("utf-8"),
         LINEAR_FILE: table_bytes(tables.linear),
         CALIBRATION_FILE: calibration_bytes(fitted.calibration),
         EMBEDDING_FILE: projection_bytes(projection),
     }
-    for name, table in ((NAMES_FILE, tables.names), (MARKS_FILE, tables.marks)):
+    further = ((NAMES_FILE, tables.names), (HOSTS_FILE, tables.hosts), (MARKS_FILE, tables.marks))
+    for name, table in further:
         if table is not None:
             files[name] = table_bytes(table)
     state = {name: value.half() for name, value in network.state_dict().items()}
@@ -461,12 +474,47 @@ def make_version(run: Training) -> Made:
     )
 
 
+def _members(run: Training, fitted: _Fitted, tables: Tables, engine: Engine) -> Members:
+    return Members(
+        engine=engine,
+        tokeniser=CommentTokeniser(run.tokeniser_json),
+        linear=tables.linear,
+        calibration=fitted.calibration,
+        fusion=fitted.fusion,
+        names=tables.names,
+        hosts=tables.hosts,
+    )
+
+
+def _judge_out_of_fold(run: Training, fitted: _Fitted) -> Judge:
+    """Return what judges each comment by members that have learnt nothing of its source."""
+    join = run.config.join
+    fold_of: dict[CommentId, int] = {}
+    members = []
+    for fold in range(run.config.rotation.n_folds):
+        fold_of |= {run.examples[i].comment.id: fold for i in np.flatnonzero(run.folds == fold)}
+        taught = [run.examples[i] for i in run.teaching(str(fold))]
+        engine = network_reader(run.network(str(fold))[0], join.open_log_odds)
+        members.append(_members(run, fitted, Tables.fit(taught, run.dataset, join), engine))
+
+    def judge(comments: Sequence[Comment]) -> FloatArray:
+        p_spam = np.zeros(len(comments))
+        for fold, of_fold in enumerate(members):
+            if rows := [i for i, one in enumerate(comments) if fold_of[one.id] == fold]:
+                p_spam[rows] = of_fold.judge([comments[i] for i in rows])
+        return p_spam
+
+    return judge
+
+
 def _measure_rounding(run: Training, members: Members, network: Network) -> Measured:
     """Return what rounding to int8 changed against the network before it."""
     some = draw_to_compare(len(run.examples), run.config.rounding_comments, run.config.seed)
     examples = [run.examples[i] for i in some]
     strengths = signal_strengths(examples)
-    before = replace(members, engine=network_reader(network, exact=True))
+    before = replace(
+        members, engine=network_reader(network, run.config.join.open_log_odds, exact=True)
+    )
     return compare_rounding(
         before.p_spam(examples, strengths),
         members.p_spam(examples, strengths),
@@ -540,7 +588,6 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     run = Training(dataset, config, folder)
     _check_labels(run)
     folder.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
     _say(f"{len(dataset.examples):,} comments, {config.rotation.n_folds} folds")
     if options.jobs > 1:
         _train_at_once(run, data, options.jobs)
@@ -548,11 +595,10 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
 
     now = datetime.now(UTC)
     version = options.name or free_name(options.out, f"e5-{now:%Y%m%d}")
-    seconds = made.network_seconds + time.monotonic() - began
     card = card_facts(
         version=version,
         trained_at=now,
-        seconds=seconds,
+        seconds=made.network_seconds,
         fingerprint=mark,
         config=asdict(config),
         packages=PACKAGES,
@@ -576,7 +622,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     if options.promote:
         promote(options.out, version)
     state = "promoted" if options.promote else "not promoted"
-    print(f"{written}: trained in {seconds / 60:.1f} min, {state}; see its card.md")
+    print(f"{written}: trained in {made.network_seconds / 60:.1f} min, {state}; see its card.md")
     return 0
 
 
@@ -614,16 +660,14 @@ def _prepare_here(kind: str, of: str) -> None:
         raise RuntimeError("a pool's process must begin with the run that it works for")
     if kind == "linear":
         _run_here.linear_held_out(int(of))
-    elif of == FINAL:
-        _run_here.network(FINAL)
     else:
         _run_here.held_out(int(of))
 
 
 def _train_at_once(run: Training, data: Sequence[Path], jobs: int) -> None:
-    """Train what folds and the last network need and is not there yet, so many at once."""
+    """Train what the folds need and is not there yet, so many at once."""
     _ = run.tokeniser_json
-    work = [("network", stage) for stage in run.stages]
+    work = [("network", stage) for stage in run.stages if stage != FINAL]
     work += [("linear", str(fold)) for fold in np.unique(run.linear_folds)]
     threads = max(1, (os.cpu_count() or 1) // jobs)
     with ProcessPoolExecutor(

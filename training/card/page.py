@@ -17,8 +17,8 @@ _WAYS = {
     "signals alone": "signals alone",
     "TF-IDF": "a plain TF-IDF filter",
 }
-# Fewer comments in a language say little; more languages than these stand in card.json.
-_LEAST_OF_LANGUAGE, _MOST_LANGUAGES = 100, 8
+# Fewer comments in a language say little; card.json has them.
+_LEAST_OF_LANGUAGE = 100
 _LANGUAGES = {"unknown": "not stated"}
 
 _TRANSFORMER = (
@@ -58,10 +58,10 @@ def card_page(card: Mapping[str, Any]) -> str:
         parts += [
             "## Contrasts",
             (
-                "One thing of a comment is changed that leaves its label as it is. A verdict gets "
-                "worse if ham moves towards spam, or spam towards ham; the last columns have the "
-                "mean change of the log-odds of spam. The version has learnt from these comments: "
-                "what is large here is larger elsewhere."
+                "One thing of a comment is changed that leaves its label as it is. Of several "
+                "edits of a kind the worst is shown: how much ham waits now that did not, and how "
+                "much spam is published now that was not. The last columns have the mean change "
+                "of the log-odds of spam."
             ),
             contrast_table(contrasts),
         ]
@@ -151,35 +151,52 @@ def _size(row: Mapping[str, Any]) -> int:
 
 def _language_table(rows: Sequence[Mapping[str, Any]]) -> str:
     return table(
-        ("language", "ham called spam", "spam called spam", "spam called ham"),
+        ("language", "ham called spam", "ham that waits", "spam that waits", "spam called ham"),
         [
             (
                 f"{_LANGUAGES.get(row['value'], row['value'])}: {_counts(row)}",
                 _count(row["ham_called_spam"], row["n_ham"]),
-                _count(row["spam_called_spam"], row["n_spam"]),
+                _count(_waiting(row, "ham"), row["n_ham"]),
+                _count(_waiting(row, "spam"), row["n_spam"]),
                 _count(row["spam_called_ham"], row["n_spam"]),
             )
-            for row in sorted(rows, key=_size, reverse=True)[:_MOST_LANGUAGES]
+            for row in sorted(rows, key=_size, reverse=True)
         ],
     )
+
+
+def _waiting(row: Mapping[str, Any], label: str) -> int:
+    return int(row[f"n_{label}"] - row[f"{label}_called_ham"] - row[f"{label}_called_spam"])
 
 
 def contrast_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return which share of verdicts each contrast makes worse, as Markdown."""
-    by_label = {(row["contrast"], row["label"]): row for row in rows}
-    labels = ("ham", "spam")
+    """Return what the worst edit of each kind does, as Markdown."""
+    kinds: dict[str, dict[str, list[Mapping[str, Any]]]] = {}
+    for row in rows:
+        kinds.setdefault(row["contrast"], {"ham": [], "spam": []})[row["label"]].append(row)
     return table(
-        ("contrast", *(f"{label} judged worse" for label in labels), *labels),
+        ("contrast", "ham that waits now", "spam that is published now", "ham", "spam"),
         [
             (
-                contrast,
-                *(_count(row["worse"], row["count"]) if row else "—" for row in both),
-                *(f"{row['mean_log_odds_change']:+.2f}" if row else "—" for row in both),
+                kind if len(by_label["ham"]) < 2 else f"{kind}, of {len(by_label['ham'])}",
+                *(_worst(by_label[label]) for label in ("ham", "spam")),
+                *(_mean_change(by_label[label]) for label in ("ham", "spam")),
             )
-            for contrast in dict.fromkeys(row["contrast"] for row in rows)
-            for both in [[by_label.get((contrast, label)) for label in labels]]
+            for kind, by_label in kinds.items()
         ],
     )
+
+
+def _worst(rows: Sequence[Mapping[str, Any]]) -> str:
+    if not rows:
+        return "—"
+    worst = max(rows, key=lambda row: float(row["worse"] / row["count"]))
+    return _count(worst["worse"], worst["count"])
+
+
+def _mean_change(rows: Sequence[Mapping[str, Any]]) -> str:
+    changes = [row["mean_log_odds_change"] for row in rows]
+    return f"{sum(changes) / len(changes):+.2f}" if changes else "—"
 
 
 def _count(hits: int, count: int) -> str:

@@ -39,8 +39,8 @@ class RotationConfig:
 
     # Any number does; it only has to stay the same for a run to be repeated.
     seed: int = 20_260
-    # Each network learns from two thirds; a fold more costs a training more.
-    n_folds: int = 3
+    # Each network learns from one half; a fold more costs hours of two cores.
+    n_folds: int = 2
     # So many comments of a source and label teach in one epoch, drawn anew for each: or one blog's
     # ham would be most of what is learnt.
     most_of_source: int = 900

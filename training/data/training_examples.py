@@ -10,12 +10,27 @@ from dataclasses import dataclass, replace
 from models.inputs import ModelInput
 from models.segments import Segment, split_segments
 from training.data.dataset import Example, UnlabelledText
+from training.data.hosts import made_up_host
 
 # What a sentence puts behind a host, such as a full stop, is none of it.
 _LINK_HOST = re.compile(r"(?<=://)(?:www\.)?([^\s<>\"'\])/]{0,199}[^\s<>\"'\])/.,;:!?])")
 _LINK = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
 # A remark that is glued to another comment is about so long at most, in characters.
 _REMARK_CHARS = 240
+# Which shares of what is glued are code, a remark with a link, and glued before the text.
+_GLUED_CODE, _GLUED_LINKS, _GLUED_BEFORE = 0.15, 0.25, 0.4
+_CODE = (
+    "x = [i for i in y]",
+    "git log --oneline | head",
+    "SELECT name FROM users WHERE id = 1;",
+    "npm install",
+    "if (a) { return; }",
+    "sudo systemctl restart nginx",
+    "<div class='note'></div>",
+    "for f in *.txt; do echo $f; done",
+    "console.log(JSON.stringify(a))",
+    "TypeError: 'NoneType' object is not iterable",
+)
 # What is kept of a text into which an advertisement was woven: so many characters on either side.
 _BEFORE_WOVEN, _AFTER_WOVEN = 350, 250
 
@@ -40,16 +55,19 @@ class Variation:
     """How often something is changed, as probabilities. Each takes a shortcut's ground away.
 
     A known domain must not settle a label (`swap_hosts`), nor whether a source keeps the author's
-    fields (`drop_name`, `drop_host`) or a post's title (`drop_title`). A sincere remark, with its
-    link or its code, vouches for nothing before or behind it (`glue_remark`; half of those glued
-    hold a link): whoever advertises can copy one.
+    fields (`drop_name`, `drop_host`) or a post's title (`drop_title`). WordPress asks everybody
+    for a homepage, so one alone says nothing (`give_host`). A sincere remark, with its link or its
+    code, vouches for nothing before or behind it: whoever advertises can copy one. It is glued to
+    spam (`glue_spam`) more often than to ham (`glue_ham`), which it comes from.
     """
 
     swap_hosts: float = 0.3
-    glue_remark: float = 0.2
-    drop_name: float = 0.3
-    drop_host: float = 0.3
-    drop_title: float = 0.1
+    glue_spam: float = 0.35
+    glue_ham: float = 0.15
+    drop_name: float = 0.2
+    drop_host: float = 0.35
+    give_host: float = 0.25
+    drop_title: float = 0.15
 
 
 def training_example_of(example: Example, *, weight: float = 1.0) -> TrainingExample:
@@ -147,10 +165,13 @@ def vary(
     ):
         if rng.random() < share:
             changes[field] = ""
+    if rng.random() < variation.give_host:
+        changes["author_host"] = made_up_host(rng)
     varied = replace(training_example, input=replace(training_example.input, **changes))
     if stock.hosts and rng.random() < variation.swap_hosts:
         varied = _swap_hosts(varied, stock.hosts, rng)
-    if stock.remarks and rng.random() < variation.glue_remark:
+    glue = variation.glue_spam if varied.is_spam else variation.glue_ham
+    if stock.remarks and rng.random() < glue:
         varied = _glue_remark(varied, stock, rng)
     return varied
 
@@ -175,9 +196,15 @@ def _glue_remark(
 ) -> TrainingExample:
     """Return the training example with a piece of somebody's ham before or behind its text."""
     text = training_example.input.text
-    remark = rng.choice(stock.linked if stock.linked and rng.random() < 0.5 else stock.remarks)
+    drawn = rng.random()
+    if drawn < _GLUED_CODE:
+        remark = f"```\n{rng.choice(_CODE)}\n```"
+    elif stock.linked and drawn < _GLUED_CODE + _GLUED_LINKS:
+        remark = rng.choice(stock.linked)
+    else:
+        remark = rng.choice(stock.remarks)
     between = rng.choice((" ", "\n", "\n\n"))
-    if rng.random() < 0.5:
+    if rng.random() < _GLUED_BEFORE:
         ahead = len(remark) + len(between)
         return replace(
             training_example,

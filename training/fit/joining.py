@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from models.features import count_features
+from models.author import count_host, count_name
+from models.features import Features, count_features
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput
 from models.linear import LinearTable, mean_of
-from models.names import count_name
 from models.segments import Segment
 from models.transformer import Calibration
 from training.data.dataset import Example, UnlabelledText
@@ -60,7 +60,7 @@ class JoinConfig:
     # So often what is glued is drawn anew, and the mean of the tables serves: by one draw or
     # another the ROC AUC on `haacked` (8,099 ham, 407 spam) was 0.9759, 0.9761 and 0.9796, of their
     # mean 0.9783; it costs nothing when serving.
-    draws: int = 4
+    draws: int = 2
     # So much counts beside them what machine-written answers say, each with and without the
     # advertisement that was woven into it.
     woven_share: float = 0.15
@@ -71,6 +71,13 @@ class JoinConfig:
     # Between which log-odds a name counts: it costs nothing to choose, so it vouches little, and
     # no name alone condemns.
     name_bounds: tuple[float, float] = (-1.0, 2.0)
+    # The same for the host of a homepage, which WordPress asks everybody for.
+    host_bounds: tuple[float, float] = (-0.5, 2.0)
+    # Between which log-odds the linear member counts: harmless words cost nothing, and a sum over
+    # words can be outbid by them.
+    linear_bounds: tuple[float, float] = (-4.0, 6.0)
+    # Between which log-odds of its first part the rest of the network reads a window.
+    open_log_odds: tuple[float, float] = (-3.0, 3.0)
     # How much a segment's words count beside the network, and how far below the most promotional
     # segment of a comment another may lie (how far
     # out of fold, 2026-11-26).
@@ -86,9 +93,10 @@ def fit_linear(
 ) -> LinearTable:
     """Return the linear member, fitted on these comments, and on the advertisements in `texts`.
 
-    Authored comments stand apart: spam is far commoner among them than among public ones.
+    Authored comments stand apart: spam is far commoner among them than among public ones. Of a
+    homepage it learns nothing, so one that is seen later weighs nothing here: see `fit_hosts`.
     """
-    of_examples = to_matrix([count_features(e.input) for e in examples])
+    of_examples = to_matrix([count_features(_without_homepage(e)) for e in examples])
     table = mean_of(
         [_fit_drawn(examples, of_examples, config, config.seed + n) for n in range(config.draws)]
     )
@@ -116,7 +124,7 @@ def _fit_drawn(
     """Return the table of one draw of glued copies."""
     copies = glued_copies(examples, config.glued_share, seed=seed)
     taught = [*examples, *copies]
-    of_copies = to_matrix([count_features(e.input) for e in copies])
+    of_copies = to_matrix([count_features(_without_homepage(e)) for e in copies])
     return fit_table(
         sparse.vstack([of_examples, of_copies], format="csr") if copies else of_examples,
         labels(taught),
@@ -131,12 +139,24 @@ def _fit_drawn(
 
 
 def fit_names(examples: Sequence[Example], config: JoinConfig) -> LinearTable | None:
-    """Return what authors' names say of spam, fitted on the comments that have one.
+    """Return what authors' names say of spam; None where hardly any comment has a name."""
+    return _fit_author(examples, count_name, config)
 
-    It is 0 halfway between the mean of spam and of ham, so that a name weighs as much as none does
-    on average. None where hardly any comment has a name.
+
+def fit_hosts(examples: Sequence[Example], config: JoinConfig) -> LinearTable | None:
+    """Return what hosts of homepages say of spam; None where hardly any comment has one."""
+    return _fit_author(examples, count_host, config)
+
+
+def _fit_author(
+    examples: Sequence[Example], count: Callable[[ModelInput], Features | None], config: JoinConfig
+) -> LinearTable | None:
+    """Return a table fitted on the comments of which something is counted.
+
+    It is 0 halfway between the mean of spam and of ham, so that having a name or a homepage weighs
+    as much as having none does on average.
     """
-    named = [(e, found) for e in examples if (found := count_name(e.input)) is not None]
+    named = [(e, found) for e in examples if (found := count(e.input)) is not None]
     is_spam = labels([e for e, _ in named])
     if min(int(is_spam.sum()), int((~is_spam).sum())) < _MIN_NAMES:
         return None
@@ -169,6 +189,10 @@ def fit_marks(examples: Sequence[Example], config: JoinConfig) -> LinearTable | 
     )
 
 
+def _without_homepage(example: Example) -> ModelInput:
+    return replace(example.input, author_host="")
+
+
 def _number_sources(examples: Sequence[Example]) -> IntArray:
     return np.unique([e.source for e in examples], return_inverse=True)[1]
 
@@ -191,9 +215,11 @@ def calibrate(
     """
     is_spam = labels(examples)
     named = np.clip(read.names, *config.name_bounds)
-    columns = np.column_stack([read.network, read.linear, read.strongest, named])
+    hosted = np.clip(read.hosts, *config.host_bounds)
+    linear_said = np.clip(read.linear, *config.linear_bounds)
+    columns = np.column_stack([read.network, linear_said, read.strongest, named, hosted])
     rows = np.ones(len(is_spam), dtype=np.bool_) if is_real is None else is_real
-    offset, (network, linear, promotion, names) = fit_logistic(columns[rows], is_spam[rows])
+    offset, (network, linear, promotion, names, hosts) = fit_logistic(columns[rows], is_spam[rows])
     joined = Calibration(
         offset=offset,
         network=network,
@@ -202,6 +228,13 @@ def calibrate(
         names=names,
         names_from=config.name_bounds[0],
         names_to=config.name_bounds[1],
+        hosts=hosts,
+        hosts_from=config.host_bounds[0],
+        hosts_to=config.host_bounds[1],
+        linear_from=config.linear_bounds[0],
+        linear_to=config.linear_bounds[1],
+        open_above=config.open_log_odds[0],
+        open_below=config.open_log_odds[1],
         marks_from=0.0,
         marks_within=config.marks_within,
         marks_words=config.marks_words,

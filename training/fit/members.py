@@ -18,14 +18,18 @@ from models.registry import FUSION_FILE, Fusion
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
+    HOSTS_FILE,
     LINEAR_FILE,
     MARKS_FILE,
     NAMES_FILE,
     NETWORK_FILE,
+    REST_FILE,
+    REST_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     Calibration,
     read_calibration,
+    rest_of,
 )
 from service.domain.comment import Comment
 from service.scoring.inputs import model_input
@@ -52,6 +56,7 @@ class Members:
     calibration: Calibration
     fusion: Fusion
     names: LinearTable | None = None
+    hosts: LinearTable | None = None
     # For who measures marks: it says nothing of spam, so `read` does not ask it.
     marks: LinearTable | None = None
 
@@ -77,7 +82,7 @@ class Members:
         return self._read([e.input for e in examples])
 
     def _read(self, inputs: Sequence[ModelInput]) -> Read:
-        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names)
+        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names, self.hosts)
 
     @property
     def known_fusion(self) -> Fusion:
@@ -93,20 +98,27 @@ def read_members(
 
     `engine` runs the network in place of the one that serves, which takes so many `threads`.
     """
+    calibration = read_calibration(files[CALIBRATION_FILE])
     return Members(
-        engine=engine or engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=threads),
+        engine=engine or engine_of(files, calibration, threads=threads),
         tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
         linear=read_table(files[LINEAR_FILE]),
-        calibration=read_calibration(files[CALIBRATION_FILE]),
+        calibration=calibration,
         fusion=Fusion(**json.loads(files[FUSION_FILE])),
         names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
+        hosts=read_table(files[HOSTS_FILE]) if HOSTS_FILE in files else None,
         marks=read_table(files[MARKS_FILE]) if MARKS_FILE in files else None,
     )
 
 
-def engine_of(network: bytes, weights: bytes, *, threads: int | None = None) -> Engine:
-    """Return an engine that runs this network; it keeps nothing on the disk."""
+def engine_of(
+    files: Mapping[str, bytes], calibration: Calibration, *, threads: int | None = None
+) -> Engine:
+    """Return an engine that runs the network among these files; it keeps nothing on the disk."""
+    names = (NETWORK_FILE, WEIGHTS_FILE, REST_FILE, REST_WEIGHTS_FILE)
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, NETWORK_FILE).write_bytes(network)
-        Path(folder, WEIGHTS_FILE).write_bytes(weights)
-        return Engine(Path(folder, NETWORK_FILE), threads=threads)
+        for name in names:
+            if name in files:
+                Path(folder, name).write_bytes(files[name])
+        rest = rest_of(Path(folder), calibration) if REST_FILE in files else None
+        return Engine(Path(folder, NETWORK_FILE), rest=rest, threads=threads)

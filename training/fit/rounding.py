@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from models.engine import Engine
+from models.engine import Engine, Rest
 from models.registry import Fusion
-from models.transformer import NETWORK_FILE
+from models.transformer import NETWORK_FILE, REST_FILE
 from service.scoring.metrics import roc_auc
 from training.fit.measured import Measured
 from training.network.encoder import Network
@@ -25,14 +25,22 @@ def draw_to_compare(count: int, most: int, seed: int) -> list[int]:
     return sorted(np.random.default_rng(seed).permutation(count)[:most].tolist())
 
 
-def network_reader(network: Network, *, exact: bool = False) -> Engine:
+def network_reader(
+    network: Network, open_log_odds: tuple[float, float], *, exact: bool = False
+) -> Engine:
     """Return the engine that serves with a network that is not rounded.
 
     It computes in bfloat16 where the CPU can, `exact` in float32.
     """
+    above, below = open_log_odds
     with tempfile.TemporaryDirectory() as folder:
         export_network(network, Path(folder), short=False)
-        return Engine(Path(folder, NETWORK_FILE), exact=exact)
+        rest = Path(folder, REST_FILE)
+        return Engine(
+            Path(folder, NETWORK_FILE),
+            rest=Rest(network=rest, above=above, below=below) if rest.exists() else None,
+            exact=exact,
+        )
 
 
 def compare_rounding(

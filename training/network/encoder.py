@@ -1,9 +1,15 @@
-"""The network that is fine-tuned: one encoder, a head for spam and one for promotion."""
+"""The network that is fine-tuned: one encoder that answers after several of its layers.
+
+Each exit has a head for spam and one for promotion. Training teaches all of them at once; the
+earlier ones learn, beside the labels, what the last one says (deep supervision, Lee et al. 2015).
+Serving asks the second exit only what the first leaves open (early exits, Teerapittayanon et al.
+2016), so a network is served as two graphs: `First` and `Rest`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -19,9 +25,8 @@ _POOLED_LAYER = 1
 class Heads(nn.Module):
     """Answers from an encoder's states; the text's tokens are pooled by mean and by maximum."""
 
-    def __init__(self, hidden: int, *, dropout: float = 0.1) -> None:
+    def __init__(self, hidden: int) -> None:
         super().__init__()
-        self.dropout = nn.Dropout(dropout)
         self.spam = nn.Linear(2 * hidden, 1)
         self.promotion = nn.Linear(hidden, 1)
 
@@ -30,62 +35,100 @@ class Heads(nn.Module):
         is_text = (mask * kinds).unsqueeze(-1).to(states.dtype)
         mean = (states * is_text).sum(1) / is_text.sum(1).clamp(min=1.0)
         highest = (states - (1.0 - is_text) * 1e4).amax(1)
-        pooled = self.dropout(torch.cat([mean, highest], dim=-1))
-        return self.spam(pooled).squeeze(-1), self.promotion(self.dropout(states)).squeeze(-1)
+        pooled = torch.cat([mean, highest], dim=-1)
+        return self.spam(pooled).squeeze(-1), self.promotion(states).squeeze(-1)
 
 
-class Network(Heads):
-    """One encoder and its heads; reads windows of tokens.
+class Network(nn.Module):
+    """One encoder and the heads of its exits; reads windows of tokens.
 
-    Both methods take three integer tensors of the same shape (windows, tokens): vocabulary ids, the
-    kind of each token (1 for the comment's text, 0 for what comes before it), and 1 for a token,
-    0 for padding.
+    Inputs are three integer tensors of the same shape (windows, tokens): vocabulary ids, the kind
+    of each token (1 for the comment's text, 0 for what comes before it), and 1 for a token, 0 for
+    padding. `exits` are numbers of layers in rising order; layers after the last are dropped.
     """
 
-    encoder: Any
-
-    def __init__(self, encoder: nn.Module, *, hidden: int, dropout: float = 0.1) -> None:
-        super().__init__(hidden, dropout=dropout)
+    def __init__(self, encoder: Any, exits: Sequence[int]) -> None:
+        """Raise `ValueError` for an exit that the encoder does not have."""
+        super().__init__()
+        depth = len(encoder.encoder.layer)
+        rise = list(exits) == sorted(set(exits))
+        if not exits or not rise or not 1 <= exits[0] <= exits[-1] <= depth:
+            msg = f"exits must rise and lie in 1 to {depth}, got {list(exits)}"
+            raise ValueError(msg)
+        encoder.encoder.layer = nn.ModuleList(encoder.encoder.layer[: exits[-1]])
+        encoder.config.num_hidden_layers = exits[-1]
+        # The fused kernel's way back takes a third of all time on a CPU.
+        encoder.set_attn_implementation("eager")
         self.encoder = encoder
-
-    def forward(
-        self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return what is served of one window: the answers, and what an embedding is made from.
-
-        That is the sum of the text's hidden states after a layer, each times the token's
-        probability of promotion, of shape (1, 1, hidden). It is a product of matrices on purpose:
-        OpenVINO computes what lies between the last such product and an output in float32, so any
-        other output would change the precision, and with it the answers, of all the others.
-        """
-        states = self.states(ids, kinds, mask)
-        spam, promotion = self.said(states[-1], kinds, mask)
-        weights = torch.sigmoid(promotion) * (mask * kinds).to(promotion.dtype)
-        layer = min(_POOLED_LAYER, len(states) - 2)
-        return spam, promotion, torch.matmul(weights.unsqueeze(1), states[1 + layer])
-
-    def states(
-        self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
-    ) -> tuple[torch.Tensor, ...]:
-        """Return the hidden states of the embeddings and after each layer."""
-        states: tuple[torch.Tensor, ...] = self.encoder(
-            input_ids=ids, token_type_ids=kinds, attention_mask=mask, output_hidden_states=True
-        ).hidden_states
-        return states
+        self.exits = tuple(exits)
+        self.heads = nn.ModuleList(Heads(encoder.config.hidden_size) for _ in exits)
 
     def answers(
         self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
     ) -> tuple[Said, ...]:
-        """Return what the network says, as its only exit."""
-        return (self.said(self.states(ids, kinds, mask)[-1], kinds, mask),)
+        """Return what each exit says, the last exit last."""
+        states = self.states(ids, kinds, mask, self.exits[-1])
+        return tuple(
+            cast("Heads", head).said(states[after], kinds, mask)
+            for after, head in zip(self.exits, self.heads, strict=True)
+        )
+
+    def states(
+        self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor, layers: int
+    ) -> list[torch.Tensor]:
+        """Return the hidden states of the embeddings and after each of the first layers."""
+        states = [self.encoder.embeddings(input_ids=ids, token_type_ids=kinds)]
+        return self.go_on(states, mask, range(layers))
+
+    def go_on(
+        self, states: list[torch.Tensor], mask: torch.Tensor, layers: Sequence[int]
+    ) -> list[torch.Tensor]:
+        """Return the states with those after each of these layers, which read the last state."""
+        ignored = (1.0 - mask[:, None, None, :].to(states[-1].dtype)) * -1e4
+        found = list(states)
+        for layer in layers:
+            found.append(self.encoder.encoder.layer[layer](found[-1], ignored))
+        return found
 
 
-def keep_layers(encoder: Any, layers: Sequence[int]) -> None:
-    """Drop all layers of a BERT encoder but those named. Raise `ValueError` for one it lacks."""
-    stack: nn.ModuleList = encoder.encoder.layer
-    wrong = [n for n in layers if not 0 <= n < len(stack)]
-    if wrong or not layers:
-        msg = f"layers must be some of 0 to {len(stack) - 1}, got {list(layers)}"
-        raise ValueError(msg)
-    encoder.encoder.layer = nn.ModuleList([stack[n] for n in layers])
-    encoder.config.num_hidden_layers = len(layers)
+class First(nn.Module):
+    """The graph that reads every window, up to the first exit."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(
+        self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
+    ) -> tuple[torch.Tensor, ...]:
+        """Return the first exit's answers, what an embedding is made from, and states for the rest.
+
+        The third is the sum of the text's hidden states after a layer, each times the token's
+        probability of promotion, of shape (1, 1, hidden): a product of matrices on purpose, as
+        OpenVINO computes what lies between the last such product and an output in float32.
+        """
+        after = self.network.exits[0]
+        states = self.network.states(ids, kinds, mask, after)
+        head = cast("Heads", self.network.heads[0])
+        spam, promotion = head.said(states[after], kinds, mask)
+        weights = torch.sigmoid(promotion) * (mask * kinds).to(promotion.dtype)
+        pooled = states[1 + min(_POOLED_LAYER, after - 1)]
+        said = (spam, promotion, torch.matmul(weights.unsqueeze(1), pooled))
+        return (*said, states[after]) if len(self.network.exits) > 1 else said
+
+
+class Rest(nn.Module):
+    """The graph that goes on from the first exit's states to the second exit."""
+
+    def __init__(self, network: Network) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(
+        self, states: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the second exit's log-odds of spam and of promotion."""
+        first, second = self.network.exits
+        found = self.network.go_on([states], mask, range(first, second))
+        said = cast("Heads", self.network.heads[1]).said(found[-1], kinds, mask)
+        return said[0], said[1]

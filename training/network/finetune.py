@@ -22,15 +22,15 @@ from training.data.training_examples import (
     vary,
 )
 from training.network.encoder import Network, Said
-from training.network.exits import ExitNetwork
 
 # A span's token is taught 1 or 0; this marks those of which nothing is known.
 _UNKNOWN = -1.0
 # Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
 _RUN_OF_BATCHES = 20
 _PAD_TO = 16
-# The windows of a batch are read in so many runs of like length.
-_READ_APART = 3
+# So many training examples of a batch are read at once, those of like length together: less is
+# padded, and memory stays small.
+_READ_AT_ONCE = 8
 # From how many log-odds on a comment that moves is charged by its distance, no longer its square,
 # and what that counts.
 _HUBER, _MOVED_WEIGHT = 2.0, 0.5
@@ -57,8 +57,6 @@ class FineTuneConfig:
     # So much work at most is lost when a run is cut off: so many steps, and so many seconds.
     save_every_steps: int = 200
     save_every_seconds: float | None = None
-    # Without it a network that learns nothing new stays the same to the bit.
-    dropout: bool = True
     # What the earlier of several exits learn from the last, beside the labels.
     exits_weight: float = 0.5
 
@@ -74,7 +72,7 @@ class Progress:
 
 
 def fine_tune(
-    network: Network | ExitNetwork,
+    network: Network,
     tokeniser: CommentTokeniser,
     training_examples: Sequence[TrainingExample],
     config: FineTuneConfig,
@@ -99,7 +97,9 @@ def fine_tune(
     order of training examples on every machine.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    network.to(device).train(config.dropout)
+    # Without dropout: in an epoch or two nothing is learnt by heart, and it takes a quarter of all
+    # time. A network that learns nothing new also stays the same to the bit.
+    network.to(device).eval()
     if before is not None:
         before.to(device).eval()
     stock = collect_stock(training_examples)
@@ -120,13 +120,17 @@ def fine_tune(
         rng = random.Random(f"{seed}-{step}")  # noqa: S311  # varying training examples is no secret
         varied = [vary(training_examples[i], config.variation, stock, rng) for i in batch]
         optimiser.zero_grad(set_to_none=True)
-        loss = _loss(network, _collate(varied, tokeniser, config, rng, device), config, before)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
+        loss = 0.0
+        for some in _read_together(varied):
+            of_some = _loss(network, _collate(some, tokeniser, config, rng, device), config, before)
+            of_some = of_some * (len(some) / len(varied))
+            of_some.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
+            loss += float(of_some.detach())
         nn.utils.clip_grad_norm_([p for p in network.parameters() if p.requires_grad], 1.0)
         optimiser.step()
         schedule.step()
         ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
-        tell(Progress(step=step + 1, steps=steps, loss=float(loss.detach()), seconds_left=ahead))
+        tell(Progress(step=step + 1, steps=steps, loss=loss, seconds_left=ahead))
         due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
         if config.save_every_seconds is not None:
             due = due or time.monotonic() - saved_at >= config.save_every_seconds
@@ -247,6 +251,12 @@ def _taught(window: Window, training_example: TrainingExample) -> torch.Tensor:
     return torch.tensor(answer)
 
 
+def _read_together(varied: Sequence[TrainingExample]) -> Iterator[Sequence[TrainingExample]]:
+    by_length = sorted(varied, key=lambda one: len(one.input.text))
+    for start in range(0, len(by_length), _READ_AT_ONCE):
+        yield by_length[start : start + _READ_AT_ONCE]
+
+
 def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
     return torch.tensor([_UNKNOWN if v is None else float(v) for v in values], device=device)
 
@@ -261,43 +271,20 @@ def short_numbers(device: torch.device) -> torch.autocast:
 
 
 def _loss(
-    network: Network | ExitNetwork, batch: _Batch, config: FineTuneConfig, before: Network | None
+    network: Network, batch: _Batch, config: FineTuneConfig, before: Network | None
 ) -> torch.Tensor:
     with short_numbers(batch.ids.device):
-        answers = _answers(network, batch)
+        answers = network.answers(batch.ids, batch.kinds, batch.mask)
     count = len(batch.is_spam)
     pooled = [
         (_pool(spam.float(), batch.owner, count), promotion.float()) for spam, promotion in answers
     ]
     last = pooled[-1]
     if before is not None:
-        return _loss_as_before(last, batch, config, before)
+        return _loss_as_before(pooled, batch, config, before)
     losses = [_loss_of_labels(said, batch, config) for said in pooled]
     losses += [config.exits_weight * _loss_to_last(said, last, batch) for said in pooled[:-1]]
     return torch.stack(losses).sum() / len(pooled)
-
-
-def _answers(network: Network | ExitNetwork, batch: _Batch) -> list[Said]:
-    """Return what each exit says, windows of like length read together: less is padded."""
-    lengths = batch.mask.sum(1)
-    runs = torch.argsort(lengths, stable=True).tensor_split(_READ_APART)
-    runs = tuple(rows for rows in runs if len(rows))
-    said = []
-    for rows in runs:
-        longest = -(-int(lengths[rows].max()) // _PAD_TO) * _PAD_TO
-        said.append(
-            network.answers(*(t[rows, :longest] for t in (batch.ids, batch.kinds, batch.mask)))
-        )
-    back, width = torch.argsort(torch.cat(runs)), batch.ids.shape[1]
-    return [
-        (
-            torch.cat([one[0] for one in of_exit])[back],
-            torch.cat([functional.pad(one[1], (0, width - one[1].shape[1])) for one in of_exit])[
-                back
-            ],
-        )
-        for of_exit in zip(*said, strict=True)
-    ]
 
 
 def _loss_of_labels(said: Said, batch: _Batch, config: FineTuneConfig) -> torch.Tensor:
@@ -316,7 +303,7 @@ def _loss_to_last(said: Said, last: Said, batch: _Batch) -> torch.Tensor:
 
 
 def _loss_as_before(
-    now: Said, batch: _Batch, config: FineTuneConfig, before: Network
+    now: Sequence[Said], batch: _Batch, config: FineTuneConfig, before: Network
 ) -> torch.Tensor:
     """Return how far the answers lie from those of the network before.
 
@@ -324,15 +311,16 @@ def _loss_as_before(
     far out, where relative entropy no longer tells 0.02 from 0.04. It is 0, and so is its gradient,
     where nothing has changed.
     """
-    spam, promotion = now
     with torch.no_grad(), short_numbers(batch.ids.device):
-        # In the same runs as the network itself: other sums would differ in their last bits.
-        ((was_spam, was_promotion),) = _answers(before, batch)
+        of_before = before.answers(batch.ids, batch.kinds, batch.mask)
     of_token = (batch.mask * batch.kinds).float()
-    was = _pool(was_spam.float(), batch.owner, len(batch.is_spam))
-    loss = _MOVED_WEIGHT * functional.huber_loss(spam, was, delta=_HUBER)
-    of_promotion = (_divergence(promotion, was_promotion.float()) * of_token).sum()
-    return loss + config.promotion_weight * of_promotion / of_token.sum().clamp(min=1.0)
+    loss = torch.zeros(())
+    for (spam, promotion), (was_spam, was_promotion) in zip(now, of_before, strict=True):
+        was = _pool(was_spam.float(), batch.owner, len(batch.is_spam))
+        moved = (_divergence(promotion, was_promotion.float()) * of_token).sum()
+        loss = loss + _MOVED_WEIGHT * functional.huber_loss(spam, was, delta=_HUBER)
+        loss = loss + config.promotion_weight * moved / of_token.sum().clamp(min=1.0)
+    return loss
 
 
 def _divergence(log_odds: torch.Tensor, before: torch.Tensor) -> torch.Tensor:

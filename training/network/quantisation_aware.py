@@ -13,7 +13,6 @@ from torch import nn
 from torch.nn import functional
 
 from models.tokens import CommentTokeniser, Window
-from models.transformer import NETWORK_FILE, WEIGHTS_FILE
 from training.data.dataset import Example
 from training.data.training_examples import TrainingExample
 from training.network.encoder import Network
@@ -33,8 +32,8 @@ def export_quantisation_aware(
     *,
     windows: int,
     seed: int,
-) -> tuple[bytes, bytes]:
-    """Return `network.xml` and `network.bin` of a network in int8.
+) -> dict[str, bytes]:
+    """Return the files of a network in int8, by name (`training.network.export`).
 
     So many windows of the train part fix the ranges of what is multiplied: with ranges taken from
     each input a comment's score would depend on how it is batched. Then the encoder's matrices
@@ -48,7 +47,7 @@ def export_quantisation_aware(
     fine_tune(rounded, tokeniser, examples, config, seed=seed, before=network)
     with tempfile.TemporaryDirectory() as folder:
         export_network(rounded, Path(folder), short=True)
-        return Path(folder, NETWORK_FILE).read_bytes(), Path(folder, WEIGHTS_FILE).read_bytes()
+        return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
 
 
 def round_network(network: Network, windows: Sequence[Window]) -> Network:
@@ -94,7 +93,7 @@ def _find_ranges(
     network.eval()
     with torch.no_grad():
         for window in windows:
-            network(*window_tensors([window]))
+            network.answers(*window_tensors([window]))
     for hook in hooks:
         hook.remove()
     return found

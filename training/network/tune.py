@@ -1,4 +1,4 @@
-"""Fine-tunes one network; of one with two exits the first serves, the later one teaches it.
+"""Fine-tunes one network with its exits.
 
 What it learns from is planned before: which comments in which epoch, and batches of like length.
 """
@@ -24,7 +24,6 @@ from training.data.training_examples import (
     training_example_of,
 )
 from training.network.encoder import Network
-from training.network.exits import ExitNetwork
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
 from training.network.packaged_e5 import read_base
 
@@ -38,15 +37,17 @@ class TuneConfig:
 
     # Any number does; it only has to stay the same for a run to be repeated.
     seed: int = 20_260
-    # After how many layers it answers: what serves, and what teaches it.
-    exits: tuple[int, int] = (3, 6)
+    # After how many layers it answers: first what is plain, then everything else.
+    exits: tuple[int, int] = (4, 12)
     epochs: float = 1.0
+    # The last network begins with the mean of networks that have learnt from nearly everything.
+    final_epochs: float = 0.35
     # Texts without a label into which an advertisement was woven.
     woven_texts: int = 1_000
     # Words keep their vectors: two thirds of all numbers, of which most comments touch few.
     fine_tune: FineTuneConfig = field(
         default_factory=lambda: FineTuneConfig(
-            learning_rate=1e-4, max_windows=2, save_every_seconds=240.0
+            learning_rate=8e-5, label_smoothing=0.01, max_windows=2, save_every_seconds=240.0
         )
     )
 
@@ -121,14 +122,23 @@ def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list
     return found
 
 
-def new_network(tokeniser_json: str, config: TuneConfig) -> ExitNetwork:
+def new_network(tokeniser_json: str, config: TuneConfig) -> Network:
     """Return a network on a pretrained encoder; the same settings give the same heads."""
     torch.manual_seed(config.seed)
-    return ExitNetwork(read_base(tokeniser_json), config.exits)
+    return Network(read_base(tokeniser_json), config.exits)
+
+
+def mean_state(networks: Sequence[Network]) -> dict[str, torch.Tensor]:
+    """Return the mean of each of these networks' numbers."""
+    states = [network.state_dict() for network in networks]
+    return {
+        name: torch.stack([state[name] for state in states]).to(torch.float32).mean(0).to(of.dtype)
+        for name, of in states[0].items()
+    }
 
 
 def tune(
-    network: Network | ExitNetwork,
+    network: Network,
     plan: Plan,
     tokeniser_json: str,
     config: TuneConfig,

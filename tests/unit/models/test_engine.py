@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from models import int8
-from models.engine import Engine
+from models.engine import Engine, Rest
 from models.inputs import ModelInput
+from models.transformer import NETWORK_FILE, REST_FILE
+from tests.encoders import small_network
+from training.network.export import export_network
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -18,6 +21,14 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture(scope="module")
 def engine(tiny_network) -> Engine:
     return Engine(tiny_network, threads=2)
+
+
+@pytest.fixture(scope="module")
+def two_parts(tmp_path_factory) -> Path:
+    """Return the file of the first part of a network; the rest lies beside it."""
+    folder = tmp_path_factory.mktemp("parts")
+    export_network(small_network(exits=(1, 2)), folder, short=False)
+    return folder / NETWORK_FILE
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +49,28 @@ def test_a_window_gets_the_same_bits_alone_and_in_a_crowd(engine, windows):
     together = engine.read(windows)
 
     assert [engine.read([window])[0] for window in windows] == together
+
+
+@pytest.mark.parametrize("kept_open", [0.0, 0.5, 1.0])
+def test_the_rest_reads_what_the_first_part_leaves_open(two_parts, windows, kept_open):
+    first = [one.spam for one in Engine(two_parts).read(windows)]
+    below = sorted(first)[int(kept_open * (len(first) - 1))] if kept_open else -1e9
+    rest = Rest(network=two_parts.with_name(REST_FILE), above=-1e9, below=below)
+    always = Rest(network=two_parts.with_name(REST_FILE), above=-1e9, below=1e9)
+
+    answers = Engine(two_parts, rest=rest).read(windows)
+
+    last = [one.spam for one in Engine(two_parts, rest=always).read(windows)]
+    expected = [b if a < below else a for a, b in zip(first, last, strict=True)]
+    assert [one.spam for one in answers] == expected
+    assert len({one.pooled is None for one in answers}) == 1
+
+
+def test_a_network_that_hands_nothing_on_has_no_rest(tiny_network, two_parts):
+    rest = Rest(network=two_parts.with_name(REST_FILE), above=-1.0, below=1.0)
+
+    with pytest.raises(ValueError, match="hands nothing on"):
+        Engine(tiny_network, rest=rest)
 
 
 def test_more_threads_change_no_answer(engine, windows, tiny_network):
@@ -92,7 +125,7 @@ def test_a_signal_is_handled_after_another_thread_let_go_of_the_last_engine(tiny
 def test_products_are_in_float32_where_int8_sums_do_not_hold(holds, tiny_network, monkeypatch):
     monkeypatch.setattr(int8, "_adds_up_exactly", lambda _core: holds)
 
-    ops = Engine(tiny_network)._network.get_runtime_model().get_ops()
+    ops = Engine(tiny_network)._first._compiled.get_runtime_model().get_ops()
 
     computed_in = {
         op.get_rt_info()["runtimePrecision"].value

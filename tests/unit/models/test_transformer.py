@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.author import count_name
 from models.engine import Engine, WindowScores
 from models.errors import ModelVersionError
 from models.features import DIMENSIONS
 from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
 from models.log_odds import logistic
-from models.names import count_name
 from models.registry import Fusion, load_version, write_version
 from models.tokens import Window
 from models.transformer import (

@@ -22,7 +22,7 @@ def example(number: int, text: str, *, is_spam: bool) -> Example:
     )
 
 
-@pytest.mark.parametrize("contrast", CONTRASTS, ids=lambda c: c.name)
+@pytest.mark.parametrize("contrast", CONTRASTS, ids=lambda c: c.words or c.kind)
 def test_each_contrast_edits_one_thing_and_keeps_links(contrast):
     before = make_comment("Read https://example.org/Guide, please.")
 
@@ -35,18 +35,18 @@ def test_each_contrast_edits_one_thing_and_keeps_links(contrast):
 
 
 def test_an_edit_that_changes_nothing_is_left_out():
-    (upper,) = (c for c in CONTRASTS if c.name == "upper case")
+    (upper,) = (c for c in CONTRASTS if c.kind == "upper case")
 
     assert upper.edit(make_comment("1 + 1 = 2")) is None
 
 
-def test_ham_that_moves_up_and_spam_that_moves_down_are_counted_as_worse():
+def test_ham_that_waits_now_is_worse_and_spam_that_waits_now_is_better():
     examples = [example(1, "thanks", is_spam=False), example(2, "BUY", is_spam=True)]
 
     def judge(comments):
         return np.array([0.5 if "Marta" in str(c.author.name) else 0.05 for c in comments])
 
-    rows = measure_contrasts(examples, judge, ham_cutoff=0.1, spam_cutoff=0.9)
+    rows = measure_contrasts(examples, judge, ham_cutoff=0.1)
 
     named = {r["label"]: r for r in rows if r["contrast"] == "name"}
     assert (named["ham"]["worse"], named["ham"]["better"]) == (1, 0)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from models.author import count_name
 from models.features import count_features
 from models.inputs import ModelInput
-from models.names import count_name
 from models.promotion import promotion_by_words
 from service.domain.comment import Author
 from tests.unit.training.decided import make_example
@@ -41,6 +41,7 @@ def make_read() -> Read:
         network=rng.normal(side, 1.0),
         linear=rng.normal(side, 2.0),
         names=np.zeros(n),
+        hosts=np.zeros(n),
         strongest=np.full(n, -7.0),
         windows=[()] * n,
         promotion=[()] * n,
@@ -62,15 +63,17 @@ def test_who_is_right_more_often_weighs_more_and_both_together_err_less():
     assert mean_loss(joined) < mean_loss(replace(joined, network=0.0))
 
 
-def test_names_count_within_their_bounds_when_members_are_joined():
-    read = replace(make_read(), names=np.where(IS_SPAM, 1.5, -0.5))
-    beyond = replace(read, names=np.where(IS_SPAM, 9.0, -9.0))
-    config = replace(CONFIG, name_bounds=(-0.5, 1.5))
+@pytest.mark.parametrize("member", ["names", "hosts", "linear"])
+def test_members_count_within_their_bounds_when_they_are_joined(member):
+    bounds = {"name_bounds": (-0.5, 1.5), "host_bounds": (-0.5, 1.5), "linear_bounds": (-0.5, 1.5)}
+    read = replace(make_read(), **{member: np.where(IS_SPAM, 1.5, -0.5)})
+    beyond = replace(read, **{member: np.where(IS_SPAM, 9.0, -9.0)})
+    config = replace(CONFIG, **bounds)
 
     joined, joined_beyond = (calibrate(r, EXAMPLES, config) for r in (read, beyond))
 
     assert joined_beyond == joined
-    assert (joined.names_from, joined.names_to) == (-0.5, 1.5)
+    assert (getattr(joined, f"{member}_from"), getattr(joined, f"{member}_to")) == (-0.5, 1.5)
     assert (log_odds_of(beyond, joined) == log_odds_of(read, joined)).all()
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from models.engine import Engine
+from models.engine import Engine, Rest
 from models.quiet_openvino import ov
-from models.transformer import NETWORK_FILE, WEIGHTS_FILE
+from models.transformer import NETWORK_FILE, REST_FILE, WEIGHTS_FILE
 from tests.encoders import small_network
 from tests.unit.training.read_comments import COMMENTS
 from training.data.dataset import DEFAULT_DATA, read_dataset
@@ -25,7 +25,7 @@ def windows(tokeniser):
 @pytest.fixture(scope="module")
 def served(tmp_path_factory, windows):
     """Return the folders of a network as it was drawn, and rounded to int8."""
-    network = small_network(layers=2)
+    network = small_network(exits=(1, 2))
     folders = {name: tmp_path_factory.mktemp(name) for name in ("float", "int8")}
     export_network(network, folders["float"], short=False)
     export_network(round_network(network, windows), folders["int8"], short=True)
@@ -33,7 +33,8 @@ def served(tmp_path_factory, windows):
 
 
 def said(folder, windows) -> np.ndarray:
-    scores = Engine(folder / NETWORK_FILE, exact=True).read(windows)
+    rest = Rest(network=folder / REST_FILE, above=-1e9, below=1e9)
+    scores = Engine(folder / NETWORK_FILE, rest=rest, exact=True).read(windows)
     return np.concatenate([[one.spam, *one.promotion] for one in scores])
 
 
@@ -55,7 +56,7 @@ def test_the_encoder_is_stored_in_int8_and_the_heads_are_not(served):
     of_encoder = {kind for name, kind in kinds.items() if ".encoder." in name}
     # Whole numbers are widened and multiplied by their scale.
     assert of_encoder == {"Multiply"}
-    assert len(kinds) == 2 * 6 + 2
+    assert len(kinds) == 6 + 2
     size = (served["int8"] / WEIGHTS_FILE).stat().st_size
     assert size < 0.3 * (served["float"] / WEIGHTS_FILE).stat().st_size
 
@@ -73,12 +74,12 @@ def test_the_gradient_passes_the_rounding_and_words_learn_nothing(windows, token
 
 def test_a_network_learns_on_the_grid_to_say_what_it_said(served, tokeniser, windows, tmp_path):
     examples = read_dataset([DEFAULT_DATA / "authored-t1.jsonl"]).examples[:24]
-    config = FineTuneConfig(epochs=2.0, batch_size=8, learning_rate=1e-5, dropout=False)
+    config = FineTuneConfig(epochs=2.0, batch_size=8, learning_rate=1e-5)
 
-    graph, weights = export_quantisation_aware(
-        small_network(layers=2), examples, tokeniser, config, windows=12, seed=1
+    files = export_quantisation_aware(
+        small_network(exits=(1, 2)), examples, tokeniser, config, windows=12, seed=1
     )
 
-    (tmp_path / NETWORK_FILE).write_bytes(graph)
-    (tmp_path / WEIGHTS_FILE).write_bytes(weights)
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
     assert np.abs(said(tmp_path, windows) - said(served["float"], windows)).max() < 0.1

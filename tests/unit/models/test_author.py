@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.author import MAX_NAME_CHARS, count_host, count_name
 from models.counted import COUNTED_SLOTS
 from models.features import DIMENSIONS
 from models.inputs import ModelInput
-from models.names import MAX_NAME_CHARS, count_name
 
 PLAIN = ModelInput(text="The valve was stuck.", post_title="Bleeding a radiator")
 
@@ -54,15 +54,38 @@ def test_the_shape_of_a_name_counts(name, other):
 @pytest.mark.parametrize(
     "agreeing",
     [
-        {"author_host": "www.cheapwatches.example"},
         {"text": "The best watches there are."},
         {"post_title": "Watches of the year"},
     ],
 )
-def test_a_name_that_agrees_with_host_text_or_title_says_more(agreeing):
-    plain = named("Watches", author_host="mara.example")
+def test_a_name_that_agrees_with_text_or_title_says_more(agreeing):
+    plain = named("Watches")
 
     assert shape(dataclasses.replace(plain, **agreeing)) - shape(plain)
+
+
+def test_a_homepage_changes_nothing_about_a_name():
+    assert same(named("Watches"), named("Watches", author_host="cheapwatches.com"))
+
+
+def test_without_a_homepage_there_is_no_vector_of_one():
+    assert count_host(named("Mara", author_host="")) is None
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"author_host": "cheap-watches.com"},
+        {"author_name": "Watches"},
+        {"text": "The best at cheapwatches there are."},
+    ],
+)
+def test_a_host_s_shape_and_what_it_agrees_with_count(changed):
+    plain = named("Mara", author_host="cheapwatches.com")
+
+    one, other = count_host(plain), count_host(dataclasses.replace(plain, **changed))
+
+    assert one.ids.tolist() != other.ids.tolist()
 
 
 def test_short_words_agree_by_chance_alone():
@@ -79,6 +102,17 @@ def test_only_the_beginning_of_a_name_of_a_megabyte_is_read():
     assert same(named(long), named(long[:MAX_NAME_CHARS]))
     # One character may stand for eighteen (U+FDFA): bounded still.
     assert len(count_name(named("\ufdfa" * 1_000_000)).ids) < 20 * 4 * MAX_NAME_CHARS
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["\ud800", "\x00\x01", "\u200b\u200d", "👍🏽" * 50, "a\u0301" * 60, "\u202eevil", "۱۲۳", "ß.İ"],
+)
+def test_whatever_a_name_holds_it_has_a_vector(name):
+    one = named(name, author_host="\ud800" * 300, text="\ud800 " + name)
+
+    assert np.isfinite(count_name(one).values).all()
+    assert np.isfinite(count_host(one).values).all()
 
 
 @given(st.text(min_size=1).filter(str.strip))

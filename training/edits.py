@@ -1,0 +1,80 @@
+"""Harmless words before and behind a comment, and homepages: what a verdict must not hang on.
+
+Anybody can add them to anything. None of them is taught (`training.data.training_examples` glues
+pieces of others' ham), so that figures on them are of what was never seen.
+"""
+
+from __future__ import annotations
+
+ENDINGS = (
+    "PS: typed on my phone, sorry for the typos.",
+    "Sent from the train, please excuse mistakes.",
+    "Anyway, back to work.",
+    "Hope that makes sense.",
+    "Greetings from a rainy Tuesday in Leeds.",
+    "Edit: fixed a typo in the second sentence.",
+    "Edited to add: I had overlooked the second part of the post.",
+    "Sorry, English is my third language.",
+    "My coffee is getting cold, so I'll stop here.",
+    "That's all from me.",
+    "(Posted from an old laptop; the space bar sticks.)",
+    "My cat walked over the keyboard twice while I wrote this.",
+    "Cheers, and keep writing.",
+    "Maybe I misread something, correct me if so.",
+    "Just my two cents.",
+    "```\nwhile (queue.length) { handle(queue.shift()); }\n```",
+    "```\nSELECT count(*) FROM visits GROUP BY day;\n```",
+    "<code>grep -rn TODO src/</code>",
+    '```python\nwith open("notes.txt") as f:\n    print(f.read())\n```',
+    "    $ uname -a\n    Linux pi 6.1.0 aarch64",
+    "> I had the same question when I first read this.",
+    "> As the post says, it depends.\n\nIt does.",
+    "See also https://www.rfc-editor.org/rfc/rfc9110 for the details.",
+    "P.S. Ich schreibe das am Handy, Tippfehler bitte überlesen.",
+    "Nachtrag: Absatz zwei hatte ich übersehen, das klärt es.",
+    "Désolé pour les fautes, je tape sur mon téléphone.",
+    "Édit : j'avais mal lu la deuxième partie.",
+    "Perdón por las faltas, escribo desde el móvil.",
+    "Desculpem os erros, escrevi no celular.",
+    "Scusate gli errori, scrivo dal telefono.",
+    "Sorry voor de typfouten, ik zit in de bus.",
+    "Przepraszam za literówki, piszę z telefonu.",
+    "Извините за опечатки, пишу с телефона.",
+    "Вибачте за помилки, пишу з телефону.",
+    "Telefondan yazıyorum, hatalar için kusura bakmayın.",
+    "用手机打的，有错字请见谅。",
+    "スマホから書いたので、誤字があったらごめんなさい。",
+    "휴대폰으로 쓰느라 오타가 있을 수 있어요.",
+    "كتبت هذا من الهاتف، فاعذروا الأخطاء.",
+    "Maaf kalau ada salah ketik, ini dari ponsel.",
+)
+BEGINNINGS = (
+    "Does this work on older versions too?",
+    "Long-time reader, first comment.",
+    "I read this twice on the train.",
+    "Is there a way to get notified of replies?",
+    "Late to the party, I know.",
+    "I disagree with the third paragraph, but the rest holds.",
+    "Coming back to this after a year.",
+    "> It depends on what you measure.\n\nExactly this.",
+    "```\nx = compute(a, b)\n```\nThat line took me a while.",
+    "@Tom I had the same problem last week.",
+    "Typo in the title, by the way.",
+    "Funktioniert das auch mit der alten Version?",
+    "Est-ce que cela marche aussi avec l'ancienne version ?",
+    "¿Esto funciona también con la versión anterior?",
+    "Isso também funciona na versão antiga?",
+    "Czy to działa też w starszej wersji?",
+    "А это работает в старой версии?",
+    "请问旧版本也可以用吗？",
+    "古いバージョンでも動きますか？",
+    "Apakah ini juga jalan di versi lama?",
+)
+# A neutral one, an employer's, a personal one, a project's, a profile.
+HOMEPAGES = (
+    "https://quietgarden.com/",
+    "https://www.hartmann-engineering.com/",
+    "https://annelisebrandt.net/",
+    "https://tinyparser.dev/",
+    "https://github.com/mkowalczyk",
+)
