@@ -272,7 +272,7 @@ def test_the_page_of_the_card_has_the_figures_in_few_words(models_dir):
 
 def test_torch_weights_lie_beside_the_version_in_half_precision(models_dir):
     folder = models_dir / "one"
-    network = small_network(layers=1)
+    network = small_network(exits=(1, 2))
 
     weights = safetensors.torch.load((folder / TORCH_FILE).read_bytes())
 
