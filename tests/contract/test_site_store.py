@@ -34,6 +34,7 @@ def make_key(key_id: str = "key-1", **changes) -> SiteKey:
 
 def test_every_setting_of_a_site_comes_back_as_it_was(stores):
     settings = SiteSettings(
+        explains_spam=True,
         mode=Mode.OBSERVE,
         ham_cutoff=0.25,
         spam_cutoff=0.75,

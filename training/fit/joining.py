@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -139,24 +139,27 @@ def _fit_drawn(
 
 
 def fit_names(examples: Sequence[Example], config: JoinConfig) -> LinearTable | None:
-    """Return what authors' names say of spam; None where hardly any comment has a name."""
-    return _fit_author(examples, count_name, config)
+    """Return what authors' names say of spam; None where hardly any comment has a name.
+
+    Of a homepage this learns nothing either.
+    """
+    return _fit_author(examples, [count_name(_without_homepage(e)) for e in examples], config)
 
 
 def fit_hosts(examples: Sequence[Example], config: JoinConfig) -> LinearTable | None:
     """Return what hosts of homepages say of spam; None where hardly any comment has one."""
-    return _fit_author(examples, count_host, config)
+    return _fit_author(examples, [count_host(e.input) for e in examples], config)
 
 
 def _fit_author(
-    examples: Sequence[Example], count: Callable[[ModelInput], Features | None], config: JoinConfig
+    examples: Sequence[Example], counted: Sequence[Features | None], config: JoinConfig
 ) -> LinearTable | None:
-    """Return a table fitted on the comments of which something is counted.
+    """Return a table fitted on what is counted of the comments, None for some.
 
     It is 0 halfway between the mean of spam and of ham, so that having a name or a homepage weighs
     as much as having none does on average.
     """
-    named = [(e, found) for e in examples if (found := count(e.input)) is not None]
+    named = [(e, found) for e, found in zip(examples, counted, strict=True) if found is not None]
     is_spam = labels([e for e, _ in named])
     if min(int(is_spam.sum()), int((~is_spam).sum())) < _MIN_NAMES:
         return None

@@ -54,18 +54,22 @@ def test_the_shape_of_a_name_counts(name, other):
 @pytest.mark.parametrize(
     "agreeing",
     [
+        {"author_host": "www.cheapwatches.example"},
         {"text": "The best watches there are."},
         {"post_title": "Watches of the year"},
     ],
 )
-def test_a_name_that_agrees_with_text_or_title_says_more(agreeing):
-    plain = named("Watches")
+def test_a_name_that_agrees_with_host_text_or_title_says_more(agreeing):
+    plain = named("Watches", author_host="mara.example")
 
     assert shape(dataclasses.replace(plain, **agreeing)) - shape(plain)
 
 
-def test_a_homepage_changes_nothing_about_a_name():
-    assert same(named("Watches"), named("Watches", author_host="cheapwatches.com"))
+def test_the_shape_of_a_name_is_the_same_in_every_release():
+    # Fixed for a format: other places would make every version of it wrong.
+    ids = count_name(named("Best Watches 24", author_host="watches.com", text="watches")).ids
+
+    assert [one for one in ids.tolist() if one < COUNTED_SLOTS] == [2, 6, 11, 21, 23]
 
 
 def test_without_a_homepage_there_is_no_vector_of_one():
