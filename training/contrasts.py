@@ -37,8 +37,8 @@ Judge = Callable[[Sequence[Comment]], FloatArray]
 # Returns the edited comment; None where the edit changes nothing.
 Edit = Callable[[Comment], Comment | None]
 
-# So many comments a label give intervals of two or three points.
-COMMENTS_A_LABEL = 1_000
+# So many comments a label give intervals of two to five points.
+COMMENTS_A_LABEL = 400
 _SEED = 20_260
 
 _NAME = "Marta"

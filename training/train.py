@@ -50,7 +50,7 @@ from training.card.figures import card_facts, card_json
 from training.card.fingerprint import find_same, fingerprint
 from training.card.page import card_page
 from training.command import exit_code_of
-from training.contrasts import Judge, draw, measure_contrasts
+from training.contrasts import COMMENTS_A_LABEL, Judge, draw, measure_contrasts
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
 from training.data.rotation import (
@@ -132,7 +132,7 @@ class TrainConfig:
     # So many comments fix the embedding's directions.
     embedding_comments: int = 8_000
     # So many comments of a label are edited by each contrast.
-    contrast_comments: int = 400
+    contrast_comments: int = COMMENTS_A_LABEL
     # Weights of the signals, cutoffs and their promises.
     weigh: WeighConfig = field(default_factory=WeighConfig)
 
