@@ -94,7 +94,7 @@ class Delivery:
     `decision_id` names the decision that it tells, if it is to be taken back with that as long as
     nobody has tried to send it: a ruling in its undo time, and a verdict that came after a ruling.
     `corrects_told` says that the site may know of an earlier ruling, which that decision replaced;
-    the store says so.
+    the store says so. `endpoint` is where its site wants it, as that was when it was leased.
     """
 
     id: str
@@ -112,6 +112,7 @@ class Delivery:
     ended_at: datetime | None = None
     decision_id: str | None = None
     corrects_told: bool = False
+    endpoint: Endpoint | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

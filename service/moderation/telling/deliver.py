@@ -70,7 +70,7 @@ def deliver(
 
 
 def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
-    endpoint = _endpoint(delivery, services.telling)
+    endpoint = _endpoint(delivery)
     if endpoint is not None and endpoint.form is DeliveryForm.BUILD_HOOK:
         return build_site(delivery, endpoint, services.telling, services.common)
     if endpoint is not None and endpoint.form.is_call:
@@ -82,11 +82,9 @@ def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
     return services.telling.notifier.send(written, endpoint)
 
 
-def _endpoint(delivery: Delivery, telling: TellingPorts) -> Endpoint | None:
+def _endpoint(delivery: Delivery) -> Endpoint | None:
     """Return where a message goes, None for one in a form that its site wants no more."""
-    if delivery.form is DeliveryForm.AKISMET:
-        return None
-    endpoint = telling.endpoints.get(delivery.site_id)
+    endpoint = delivery.endpoint
     return endpoint if endpoint is not None and endpoint.form is delivery.form else None
 
 

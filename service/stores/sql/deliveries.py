@@ -28,8 +28,10 @@ from service.stores.sql.base.rows import (
     attempt_values,
     delivery_from,
     delivery_values,
+    joined_endpoint,
 )
 from service.stores.sql.base.statements import chunks, insert_if_free
+from service.stores.sql.endpoints import JOINED_ENDPOINT
 from service.stores.sql.schema.tables import (
     comments,
     deliveries,
@@ -83,20 +85,30 @@ class DeliveryStore:
         the earlier was delivered or given up. No other call returns a leased one, or another of its
         comment, before `until` or `record`.
         """
+        # What its platform refused, or what lets it rest; Akismet's callbacks go elsewhere.
+        is_paused = sa.or_(
+            site_endpoints.c.refused_at.is_not(None), site_endpoints.c.rests_until > now
+        )
         due = (
-            sa.select(deliveries)
-            .where(is_first_in_line, deliveries.c.due_at <= now)
-            .order_by(deliveries.c.due_at, deliveries.c.seq)
+            sa.select(deliveries, *JOINED_ENDPOINT)
+            .outerjoin(site_endpoints, site_endpoints.c.site_id == _d.site_id)
+            .where(
+                is_first_in_line,
+                _d.due_at <= now,
+                sa.or_(is_paused.is_not(True), _d.form == DeliveryForm.AKISMET.value),
+            )
+            .order_by(_d.due_at, _d.seq)
             .limit(limit)
-            .with_for_update(key_share=True, skip_locked=True)
+            .with_for_update(key_share=True, skip_locked=True, of=deliveries)
         )
         if except_sites:
             due = due.where(deliveries.c.site_id.not_in(sorted(except_sites)))
 
         def take(connection: sa.Connection) -> list[Delivery]:
-            paused = [row.site_id for row in connection.execute(_paused_sites(now))]
-            at_work = due.where(_not_paused(paused)) if paused else due
-            taken = [delivery_from(row) for row in connection.execute(at_work)]
+            taken = [
+                replace(delivery_from(row), endpoint=joined_endpoint(row))
+                for row in connection.execute(due)
+            ]
             for some in chunks(taken):
                 connection.execute(
                     sa.update(deliveries)
@@ -237,21 +249,16 @@ class DeliveryStore:
         return write(self._engine, prune)
 
 
-def _paused_sites(now: datetime) -> sa.Select[tuple[SiteId]]:
-    """Return the sites whose platform refused its token or rests."""
-    c = site_endpoints.c
-    return sa.select(c.site_id).where(sa.or_(c.refused_at.is_not(None), c.rests_until > now))
-
-
-def _not_paused(sites: Sequence[SiteId]) -> sa.ColumnElement[bool]:
-    return sa.or_(_d.site_id.not_in(sites), _d.form == DeliveryForm.AKISMET.value)
-
-
 def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:
     """Keep deliveries within a transaction; see `DeliveryStore.add`."""
+    _lock_comments(connection, new)
+    insert_of_locked(connection, new)
+
+
+def insert_of_locked(connection: sa.Connection, new: Sequence[Delivery]) -> None:
+    """Keep deliveries within a transaction that has their comments locked."""
     if not new:
         return
-    _lock_comments(connection, new)
     # Executed row by row, in order, so that numbers follow the order in which they were given.
     rows = [delivery_values(delivery) for delivery in new]
     connection.execute(insert_if_free(connection, deliveries), rows)
@@ -304,18 +311,15 @@ def _lock_line_of(
     connection: sa.Connection, delivery_id: str, *, only_leased: bool = False
 ) -> Delivery | None:
     """Return a delivery if it is kept, with its comment locked against changes of the line."""
-    line = (
-        sa.select(comments.c.id)
-        .join(deliveries, deliveries.c.comment_id == comments.c.id)
-        .where(deliveries.c.id == delivery_id)
-        .with_for_update(key_share=True, of=comments)
-    )
-    connection.execute(line).all()
+    # The comment first, as everywhere: what is read of the delivery is what stands after that.
     query = (
-        sa.select(deliveries).where(deliveries.c.id == delivery_id).with_for_update(key_share=True)
+        sa.select(deliveries)
+        .join(comments, comments.c.id == _d.comment_id)
+        .where(_d.id == delivery_id)
+        .with_for_update(key_share=True, of=[comments, deliveries])
     )
     if only_leased:
-        query = query.where(deliveries.c.lent_until.is_not(None))
+        query = query.where(_d.lent_until.is_not(None))
     row = connection.execute(query).one_or_none()
     return None if row is None else delivery_from(row)
 
@@ -372,16 +376,15 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
 def _let_first_in_line_be_due(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Give the first waiting delivery of each comment its `due_at`, unless one has it already."""
     for some in chunks(ids):
-        query = (
-            sa.select(sa.func.min(_d.seq))
-            .where(_d.comment_id.in_(some), is_waiting)
-            .group_by(_d.comment_id)
-            .having(sa.func.count(_d.due_at) == 0)
+        line = deliveries.alias("line")
+        first = (
+            sa.select(sa.func.min(line.c.seq))
+            .where(line.c.comment_id.in_(some), line.c.state == sa.literal_column("'waiting'"))
+            .group_by(line.c.comment_id)
+            .having(sa.func.count(line.c.due_at) == 0)
         )
-        first = list(connection.scalars(query))
-        if first:
-            connection.execute(
-                sa.update(deliveries)
-                .where(_d.seq.in_(first))
-                .values(due_at=sa.func.coalesce(_d.lent_until, _d.next_try_at, _d.created_at))
-            )
+        connection.execute(
+            sa.update(deliveries)
+            .where(_d.seq.in_(first))
+            .values(due_at=sa.func.coalesce(_d.lent_until, _d.next_try_at, _d.created_at))
+        )

@@ -18,6 +18,9 @@ from service.stores.sql.base.rows import endpoint_from, endpoint_values
 from service.stores.sql.base.statements import upsert
 from service.stores.sql.schema.tables import site_endpoints, sites
 
+# For a query that joins `site_endpoints`; `joined_endpoint` reads it.
+JOINED_ENDPOINT = tuple(column.label(f"endpoint_{column.name}") for column in site_endpoints.c)
+
 
 class EndpointStore:
     """Keeps where sites want to be told."""

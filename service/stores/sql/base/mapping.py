@@ -32,12 +32,13 @@ def writer(
 ) -> Callable[[Any], Values]:
     """Return how values of a data class become columns, each named for its field.
 
-    `columns` names those that are called otherwise than their field.
-    What a field of `writes` becomes, that function says; of any other `_plain` does.
+    `columns` names those that are called otherwise than their field; a field that does not compare
+    has none. What a field of `writes` becomes, that function says; of any other `_plain` does.
     """
     made = [
         (field.name, prefix + columns.get(field.name, field.name), writes.get(field.name, _plain))
         for field in fields(of)
+        if field.compare
     ]
 
     def write(value: object) -> Values:
@@ -55,11 +56,11 @@ def reader(
 ) -> Callable[[Any], Value]:
     """Return how rows, or what has the same names, become values of a data class, field by field.
 
-    Each has a column of its name, after `prefix`, or of that in `columns`. What a column of `reads`
-    becomes, that function says; any other stays as it is. Reading raises `AttributeError` where a
-    column is missing.
+    Each that compares has a column of its name, after `prefix`, or of that in `columns`. What a
+    column of `reads` becomes, that function says; any other stays as it is. Reading raises
+    `AttributeError` where a column is missing.
     """
-    names = tuple(field.name for field in fields(of))
+    names = tuple(field.name for field in fields(of) if field.compare)
     read_columns = attrgetter(*(prefix + columns.get(name, name) for name in names))
     changes = tuple(reads.items())
 

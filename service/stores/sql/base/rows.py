@@ -321,11 +321,19 @@ entry_values, entry_from = writer(AuditEntry), reader(AuditEntry)
 report_values, report_from = writer(Report), reader(Report, label=Label)
 
 endpoint_values = writer(Endpoint)
-endpoint_from = reader(Endpoint, secrets=tuple, events=_events_from, form=DeliveryForm)
+endpoint_from, _joined_endpoint_from = (
+    reader(Endpoint, prefix=prefix, secrets=tuple, events=_events_from, form=DeliveryForm)
+    for prefix in ("", "endpoint_")
+)
 _delivery_values = writer(Delivery)
 delivery_from = reader(Delivery, event=EventKind, form=DeliveryForm, state=DeliveryState)
 attempt_values, attempt_from = writer(DeliveryAttempt), reader(DeliveryAttempt)
 hook_values, hook_from = writer(InboundHook), reader(InboundHook, platform=Platform)
+
+
+def joined_endpoint(row: Row) -> Endpoint | None:
+    """Return the endpoint of a row with `JOINED_ENDPOINT`, None where the site has none."""
+    return _joined_endpoint_from(row) if row.endpoint_site_id is not None else None
 
 
 def decision_values(decision: Decision) -> Values:
