@@ -15,20 +15,26 @@ from service.domain.verdict import Verdict
 from service.ports.decisions import Tell
 from service.stores.cursor import UNSURE_RANK
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.rows import SENDER_COLUMNS, Row, second_opinion_from, verdict_values
+from service.stores.sql.base.rows import (
+    SENDER_COLUMNS,
+    Row,
+    second_opinion_from,
+    settings_from,
+    verdict_values,
+)
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
-from service.stores.sql.deliveries import insert_deliveries
+from service.stores.sql.deliveries import insert_of_locked
 from service.stores.sql.queue_position import (
     POSITION_COLUMNS,
-    modes_of,
     place_waiting,
     rank_of,
     review_at_of,
 )
 from service.stores.sql.schema.tables import (
     comments,
+    sites,
     verdicts,
     waits_for_review,
     waits_for_verdict,
@@ -77,7 +83,7 @@ class VerdictStore:
             told = [one for one in deliveries if one.comment_id in positions.keys() - spoken_of]
             if tell and spoken_of:
                 told += tell(load_cases(connection, spoken_of))
-            insert_deliveries(connection, told)
+            insert_of_locked(connection, told)
             insert_traits(connection, [one for one in traits if _may_keep(one, positions)])
             return set(positions)
 
@@ -136,15 +142,15 @@ def _add(
     for some in chunks(sorted(new)):
         # The comment's row is the lock: whoever comes second finds an outcome there.
         query = (
-            sa.select(*POSITION_COLUMNS, _has_sender.label("has_sender"))
+            sa.select(*POSITION_COLUMNS, _has_sender.label("has_sender"), sites.c.settings)
+            .join(sites, sites.c.id == comments.c.site_id)
             .where(comments.c.id.in_(some), waits_for_verdict)
             .order_by(comments.c.id)
-            .with_for_update(key_share=True)
+            .with_for_update(key_share=True, of=comments)
         )
         positions.update((row.id, row) for row in connection.execute(query))
     if not positions:
         return {}
-    modes = modes_of(connection, {row.site_id for row in positions.values()})
     connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in positions])
     connection.execute(
         sa.update(comments)
@@ -167,7 +173,7 @@ def _add(
                 "review_rank": rank_of(row, outcome=new[key].outcome, audit=key in audit),
                 "review_at": review_at_of(
                     row,
-                    mode=modes[row.site_id],
+                    mode=settings_from(row.settings).mode,
                     outcome=new[key].outcome,
                     p_spam=new[key].p_spam,
                 ),
