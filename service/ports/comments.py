@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from service.domain.comment import Comment, CommentId, Lane
+from service.domain.delivery import Endpoint
 from service.domain.site import SiteSettings
 
 
@@ -48,12 +49,13 @@ class Added:
 class Attempt:
     """A comment to be judged, with how often that was tried before.
 
-    The site's settings come along so that judging needs no second look-up.
+    The site's settings and its endpoint come along so that judging needs no second look-up.
     """
 
     comment: Comment
     attempts: int
     settings: SiteSettings
+    endpoint: Endpoint | None = None
 
 
 class ScoringQueue(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from datetime import datetime
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
@@ -26,20 +27,19 @@ def submit_comments(
     the comments are kept all the same, and the sweep queues them later; a repeat is kept and judged
     only once.
     """
-    added = intake.comments.add(comments)
+    added = intake.comments.add(comments, queued_at=common.clock())
     if before_queueing is not None:
         before_queueing()
-    queued: list[CommentId] = []
+    refused: list[CommentId] = []
     for lane in Lane:
         new = [
             answer.comment_id
             for comment, answer in zip(comments, added, strict=True)
             if answer.outcome is AddOutcome.NEW and comment.lane is lane
         ]
-        if new and _put(new, lane, intake):
-            queued += new
-    # Once for both lanes: each is a transaction, and those of the workers wait for it.
-    _mark_queued(queued, intake, common)
+        if new and not _put(new, lane, intake):
+            refused += new
+    _mark_queued(refused, None, intake)
     common.observer.kept(comments, added, at=common.clock())
     return added
 
@@ -52,7 +52,7 @@ def queue_comments(
         return True
     taken = _put(ids, lane, intake)
     if taken:
-        _mark_queued(ids, intake, common)
+        _mark_queued(ids, common.clock(), intake)
     return taken
 
 
@@ -65,11 +65,14 @@ def _put(ids: Sequence[CommentId], lane: Lane, intake: IntakePorts) -> bool:
     return True
 
 
-def _mark_queued(ids: Sequence[CommentId], intake: IntakePorts, common: CommonPorts) -> None:
+def _mark_queued(ids: Sequence[CommentId], at: datetime | None, intake: IntakePorts) -> None:
     if not ids:
         return
     try:
-        intake.comments.mark_queued(ids, common.clock())
+        intake.comments.mark_queued(ids, at)
     except StoreUnavailableError:
-        # They are kept and queued: a refusal now would have their site send them once more.
-        log.warning("queueing was not noted, the sweep may repeat it", extra={"comments": len(ids)})
+        # They are kept: a refusal now would have their site send them once more.
+        log.warning(
+            "queueing was not noted, the sweep may repeat it or be late",
+            extra={"comments": len(ids)},
+        )

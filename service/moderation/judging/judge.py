@@ -21,7 +21,6 @@ from service.moderation.judging.judgement import Judged, judge_with_outputs
 from service.moderation.judging.stage_timer import StageTimer
 from service.moderation.learning.rebuild import gather_whole
 from service.moderation.telling.announce import (
-    endpoints_of,
     wake_deliverers,
     write_verdict_messages,
 )
@@ -57,18 +56,20 @@ def judge_batch(
     """
     counting = counting or AttemptCount()
     counting.settle(services.intake)
-    attempts = services.intake.comments.load_unjudged(ids)
-    fresh = [a for a in attempts if a.attempts == 0]
-    stored = _try_apart(fresh, services, counting) if fresh else []
-    for attempt in attempts:
-        if attempt.attempts >= MAX_ATTEMPTS:
-            log.error(
-                "judging never ended, the comment goes to a person",
-                extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
-            )
-            stored += _try_apart([attempt], services, counting, untried=True)
-        elif attempt.attempts > 0:
-            stored += _try_apart([attempt], services, counting)
+    # What is read before the first write is one transaction.
+    with services.common.one_moment():
+        attempts = services.intake.comments.load_unjudged(ids)
+        fresh = [a for a in attempts if a.attempts == 0]
+        stored = _try_apart(fresh, services, counting) if fresh else []
+        for attempt in attempts:
+            if attempt.attempts >= MAX_ATTEMPTS:
+                log.error(
+                    "judging never ended, the comment goes to a person",
+                    extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
+                )
+                stored += _try_apart([attempt], services, counting, untried=True)
+            elif attempt.attempts > 0:
+                stored += _try_apart([attempt], services, counting)
     return stored
 
 
@@ -116,10 +117,12 @@ def _try_batch(
     timer = StageTimer(services.common.observer.monotonic)
     began = services.common.clock()
     book = services.reputation.entries_in_force()
-    counting.begin(attempts, services.intake)
     if untried:
+        counting.begin(attempts, services.intake)
         judged = [_unjudgeable(attempt, services.judging, services.common) for attempt in attempts]
     else:
+        taught, facts = services.learning.taught(), _gather_facts(attempts, services.judging)
+        counting.begin(attempts, services.intake)
         comments = [a.comment for a in attempts]
         histories = _gather(comments, services)
         timer.end(Stage.GATHER)
@@ -130,9 +133,9 @@ def _try_batch(
             now=services.common.clock(),
             settings=[a.settings for a in attempts],
             book=book,
-            taught=services.learning.taught(),
+            taught=taught,
             timer=timer,
-            facts=_gather_facts(attempts, services.judging),
+            facts=facts,
         )
     stored = _store(judged, attempts, services)
     timer.end(Stage.STORE)
@@ -206,7 +209,7 @@ def _store(
     )
     attempted = {a.comment.id: a for a in attempts}
     cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
-    endpoints = endpoints_of(cases, services.telling)
+    endpoints = {a.comment.site_id: a.endpoint for a in attempts}
     messages = write_verdict_messages(cases, services.telling, services.common, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
     stored = services.judging.verdicts.add(

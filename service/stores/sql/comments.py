@@ -30,6 +30,7 @@ from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import (
     comment_from,
     comment_values,
+    joined_endpoint,
     sender_values,
     sent_values,
     settings_from,
@@ -37,12 +38,14 @@ from service.stores.sql.base.rows import (
 from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows, upsert
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.deliveries import insert_deliveries
+from service.stores.sql.endpoints import JOINED_ENDPOINT
 from service.stores.sql.queue_position import place_waiting
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
     early_deletions,
     has_verdict,
+    site_endpoints,
     sites,
     waits_for_verdict,
 )
@@ -74,7 +77,9 @@ class CommentStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, comments: Sequence[NewComment]) -> list[Added]:
+    def add(
+        self, comments: Sequence[NewComment], *, queued_at: datetime | None = None
+    ) -> list[Added]:
         """Keep the comments in one transaction and answer for each, in order.
 
         A comment repeats an earlier one of the same site if it has the same idempotency key or
@@ -82,34 +87,20 @@ class CommentStore:
         not. Repeats within one call count too. Without either key every comment is NEW.
         Safe under concurrent calls: of two equal keys exactly one becomes NEW. Adding the same
         id again is a repeat too, so a call whose answer was lost can be made again. What was
-        written before a deletion that is noted is DELETED, also if the two come at once. Raise
+        written before a deletion that is noted is DELETED, also if the two come at once.
+        `queued_at` is when they are handed to the queue, which is next; see `mark_queued`. Raise
         `NotFoundError`, and keep none of them, if one is of an unknown site.
         """
         if not comments:
             return []
         claimed = [(new, claims_of(new)) for new in comments]
-        added = write(self._engine, lambda connection: _add(connection, claimed))
-        return self._without_deleted(claimed, added)
-
-    def _without_deleted(
-        self, claimed: Sequence[tuple[NewComment, Claims]], added: list[Added]
-    ) -> list[Added]:
-        """Withdraw what was deleted while it was being kept: a deletion looks again, too."""
-        fresh = [
-            both
-            for both, answer in zip(claimed, added, strict=True)
-            if answer.outcome is AddOutcome.NEW and both[1].site_comment_digest
-        ]
-        if not fresh:
-            return added
-        with reading(self._engine) as connection:
-            deleted = _find_deleted(connection, fresh)
-        for comment_id, deleted_at in deleted.items():
-            self.withdraw(comment_id, at=deleted_at)
-        return [
-            replace(answer, outcome=AddOutcome.DELETED) if answer.comment_id in deleted else answer
-            for answer in added
-        ]
+        for _ in range(_ADD_TRIES):
+            try:
+                return write(self._engine, lambda tx: _add(tx, claimed, queued_at))
+            except _TakenError:
+                # Another process has just kept an equal key; look again, now it can be seen.
+                continue
+        raise StoreUnavailableError("too many equal comments arrive at once")
 
     def note_deletion(
         self, site_id: SiteId, site_comment_id: str, *, deleted_at: datetime, at: datetime
@@ -122,6 +113,9 @@ class CommentStore:
         digest = site_comment_digest(site_id, site_comment_id)
 
         def note(connection: sa.Connection) -> None:
+            # Whoever keeps a comment of this site now is waited for, so that a later look finds it.
+            site = sa.select(sites.c.id).where(sites.c.id == site_id)
+            connection.execute(site.with_for_update())
             values = {"site_id": site_id, "deleted_at": deleted_at, "noted_at": at}
             connection.execute(
                 upsert(connection, early_deletions)
@@ -166,8 +160,9 @@ class CommentStore:
         with reading(self._engine) as connection:
             for some in chunks(wanted):
                 query = (
-                    sa.select(comments, sites.c.settings)
+                    sa.select(comments, sites.c.settings, *JOINED_ENDPOINT)
                     .join(sites, sites.c.id == comments.c.site_id)
+                    .outerjoin(site_endpoints, site_endpoints.c.site_id == sites.c.id)
                     .where(comments.c.id.in_(some), waits_for_verdict)
                 )
                 for row in connection.execute(query):
@@ -175,6 +170,7 @@ class CommentStore:
                         comment=comment_from(row),
                         attempts=row.attempts,
                         settings=settings_from(row.settings),
+                        endpoint=joined_endpoint(row),
                     )
         return [found[comment_id] for comment_id in wanted if comment_id in found]
 
@@ -192,8 +188,11 @@ class CommentStore:
             attempts = sa.case((comments.c.attempts > number, number), else_=comments.c.attempts)
             self._update(ids, {"attempts": attempts})
 
-    def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
-        """Remember that these ids were handed to the queue at `at`, each in its own lane."""
+    def mark_queued(self, ids: Sequence[CommentId], at: datetime | None) -> None:
+        """Remember that these ids were handed to the queue at `at`, each in its own lane.
+
+        None says that the queue did not take them.
+        """
         self._update(ids, {"queued_at": at})
 
     def _update(self, ids: Sequence[CommentId], changes: Mapping[str, object]) -> None:
@@ -425,37 +424,42 @@ def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:
     return newest
 
 
-def _add(connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]) -> list[Added]:
-    _refuse_unknown_sites(connection, [new for new, _ in claimed])
+class _TakenError(Exception):
+    """A key was free when it was looked up, and is not any more."""
+
+
+def _add(
+    connection: sa.Connection,
+    claimed: Sequence[tuple[NewComment, Claims]],
+    queued_at: datetime | None,
+) -> list[Added]:
+    _lock_sites(connection, [new for new, _ in claimed])
     deleted = _find_deleted(connection, claimed)
-    for _ in range(_ADD_TRIES):
-        held = _find_held(connection, [claims for _, claims in claimed])
-        answers, rows = [], []
-        for new, claims in claimed:
-            added = resolve(claims, held)
-            if added.outcome is AddOutcome.NEW and claims.comment_id in deleted:
-                answers.append(replace(added, outcome=AddOutcome.DELETED))
-                continue
-            answers.append(added)
-            if added.outcome is AddOutcome.NEW:
-                holder = Held(comment_id=claims.comment_id, fingerprint=claims.fingerprint)
-                held.update(dict.fromkeys(claims.names, holder))
-                rows.append(comment_values(new, claims))
-        savepoint = connection.begin_nested()
-        if _insert(connection, rows) == len(rows):
-            mark_for_index(connection, [CommentId(str(row["id"])) for row in rows])
-            savepoint.commit()
-            return answers
-        # Another process has just kept an equal key; look again, now it can be seen.
-        savepoint.rollback()
-    raise StoreUnavailableError("too many equal comments arrive at once")
+    held = _find_held(connection, [claims for _, claims in claimed])
+    answers, rows = [], []
+    for new, claims in claimed:
+        added = resolve(claims, held)
+        if added.outcome is AddOutcome.NEW and claims.comment_id in deleted:
+            answers.append(replace(added, outcome=AddOutcome.DELETED))
+            continue
+        answers.append(added)
+        if added.outcome is AddOutcome.NEW:
+            holder = Held(comment_id=claims.comment_id, fingerprint=claims.fingerprint)
+            held.update(dict.fromkeys(claims.names, holder))
+            rows.append(comment_values(new, claims) | {"queued_at": queued_at})
+    if _insert(connection, rows) != len(rows):
+        raise _TakenError
+    mark_for_index(connection, [CommentId(str(row["id"])) for row in rows])
+    return answers
 
 
-def _refuse_unknown_sites(connection: sa.Connection, new: Sequence[NewComment]) -> None:
+def _lock_sites(connection: sa.Connection, new: Sequence[NewComment]) -> None:
+    """Keep deletions at these sites from being noted meanwhile. Raise for an unknown site."""
     wanted = sorted({one.comment.site_id for one in new})
     known: set[str] = set()
     for some in chunks(wanted):
-        known.update(connection.scalars(sa.select(sites.c.id).where(sites.c.id.in_(some))))
+        query = sa.select(sites.c.id).where(sites.c.id.in_(some))
+        known.update(connection.scalars(query.with_for_update(read=True, key_share=True)))
     for site_id in wanted:
         if site_id not in known:
             msg = f"there is no site {site_id!r}"
@@ -504,18 +508,23 @@ def _lock_order(row: dict[str, object]) -> tuple[str, str]:
 def _find_held(connection: sa.Connection, claims: Sequence[Claims]) -> dict[str, Held]:
     """Return who holds which of the claims already."""
     held: dict[str, Held] = {}
-    looked_up = (
-        (comments.c.id, [one.comment_id for one in claims]),
-        (comments.c.idempotency_digest, [one.idempotency_digest for one in claims]),
-        (comments.c.site_comment_digest, [one.site_comment_digest for one in claims]),
-    )
-    for column, values in looked_up:
-        wanted = sorted({value for value in values if value is not None})
-        for some in chunks(wanted):
-            query = sa.select(column.label("claim"), comments.c.id, comments.c.fingerprint)
-            for row in connection.execute(query.where(column.in_(some))):
-                name = f"id:{row.claim}" if column is comments.c.id else row.claim
-                held[name] = Held(comment_id=row.id, fingerprint=row.fingerprint)
+    c = comments.c
+    for some in chunks(claims):
+        query = sa.select(c.id, c.idempotency_digest, c.site_comment_digest, c.fingerprint).where(
+            sa.or_(
+                c.id.in_([one.comment_id for one in some]),
+                c.idempotency_digest.in_([one.idempotency_digest for one in some]),
+                c.site_comment_digest.in_([one.site_comment_digest for one in some]),
+            )
+        )
+        for row in connection.execute(query):
+            names = (f"id:{row.id}", row.idempotency_digest, row.site_comment_digest)
+            held.update(
+                dict.fromkeys(
+                    (name for name in names if name is not None),
+                    Held(comment_id=row.id, fingerprint=row.fingerprint),
+                )
+            )
     return held
 
 
