@@ -156,7 +156,10 @@ def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaite
     comment = replace(new.comment, id=kept.added.comment_id)
     case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
     if case is None:
-        case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services.review)
+        case = Case(comment=comment, mode=call.site.settings.mode)
+        # What is new and was not waited for stands as it came.
+        if seconds or kept.added.outcome is not AddOutcome.NEW:
+            case = _look_up(case, services.review)
     # A repeat may be of a comment that is to be kept.
     is_kept = given.keep or kept.added.outcome is not AddOutcome.NEW
     if not is_kept:
