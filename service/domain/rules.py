@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -43,18 +42,6 @@ class SiteRules:
         """Return True if a rule depends on what a comment's author wrote here before."""
         return self.hold_first_comment or bool(self.link_min_approved or self.link_min_days)
 
-    def changes_to(self, after: SiteRules) -> str:
-        """Return what is different afterwards, for the audit log; of posts those that differ."""
-        said = []
-        for one in fields(self):
-            old, new = getattr(self, one.name), getattr(after, one.name)
-            if isinstance(old, tuple):
-                said += [f"{one.name}: +{url}" for url in new if url not in old]
-                said += [f"{one.name}: -{url}" for url in old if url not in new]
-            elif old != new:
-                said.append(f"{one.name}: {old} to {new}")
-        return "; ".join(said)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFacts:
@@ -67,18 +54,3 @@ class RuleFacts:
     approved: int = 0
     first_approved: datetime | None = None
     post_seen: datetime | None = None
-
-
-@dataclass(slots=True, kw_only=True)
-class RulesPreview:
-    """What rules would have held of `seen` comments that were published or held by a rule.
-
-    `approved` and `rejected` of those held were ruled so by a person.
-    """
-
-    since: datetime
-    seen: int = 0
-    held: int = 0
-    approved: int = 0
-    rejected: int = 0
-    by_rule: Counter[Rule] = field(default_factory=Counter)

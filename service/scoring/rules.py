@@ -16,7 +16,6 @@ from service.domain.rules import Rule, RuleFacts, SiteRules
 from service.domain.verdict import Outcome, Verdict
 from service.signals.view import view_of
 
-_NO_RULES = SiteRules()
 # Earlier versions of these were published, so that their authors are known here.
 _OF_KNOWN = frozenset({Edit.APPROVED, Edit.ADDED_LINK, Edit.ADDED_OFFER})
 REASONS = {
@@ -35,18 +34,16 @@ def apply_rules(
 ) -> Verdict:
     """Return the verdict, unsure instead of ham where a rule holds the comment.
 
-    An allow entry of the moderators and an edit by staff stand above all but the rules of a post.
+    Without `facts`, which could not be read, a rule that needs them holds. An allow entry of the
+    moderators and an edit by staff stand above all but the rules of a post.
     """
-    if rules == _NO_RULES or verdict.outcome is not Outcome.HAM:
-        return verdict
-    held_by = find_rules(verdict, comment, rules, facts)
+    held_by = _find_rules(verdict, comment, rules, facts) if verdict.outcome is Outcome.HAM else ()
     return replace(verdict, outcome=Outcome.UNSURE, held_by=held_by) if held_by else verdict
 
 
-def find_rules(
+def _find_rules(
     verdict: Verdict, comment: Comment, rules: SiteRules, facts: RuleFacts | None
 ) -> tuple[Rule, ...]:
-    """Return which rules hold a comment that is ham; `facts` None are those that can't be read."""
     page = _page(comment.post.url)
     if page and page in map(_page, rules.closed_posts):
         return (Rule.CLOSED_POST,)

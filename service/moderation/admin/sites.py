@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from service.domain.errors import (
     NotFoundError,
     Problem,
 )
+from service.domain.rules import SiteRules
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
 from service.moderation.admin.acts import make_act
 from service.ports.audit import AuditEntry
@@ -208,16 +209,12 @@ def change_site_settings(
     now = common.clock()
 
     def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:
-        changes = [
-            f"{one.name}: {_logged(old)} to {_logged(new)}"
-            for one in fields(SiteSettings)
-            if one.name != "rules"
-            and (old := getattr(before, one.name)) != (new := getattr(after, one.name))
-        ]
-        if before.rules != after.rules:
-            changes.append(before.rules.changes_to(after.rules))
         return AuditEntry(
-            at=now, actor=actor, act="change settings", subject=site_id, detail="; ".join(changes)
+            at=now,
+            actor=actor,
+            act="change settings",
+            subject=site_id,
+            detail="; ".join(_changes(before, after)),
         )
 
     before, after = common.sites.change_settings(site_id, how, act=act)
@@ -246,9 +243,20 @@ def _reposition(site_id: SiteId, intake: IntakePorts) -> None:
             return
 
 
+def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) -> Iterator[str]:
+    """Yield what is different afterwards, for the audit log; of lists what came and went."""
+    for one in fields(before):
+        old, new = getattr(before, one.name), getattr(after, one.name)
+        if isinstance(old, SiteRules):
+            yield from _changes(old, new)
+        elif isinstance(old, tuple):
+            yield from (f"{one.name}: +{value}" for value in new if value not in old)
+            yield from (f"{one.name}: -{value}" for value in old if value not in new)
+        elif old != new:
+            yield f"{one.name}: {_logged(old)} to {_logged(new)}"
+
+
 def _logged(value: object) -> str:
-    if isinstance(value, tuple):
-        return " ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)
 
 

@@ -2,53 +2,68 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import timedelta
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.published import as_published
-from service.domain.rules import RuleFacts, RulesPreview, SiteRules
+from service.domain.rules import Rule, SiteRules
 from service.domain.verdict import Outcome
 from service.ports.services import Services
-from service.scoring.rules import find_rules
+from service.scoring.rules import apply_rules
 
-PREVIEWED = timedelta(days=90)
-MAX_PREVIEWED = 5_000
+_PREVIEWED = timedelta(days=90)
+_MAX_PREVIEWED = 5_000
+
+
+@dataclass(slots=True, kw_only=True)
+class RulesPreview:
+    """What rules would have held of `seen` comments that were published or held by a rule.
+
+    `approved` and `rejected` of those held were ruled so by a person.
+    """
+
+    since: datetime
+    seen: int = 0
+    held: int = 0
+    approved: int = 0
+    rejected: int = 0
+    by_rule: Counter[Rule] = field(default_factory=Counter)
 
 
 def preview_rules(site_id: SiteId, rules: SiteRules, services: Services) -> RulesPreview:
-    """Return what rules would have held of a site's comments of the last 90 days.
+    """Return what rules would have held of a site's newest comments of the last 90 days.
 
-    At most the newest `MAX_PREVIEWED` are looked at, each with what was known when it came.
-    Decisions count as of now.
+    Each is looked at with what was known when it came. Decisions count as of now.
     """
-    since = services.common.clock() - PREVIEWED
+    since = services.common.clock() - _PREVIEWED
     criteria = CaseFilter(site_id=site_id, received_from=since)
     page = services.review.cases.page(
-        criteria, order=Order.NEWEST, cursor=None, limit=MAX_PREVIEWED
+        criteria, order=Order.NEWEST, cursor=None, limit=_MAX_PREVIEWED
     )
     cases = page.cases[::-1]
-    if page.next_cursor:
-        since = cases[0].comment.received_at
-    asked = [(case.comment, rules) for case in cases]
-    preview, here = RulesPreview(since=since), dict[str | None, RuleFacts]()
-    for case, before in zip(
-        cases, services.judging.rule_facts.find(asked, before=since), strict=True
-    ):
-        account, verdict = case.comment.sender.account_key, case.verdict
-        seen = here.get(account, RuleFacts(first_approved=case.comment.received_at))
-        facts = before
-        if account in here:
-            first = before.first_approved or seen.first_approved
-            facts = replace(before, approved=before.approved + seen.approved, first_approved=first)
+    preview = RulesPreview(since=cases[0].comment.received_at if page.next_cursor else since)
+    judged = [(case.comment, rules) for case in cases]
+    facts_before = services.judging.rule_facts.find(judged, before=preview.since)
+    published = defaultdict[str | None, list[datetime]](list)
+    for case, facts in zip(cases, facts_before, strict=True):
+        verdict, account = case.verdict, case.comment.sender.account_key
+        earlier = published[account]
+        known = replace(
+            facts,
+            approved=facts.approved + len(earlier),
+            first_approved=facts.first_approved or next(iter(earlier), None),
+        )
         if account and as_published(case):
-            here[account] = replace(seen, approved=seen.approved + 1)
+            earlier.append(case.comment.received_at)
         if verdict is None or case.withdrawn_at is not None:
             continue
         if verdict.outcome is Outcome.HAM or verdict.held_by:
-            held_by = find_rules(verdict, case.comment, rules, facts)
+            ham = replace(verdict, outcome=Outcome.HAM, held_by=())
+            held_by = apply_rules(ham, case.comment, rules, known).held_by
             ruling = case.decision.ruling if case.decision and held_by else None
             preview.seen += 1
             preview.held += bool(held_by)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -15,14 +15,24 @@ from service.stores.sql.base.engine import reading
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.schema.tables import comments, decisions, has_short_post_url
 
+_account = comments.c.sender_account_key
+_site, _url, _received = comments.c.site_id, comments.c.post_url, comments.c.received_at
+_first = sa.func.min(_received).label("first")
 _in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
-_is_published = sa.or_(
-    sa.and_(comments.c.outcome == Outcome.HAM.value, comments.c.decided.is_(False)),
-    decisions.c.ruling == Ruling.APPROVE.value,
+_published = (
+    sa.select(_account, sa.func.count().label("number"), _first)
+    .outerjoin(decisions, comments.c.decided.is_(True) & _in_force)
+    .where(
+        # Never empty here, but the index is only used by a query that says so.
+        _account.is_not(None),
+        sa.or_(
+            (comments.c.outcome == Outcome.HAM.value) & comments.c.decided.is_(False),
+            decisions.c.ruling == Ruling.APPROVE.value,
+        ),
+    )
+    .group_by(_account)
 )
-_first = sa.func.min(comments.c.received_at).label("first")
-_People = dict[str, tuple[int, datetime]]
-_Posts = dict[tuple[SiteId, str], datetime]
+_posts = sa.select(_site, _url, _first).where(has_short_post_url).group_by(_site, _url)
 
 
 class RuleFactStore:
@@ -39,66 +49,40 @@ class RuleFactStore:
         At most two statements a thousand comments, none without a rule that asks. Of an author
         count only the comments received `before`.
         """
-        asked = [comment for comment, rules in judged if rules.need_person]
-        under = [
+        accounts = {
+            one.account_key
+            for comment, rules in judged
+            for one in comment.sender.generations
+            if rules.need_person and one.account_key
+        }
+        posts = {
             (comment.site_id, comment.post.url)
             for comment, rules in judged
             if rules.max_post_days and comment.post.url and not comment.post.published_at
-        ]
-        if not asked and not under:
+        }
+        if not accounts and not posts:
             return [RuleFacts()] * len(judged)
+        published = _published if before is None else _published.where(_received < before)
+        people: dict[str | None, tuple[int, datetime]] = {}
+        seen: dict[tuple[SiteId, str | None], datetime] = {}
         with reading(self._engine) as connection:
-            people, posts = _people(connection, asked, before), _posts(connection, under)
-        return [_facts(comment, people, posts) for comment, _ in judged]
-
-
-def _people(connection: sa.Connection, of: Iterable[Comment], before: datetime | None) -> _People:
-    """Return how many comments of each author are published, and when the first came.
-
-    An account's key is of one site.
-    """
-    account = comments.c.sender_account_key
-    keys = {one.account_key for comment in of for one in comment.sender.generations}
-    found: _People = {}
-    for some in chunks(sorted(filter(None, keys))):
-        query = (
-            sa.select(account, sa.func.count().label("number"), _first)
-            .outerjoin(decisions, sa.and_(comments.c.decided.is_(True), _in_force))
-            # Never empty here, but the index is only used by a query that says so.
-            .where(account.in_(some), account.is_not(None), _is_published)
-            .group_by(account)
-        )
-        if before is not None:
-            query = query.where(comments.c.received_at < before)
-        for row in connection.execute(query):
-            found[row.sender_account_key] = (row.number, row.first)
-    return found
-
-
-def _posts(connection: sa.Connection, under: Iterable[tuple[SiteId, str]]) -> _Posts:
-    """Return when the first comment came under each of these posts."""
-    columns = (comments.c.site_id, comments.c.post_url)
-    found: _Posts = {}
-    for some in chunks(sorted(set(under))):
-        query = (
-            sa.select(*columns, _first)
-            .where(
-                comments.c.site_id.in_({site_id for site_id, _ in some}),
-                comments.c.post_url.in_({url for _, url in some}),
-                has_short_post_url,
+            for some in chunks(sorted(accounts)):
+                for key, number, first in connection.execute(published.where(_account.in_(some))):
+                    people[key] = (number, first)
+            for pairs in chunks(sorted(posts)):
+                sites, urls = zip(*pairs, strict=True)
+                query = _posts.where(_site.in_({*sites}), _url.in_({*urls}))
+                for site_id, url, first in connection.execute(query):
+                    seen[site_id, url] = first
+        found = []
+        for comment, _ in judged:
+            keys = {one.account_key for one in comment.sender.generations}
+            known = [people[key] for key in keys if key in people]
+            found.append(
+                RuleFacts(
+                    approved=sum(number for number, _ in known),
+                    first_approved=min((first for _, first in known), default=None),
+                    post_seen=seen.get((comment.site_id, comment.post.url)),
+                )
             )
-            .group_by(*columns)
-        )
-        for row in connection.execute(query):
-            found[row.site_id, row.post_url] = row.first
-    return found
-
-
-def _facts(comment: Comment, people: _People, posts: _Posts) -> RuleFacts:
-    keys = {one.account_key for one in comment.sender.generations}
-    known = [people[key] for key in keys if key in people]
-    return RuleFacts(
-        approved=sum(number for number, _ in known),
-        first_approved=min((first for _, first in known), default=None),
-        post_seen=posts.get((comment.site_id, comment.post.url or "")),
-    )
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import (
@@ -13,6 +14,7 @@ from pydantic import (
     StringConstraints,
     WithJsonSchema,
     create_model,
+    field_validator,
 )
 from pydantic_core import PydanticCustomError
 
@@ -409,9 +411,10 @@ class SettingsRequest(Request):
 
 
 _RulePosts = Annotated[
-    list[Annotated[Url, StringConstraints(min_length=1, max_length=MAX_POST_CHARS)]],
+    tuple[Annotated[Url, StringConstraints(min_length=1, max_length=MAX_POST_CHARS)], ...],
     Field(max_length=MAX_RULED_POSTS),
 ]
+_optional = partial(Field, default=None, strict=True)
 
 
 class Rules(Answer):
@@ -422,39 +425,35 @@ class Rules(Answer):
     hold_first_comment: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="Hold comments of people without an approved comment here."
     )
-    link_min_approved: (
-        Annotated[int, Field(ge=1, le=100, strict=True), BeforeValidator(_whole)] | None
-    ) = Field(default=None, description="Hold links of people with fewer approved comments here.")
-    link_min_days: (
-        Annotated[int, Field(ge=1, le=365, strict=True), BeforeValidator(_whole)] | None
-    ) = Field(
-        default=None,
+    link_min_approved: int | None = _optional(
+        ge=1, le=100, description="Hold links of people with fewer approved comments here."
+    )
+    link_min_days: int | None = _optional(
+        ge=1,
+        le=365,
         description="Hold links of people whose first approved comment here is younger, in days.",
     )
-    max_links: Annotated[int, Field(ge=0, le=100, strict=True), BeforeValidator(_whole)] | None = (
-        Field(default=None, description="Hold texts with more links than this.")
+    max_links: int | None = _optional(
+        ge=0, le=100, description="Hold texts with more links than this."
     )
-    max_post_days: (
-        Annotated[int, Field(ge=1, le=10_000, strict=True), BeforeValidator(_whole)] | None
-    ) = Field(
-        default=None,
+    max_post_days: int | None = _optional(
+        ge=1,
+        le=10_000,
         description="Hold comments on posts older than this, in days. A post without a date is as "
         "old as its first comment here.",
     )
     premoderated_posts: _RulePosts = Field(
-        default=[], description="Addresses of posts whose comments are all held."
+        default=(), description="Addresses of posts whose comments are all held."
     )
     closed_posts: _RulePosts = Field(
-        default=[],
+        default=(),
         description="Addresses of posts whose comments are held because they are closed.",
     )
+    _whole = field_validator("*", mode="before")(_whole)
 
     def as_value(self) -> SiteRules:
-        """Return the rules, each post once."""
-        given = dict(self)
-        for name in ("premoderated_posts", "closed_posts"):
-            given[name] = tuple(dict.fromkeys(given[name]))
-        return SiteRules(**given)
+        """Return the rules as the site keeps them."""
+        return SiteRules(**dict(self))
 
 
 class KeyRequest(Request):

@@ -45,6 +45,7 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
     "model_type": ("is not an object", "send a JSON object"),
     "model_attributes_type": ("is not an object", "send a JSON object"),
     "list_type": ("is not a list", "send a JSON array"),
+    "tuple_type": ("is not a list", "send a JSON array"),
     "too_short": ("has too few items", "send at least {min_length}"),
     "too_long": ("has too many items", "send at most {max_length}"),
     "enum": ("is none of the known values", "send {expected}"),
