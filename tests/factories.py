@@ -10,6 +10,7 @@ from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
+from service.ports.audit import AuditEntry
 from service.ports.comments import Added, NewComment
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -82,6 +83,11 @@ def keep_one(
 def make_report(comment_id: CommentId | None, label: Label = Label.HAM, **changes) -> Report:
     values = {"id": f"r{next(_numbers):06d}", "site_id": SITE, "reported_at": NOW}
     return Report(label=label, comment_id=comment_id, **(values | changes))
+
+
+def add_appeal(stores, comment_id: CommentId, text: str = "It is mine.") -> bool:
+    act = AuditEntry(at=NOW, actor="author", act="appeal", subject=comment_id)
+    return stores.reports.appeal(comment_id, text, act=act)
 
 
 def make_delivery(comment_id: CommentId, **changes) -> Delivery:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 
 from service.domain.backlog import ReviewPart, Waiting
-from service.domain.case import Appeal
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
 from service.domain.verdict import Outcome
-from service.ports.audit import AuditEntry
-from tests.factories import NOW, keep_all, make_comment, make_delivery, make_report, make_verdict
+from tests.factories import (
+    NOW,
+    add_appeal,
+    keep_all,
+    make_comment,
+    make_delivery,
+    make_report,
+    make_verdict,
+)
 
 
 def keep(stores, *, minutes: int = 0, lane: Lane = Lane.BULK) -> CommentId:
@@ -59,9 +65,7 @@ def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
     stores.reports.add(make_report(disputed))
     appealed = keep(stores, minutes=90)
     judge(stores, appealed, Outcome.SPAM)
-    appeal = Appeal(text="It is mine.", at=NOW, is_open=True)
-    act = AuditEntry(at=NOW, actor="author", act="appeal", subject=appealed)
-    stores.reports.appeal(appealed, appeal, act=act)
+    add_appeal(stores, appealed)
 
     review = stores.backlog.count().review
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.domain.case import Appeal, Case, CaseFilter, Order, State
+from service.domain.case import Case, CaseFilter, Order, State
 from service.domain.comment import CommentId, Lane, Post, SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
@@ -22,11 +22,11 @@ from service.domain.second_opinion import SecondOpinion
 from service.domain.site import SiteSettings
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome
-from service.ports.audit import AuditEntry
 from tests.contract.conftest import empty
 from tests.factories import (
     NOW,
     SITE,
+    add_appeal,
     keep_all,
     keep_one,
     make_comment,
@@ -349,8 +349,7 @@ def _act(stores, number: int, act: str, comment_id: CommentId, outcome: Outcome)
         label = Label.HAM if outcome is Outcome.HAM else Label.SPAM
         stores.reports.add(make_report(comment_id, label, id=f"r{number}"))
     elif act == "appeal":
-        entry = AuditEntry(at=NOW, actor="author", act="appeal", subject=comment_id)
-        stores.reports.appeal(comment_id, Appeal(text="Mine.", at=NOW, is_open=True), act=entry)
+        add_appeal(stores, comment_id)
     elif act == "withdraw":
         stores.comments.withdraw(comment_id, at=NOW + timedelta(seconds=number))
     else:

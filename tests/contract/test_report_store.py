@@ -7,20 +7,22 @@ from datetime import timedelta
 
 import pytest
 
+from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.case import Appeal, CaseFilter, Order
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.report import Label
 from service.domain.verdict import Outcome
-from service.ports.audit import AuditEntry
-from tests.factories import NOW, SITE, keep_one, make_decision, make_report, make_verdict
-
-
-def appeal(stores, comment_id: CommentId, text: str = "It is mine.") -> bool:
-    act = AuditEntry(at=NOW, actor="author", act="appeal", subject=comment_id)
-    given = Appeal(text=text, at=NOW, is_open=True)
-    return stores.reports.appeal(comment_id, given, act=act)
+from tests.factories import (
+    NOW,
+    SITE,
+    add_appeal,
+    keep_one,
+    make_decision,
+    make_report,
+    make_verdict,
+)
 
 
 def to_review(stores) -> list[CommentId]:
@@ -211,27 +213,33 @@ def test_reports_verdicts_and_decisions_at_the_same_time_leave_a_true_queue(stor
     assert sorted(to_review(stores)) == sorted(ids[1::2])
 
 
-def test_an_appeal_comes_first_once_and_in_one_commit_with_its_log_entry(stores):
+def test_an_appeal_comes_first_once_until_a_person_answers_it_by_itself(stores):
     spam = keep_one(stores, Outcome.SPAM)
     unsure = keep_one(stores, Outcome.UNSURE, received_at=NOW - timedelta(hours=90))
     rejected = keep_one(stores, Outcome.HAM, received_at=NOW - timedelta(hours=1))
-    stores.decisions.add(make_decision("d1", rejected, Ruling.APPROVE))
+    by_policy, together, alone = (
+        make_decision(f"d{number}", rejected, decided_by=by)
+        for number, by in enumerate((CAMPAIGN_POLICY, "ada", "ada"))
+    )
+
     with ThreadPoolExecutor(4) as pool:
-        kept = list(pool.map(lambda n: appeal(stores, spam, f"{n} \x00"), range(4)))
-    appeal(stores, rejected)
-
-    assert sorted(kept) == [False, False, False, True]
-    assert to_review(stores) == [rejected, spam, unsure]
-    assert stores.cases.get(spam).appeal.text == f"{kept.index(True)} \x00"
-    assert [one.subject for one in stores.audit_log.recent()] == [rejected, spam]
-
-    stores.decisions.add(make_decision("d2", rejected, Ruling.APPROVE))
+        kept = list(pool.map(lambda n: add_appeal(stores, spam, f"{n} \x00"), range(4)))
+    add_appeal(stores, rejected)
+    stores.decisions.add(by_policy)
     stores.reports.add(make_report(spam))
     stores.comments.reposition(SITE, after=None, limit=9)
+
+    assert sorted(kept) == [False, False, False, True]
+    appeal = stores.cases.get(spam).appeal
+    assert appeal == Appeal(text=f"{kept.index(True)} \x00", at=NOW, is_open=True)
+    assert [one.subject for one in stores.audit_log.recent()] == [rejected, spam]
+    assert stores.decisions.add_many([together]) == []
+    assert to_review(stores) == [spam, rejected, unsure]
+    stores.decisions.add(alone)
     assert to_review(stores) == [spam, unsure]
     stores.decisions.undo(rejected, by="ada", at=NOW)
     assert to_review(stores) == [spam, rejected, unsure]
     stores.comments.withdraw(rejected, at=NOW)
     assert to_review(stores) == [spam, unsure]
     with pytest.raises(NotFoundError):
-        appeal(stores, rejected)
+        add_appeal(stores, rejected)

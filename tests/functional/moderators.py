@@ -9,6 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from service.domain.case import CaseFilter, Order
 from service.domain.comment import Comment, Lane
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.admin.users import add_user, change_password
@@ -94,6 +95,13 @@ def keep(
         made: Verdict = make_verdict(comment.id, outcome, **verdict)
         services.judging.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
     return comment
+
+
+def review_queue(services: Services) -> list[Comment]:
+    """Return the comments that wait for a moderator, in the queue's order."""
+    waiting = CaseFilter(needs_review=True)
+    page = services.review.cases.page(waiting, order=Order.REVIEW, cursor=None, limit=9)
+    return [case.comment for case in page.cases]
 
 
 def rule(client: FlaskClient, comment: Comment, ruling: str, **fields) -> TestResponse:

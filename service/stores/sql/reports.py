@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from service.domain.case import Appeal
 from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
 from service.domain.report import Report
@@ -38,26 +37,23 @@ class ReportStore:
         """
         return write(self._engine, lambda connection: _add(connection, report, tell))
 
-    def appeal(self, comment_id: CommentId, appeal: Appeal, *, act: AuditEntry) -> bool:
+    def appeal(self, comment_id: CommentId, text: str, *, act: AuditEntry) -> bool:
         """Keep an author's appeal with the log's entry; return False if there was one before.
 
         The comment, which must be judged, comes first in the review queue in the same transaction.
         Raise `NotFoundError` for one that is not kept, or was withdrawn.
         """
-        is_there = (comments.c.id == comment_id) & comments.c.withdrawn_at.is_(None)
-        query = sa.select(*POSITION_COLUMNS).where(is_there).with_for_update(key_share=True)
 
         def keep(connection: sa.Connection) -> bool:
-            position = connection.execute(query).one_or_none()
-            if position is None:
-                msg = f"there is no comment {comment_id!r}"
-                raise NotFoundError(msg)
+            position = _lock_comment(connection, comment_id, comments.c.withdrawn_at.is_(None))
             if position.appeal_open is not None:
                 return False
-            values = {"appeal": appeal.text, "appealed_at": appeal.at, "appeal_open": True}
+            values = {"appeal": text, "appealed_at": act.at, "appeal_open": True}
             rank = rank_of(position, appealed=True)
             connection.execute(
-                sa.update(comments).where(is_there).values(**values, review_rank=rank)
+                sa.update(comments)
+                .where(comments.c.id == comment_id)
+                .values(**values, review_rank=rank)
             )
             insert_entry(connection, act)
             return True
@@ -69,7 +65,8 @@ def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:
     if report.comment_id is None:
         _refuse_unknown_site(connection, report)
         return _insert(connection, report)
-    comment = _lock_comment(connection, report, report.comment_id)
+    is_of_site = comments.c.site_id == report.site_id
+    comment = _lock_comment(connection, report.comment_id, is_of_site)
     if comment.reported_as == report.label.value or not _insert(connection, report):
         return False
     rank = rank_of(comment, reported_as=report.label)
@@ -98,11 +95,13 @@ def _refuse_unknown_site(connection: sa.Connection, report: Report) -> None:
         raise NotFoundError(msg)
 
 
-def _lock_comment(connection: sa.Connection, report: Report, comment_id: CommentId) -> Row:
-    """Return where the reported comment stands, locked against verdicts and decisions."""
+def _lock_comment(
+    connection: sa.Connection, comment_id: CommentId, wanted: sa.ColumnElement[bool]
+) -> Row:
+    """Return where a comment stands, locked against verdicts and decisions."""
     query = (
         sa.select(*POSITION_COLUMNS)
-        .where(comments.c.id == comment_id, comments.c.site_id == report.site_id)
+        .where(comments.c.id == comment_id, wanted)
         .with_for_update(key_share=True)
     )
     row = connection.execute(query).one_or_none()

@@ -11,7 +11,7 @@ from flask import Request
 from service.domain.errors import NotAuthenticatedError
 from service.domain.site import Site, SiteKey
 from service.web.akismet.forms import Fields, read_form, read_json
-from service.web.edge.errors import TooLargeError
+from service.web.edge.reading import read_bounded
 
 # A comment of 64 KiB in which every byte is escaped takes 192 KiB, and WordPress sends it twice.
 MAX_BODY_BYTES = 1024 * 1024
@@ -81,13 +81,9 @@ def read_fields(request: Request) -> dict[str, str]:
     Raises `TooLargeError`, `UnreadableRequestError` or `InvalidInputError` for a body that cannot
     be read.
     """
-    request.max_content_length = MAX_BODY_BYTES
-    if (request.content_length or 0) > MAX_BODY_BYTES:
-        msg = f"The body has more than {MAX_BODY_BYTES} bytes."
-        raise TooLargeError(msg)
+    raw = read_bounded(MAX_BODY_BYTES)
     charset = request.mimetype_params.get("charset")
     fields = read_form(request.query_string, charset=None)
-    raw = request.get_data(cache=False)
     if request.mimetype == "application/json":
         fields.update(read_json(raw))
     else:

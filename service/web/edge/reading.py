@@ -136,9 +136,14 @@ def _read_raw(media: Sequence[str], max_body_bytes: int) -> bytes:
     if request.mimetype not in media:
         msg = f"Send the body as {' or '.join(media)}, in UTF-8."
         raise WrongMediaTypeError(msg)
-    request.max_content_length = max_body_bytes
-    if (request.content_length or 0) > max_body_bytes:
-        msg = f"The body has more than {max_body_bytes} bytes."
+    return read_bounded(max_body_bytes)
+
+
+def read_bounded(max_bytes: int) -> bytes:
+    """Return the request's body. Raises `TooLargeError`."""
+    request.max_content_length = max_bytes
+    if (request.content_length or 0) > max_bytes:
+        msg = f"The body has more than {max_bytes} bytes."
         raise TooLargeError(msg)
     return request.get_data(cache=False)
 

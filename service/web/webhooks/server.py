@@ -10,9 +10,10 @@ from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.ports.services import CommonPorts, Services, TellingPorts
 from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
-from service.web.edge.errors import PROBLEM_TYPE, EdgeError, TooLargeError
+from service.web.edge.errors import PROBLEM_TYPE, EdgeError
 from service.web.edge.ids import is_id
 from service.web.edge.line import Submit
+from service.web.edge.reading import read_bounded
 from service.web.edge.sharing import share
 from service.web.edge.verdict_waiter import VerdictWaiter
 from service.web.webhooks import public_comments, static_form, visitors
@@ -115,7 +116,7 @@ def _receive(telling: TellingPorts, common: CommonPorts) -> Received:
         hook=hook,
         site=site,
         headers=request.headers,
-        body=_read_body(adapter),
+        body=read_bounded(adapter.max_body_bytes),
         content_type=request.headers.get("Content-Type", ""),
         address=request.remote_addr,
         now=common.clock(),
@@ -126,14 +127,6 @@ def _receive(telling: TellingPorts, common: CommonPorts) -> Received:
     if hook.revoked_at is not None:
         raise HookRevokedError("This hook was revoked.")
     return received
-
-
-def _read_body(adapter: Adapter) -> bytes:
-    request.max_content_length = adapter.max_body_bytes
-    if (request.content_length or 0) > adapter.max_body_bytes:
-        msg = f"The body has more than {adapter.max_body_bytes} bytes."
-        raise TooLargeError(msg)
-    return request.get_data(cache=False)
 
 
 def _identified() -> Received:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from service.domain.decision import Mode
 from service.domain.site import MAX_UNDO_SECONDS, SiteSettings
@@ -38,12 +37,7 @@ class SiteForm:
     was typed, and `changed` names the settings that were typed over.
     """
 
-    mode: str
-    languages: str
-    switches: Mapping[str, Any]  # a bool each, by the name of the setting
-    undo_seconds: str
-    ham_cutoff: str
-    spam_cutoff: str
+    typed: Mapping[str, str]
     ham: float | None = None
     spam: float | None = None
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -61,23 +55,7 @@ class SiteForm:
 
 def form_of(settings: SiteSettings) -> SiteForm:
     """Return the form as it stands before anything is changed."""
-    return SiteForm(
-        was=_texts(settings),
-        mode=settings.mode.value,
-        languages=", ".join(settings.languages),
-        switches={name: getattr(settings, name) for name in _SWITCHES},
-        undo_seconds=str(settings.undo_seconds),
-        ham_cutoff=_shown(settings.ham_cutoff),
-        spam_cutoff=_shown(settings.spam_cutoff),
-        ham=settings.ham_cutoff,
-        spam=settings.spam_cutoff,
-        settings=settings,
-    )
-
-
-def _texts(settings: SiteSettings) -> dict[str, str]:
-    """Return what the form of these settings is sent back as, if nothing is typed."""
-    return {
+    texts = {
         "mode": settings.mode.value,
         "languages": ", ".join(settings.languages),
         "undo_seconds": str(settings.undo_seconds),
@@ -85,15 +63,14 @@ def _texts(settings: SiteSettings) -> dict[str, str]:
         "spam_cutoff": _shown(settings.spam_cutoff),
         **{name: "on" if getattr(settings, name) else "" for name in _SWITCHES},
     }
+    ham, spam = settings.ham_cutoff, settings.spam_cutoff
+    return SiteForm(typed=texts, was=texts, ham=ham, spam=spam, settings=settings)
 
 
 def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
     """Return what the form says; what it has no field for stays as it is at present."""
     ham, spam, problems = read_cutoffs(given, present)
-    typed = {
-        name: given.get(name, "").strip()[:_MAX_SHOWN_CHARS]
-        for name in ("mode", "languages", "undo_seconds", *_CUTOFFS)
-    }
+    typed = {name: given.get(name, "").strip()[:_MAX_SHOWN_CHARS] for name in _FIELDS}
     modes = {mode.value: mode for mode in Mode}
     if typed["mode"] not in modes:
         problems["mode"] = gettext("Choose one of the three.")
@@ -104,12 +81,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
     form = SiteForm(
         was=was,
         changed=frozenset(name for name in _FIELDS if given.get(name, "").strip() != was.get(name)),
-        mode=typed["mode"],
-        languages=typed["languages"],
-        switches={name: name in given for name in _SWITCHES},
-        undo_seconds=typed["undo_seconds"],
-        ham_cutoff=typed["ham_cutoff"],
-        spam_cutoff=typed["spam_cutoff"],
+        typed=typed,
         ham=ham,
         spam=spam,
         problems=problems,
@@ -118,12 +90,12 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         return form
     settings = replace(
         present,
-        mode=modes[form.mode],
+        mode=modes[typed["mode"]],
         languages=languages,
         undo_seconds=undo_seconds,
         ham_cutoff=ham,
         spam_cutoff=spam,
-        **form.switches,
+        **{name: bool(typed[name]) for name in _SWITCHES},
     )
     return replace(form, settings=settings)
 
