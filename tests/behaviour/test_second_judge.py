@@ -7,7 +7,6 @@ import socket
 
 import pytest
 
-from service.domain.case import CaseFilter, Order
 from service.domain.decision import Ruling
 from service.domain.errors import NoOpinionError
 from service.domain.second_opinion import SecondOpinion, one_line
@@ -22,7 +21,7 @@ from service.wiring import wire
 from tests.factories import make_comment
 from tests.fakes import make_services, submit_to
 from tests.functional.hostile import HOSTILE, hostile_comment
-from tests.functional.moderators import keep, signed_in
+from tests.functional.moderators import keep, review_queue, signed_in
 from tests.sites import running_site, with_status
 
 SPAM = '{"opinion": "spam", "reason": "Praise beside a shop\'s {address}."}'
@@ -113,22 +112,18 @@ def judging(says, **changes):
     return services, SecondJudging(services.judging, services.intake, services.common), asked
 
 
-def queue(services):
-    waiting = CaseFilter(needs_review=True)
-    page = services.review.cases.page(waiting, order=Order.REVIEW, cursor=None, limit=9)
-    return [case.comment.text for case in page.cases]
-
-
 def test_an_opinion_moves_the_unsure_among_themselves_and_decides_nothing():
     services, second, asked = judging({"first": Outcome.SPAM, "last": Outcome.HAM})
     first, last = submit_to(services, make_comment("first"), make_comment("last"))
     keep(services, make_comment("audited"), Outcome.HAM, audit=True)
-    before = queue(services)
+    before = review_queue(services)
 
     assert [second.run() for _ in range(3)] == [True, True, False]
 
     # Both are held, so whoever is sincere waits in vain.
-    assert (before, queue(services)) == ([*asked, "audited"], ["last", "first", "audited"])
+    after = review_queue(services)
+    assert [one.text for one in before] == [*asked, "audited"]
+    assert [one.text for one in after] == ["last", "first", "audited"]
     case = services.review.cases.get(first.comment_id)
     assert (case.verdict.outcome, case.decisions) == (Outcome.UNSURE, ())
     page = signed_in(services).get("/review", headers={"Accept-Language": "de"}).text

@@ -527,15 +527,8 @@ def test_a_page_goes_on_where_it_ended_though_its_last_comment_is_decided_since(
 
 
 def test_opinions_are_asked_for_in_the_order_of_the_queue_and_move_comments_in_it(kept):
-    opinion, ask = (
-        SecondOpinion(outcome=Outcome.SPAM, reason="x"),
-        kept.verdicts.next_without_opinion,
-    )
-
-    def queue() -> str:
-        return "".join(listed(kept, CaseFilter(needs_review=True), Order.REVIEW))
-
-    assert queue() == "aecdb"
+    opinion = SecondOpinion(outcome=Outcome.SPAM, reason="x")
+    ask = kept.verdicts.next_without_opinion
     assert not kept.verdicts.add_opinion(CommentId("a"), None)
     assert ask(most_attempts=2).comment.id == "e"
     assert kept.verdicts.add_opinion(CommentId("e"), opinion)
@@ -544,4 +537,5 @@ def test_opinions_are_asked_for_in_the_order_of_the_queue_and_move_comments_in_i
     assert ask(most_attempts=1).comment.id == "c"
     kept.comments.reposition(SITE, after=None, limit=9)
     # All are held, so what may be spam waits for longer.
-    assert queue() == "acdeb"
+    queue = listed(kept, CaseFilter(needs_review=True), Order.REVIEW)
+    assert "".join(queue) == "acdeb"
