@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from service.domain.decision import Mode
 from service.domain.site import MAX_UNDO_SECONDS, SiteSettings
@@ -88,6 +89,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
     )
     if problems:
         return form
+    switches: dict[str, Any] = {name: bool(typed[name]) for name in _SWITCHES}
     settings = replace(
         present,
         mode=modes[typed["mode"]],
@@ -95,7 +97,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         undo_seconds=undo_seconds,
         ham_cutoff=ham,
         spam_cutoff=spam,
-        **{name: bool(typed[name]) for name in _SWITCHES},
+        **switches,
     )
     return replace(form, settings=settings)
 
