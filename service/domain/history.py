@@ -34,8 +34,8 @@ class Conduct:
     """What one account did at one site before this comment, whatever became of it.
 
     `quiet_days` passed since its last comment here. `remarks` are comments that offered nothing,
-    `offers` those with a commercial link or a product. `repeats` are those that named what this one
-    names, where the account claimed to have made it.
+    `offers` those with a commercial link or a product, `repeats` those that pitched what this one
+    names.
     """
 
     quiet_days: int = 0

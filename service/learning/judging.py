@@ -34,7 +34,7 @@ from service.scoring.policy import cutoffs_of, decide
 from service.scoring.set_weights import SET_WEIGHTS, Family
 from service.scoring.weights import Cutoffs
 from service.signals.judged_text import judged_text
-from service.signals.pitches import is_pitch
+from service.signals.pitches import pitches
 
 # Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
 _BESIDE = {
@@ -110,7 +110,7 @@ def _lean(
         return None
     promised_here = here(math.inf)
     higher = cutoffs.spam_cutoff > promised_here.spam_cutoff
-    by = max(lean.by, -PITCH_BOUND_TO_HAM) if is_pitch(comment) else lean.by
+    by = max(lean.by, -PITCH_BOUND_TO_HAM) if pitches(comment) else lean.by
     signal = lean_signal(by, bound=BOUND, higher_cutoff=higher)
     return signal, cutoffs if signal else promised_here
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -19,9 +19,9 @@ _DAY = timedelta(days=1).total_seconds()
 
 # What older releases kept beside these (`p`, `m`, `s0`, `q0`, ...) is passed over.
 LAST, _REMARKS, _OFFERS = "l", "r", "o"
-# Comments that named something, and those that claimed to have made it, by a number of 1,024 for
-# the name: enough to count by, too few to tell what it was.
-_NAMED, _CLAIMED, _NUMBERS = "n", "c", 1_024
+# Comments that pitched something, by a number of 1,024 for its name: enough to count by, too few to
+# tell what it was.
+_PITCHED, _NUMBERS = "c", 1_024
 
 Fields = dict[str, int]
 """What is kept of an account, by field."""
@@ -29,15 +29,25 @@ Fields = dict[str, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """What one comment changes: fields that are set, and sums."""
+    """What one comment changes: fields that are set, and sums.
+
+    `named` has the fields of what it names, with 1 for what it pitches itself.
+    """
 
     set: Mapping[str, int]
     add: Mapping[str, int]
+    named: Mapping[str, int]
 
 
 def steps_of(comment: Comment, *, now: datetime) -> Steps:
     """Return what the first sighting of a comment changes in what is kept of its account."""
-    return Steps(set={LAST: _day(now)}, add=_sums(comment))
+    pitched = dict.fromkeys(_fields_of(one.name for one in pitches(comment)), 1)
+    sums = {_OFFERS if offers(comment) else _REMARKS: 1} | pitched
+    return Steps(
+        set={LAST: _day(now)},
+        add=sums if comment.edit is None else {},
+        named=dict.fromkeys(_fields_of(names(comment)), 0) | pitched,
+    )
 
 
 def take_steps(fields: Fields, steps: Steps) -> None:
@@ -67,31 +77,17 @@ def conduct_from(
     def total(name: str) -> int:
         return sum(fields.get(name, 0) for fields in known)
 
-    adds = steps.add if steps else {}
-    numbers = [field[1:] for field in adds if field.startswith(_NAMED)]
-    named = [
-        total(f"{_NAMED}{n}")
-        for n in numbers
-        if f"{_CLAIMED}{n}" in adds or total(f"{_CLAIMED}{n}")
-    ]
+    named = steps.named if steps else {}
     return Conduct(
         quiet_days=max(0, _day(now) - max(fields[LAST] for fields in known)),
         remarks=total(_REMARKS),
         offers=total(_OFFERS),
-        repeats=max(0, max(named, default=0) - is_counted),
+        repeats=max((0, *(total(name) - (is_counted and own) for name, own in named.items()))),
     )
 
 
-def _sums(comment: Comment) -> Fields:
-    if comment.edit is not None:
-        return {}
-    sums = {_OFFERS: 1} if offers(comment) else {_REMARKS: 1}
-    for letter, found in (
-        (_NAMED, names(comment)),
-        (_CLAIMED, {one.name for one in pitches(comment)}),
-    ):
-        sums |= {f"{letter}{zlib.crc32(name.encode()) % _NUMBERS}": 1 for name in found}
-    return sums
+def _fields_of(found: Iterable[str]) -> list[str]:
+    return [f"{_PITCHED}{zlib.crc32(name.encode()) % _NUMBERS}" for name in found]
 
 
 def _day(at: datetime) -> int:

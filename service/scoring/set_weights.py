@@ -202,26 +202,10 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             source=_AGED,
             yields=False,
         ),
-        "pitch_after_remarks": SetWeight(
-            weight=1.0,
+        "product_pitch": SetWeight(
+            weight=1.5,
             family=Family.ACCOUNTS,
             reason="harmless remarks do not vouch for a pitch, approved or only let through",
-            source=_SEQUENCES,
-            yields=False,
-            waits=True,
-        ),
-        "named_after_product": SetWeight(
-            weight=1.5,
-            family=Family.ACCOUNTS,
-            reason="an account with a product's name is there to sell it, or to answer for it",
-            source=_SEQUENCES,
-            yields=False,
-            waits=True,
-        ),
-        "repeated_product": SetWeight(
-            weight=1.5,
-            family=Family.ACCOUNTS,
-            reason="people mention what they made once, an account that advertises again and again",
             source=_SEQUENCES,
             yields=False,
             waits=True,

@@ -8,7 +8,7 @@ from service.domain.comment import Comment
 from service.signals.contacts import ContactKind
 from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
-from service.signals.pitches import is_pitch
+from service.signals.pitches import pitches
 from service.signals.reference_hosts import is_reference
 from service.signals.segments import Segment, may_name_brand, segments_of
 from service.signals.shop_names import sounds_commercial
@@ -29,7 +29,7 @@ def offers(comment: Comment) -> bool:
 def _offers(comment: Comment) -> bool:
     if any(sounds_commercial(link.host) for link in uncommon_links(comment)):
         return True
-    if has_commercial_address(comment) or is_pitch(comment):
+    if has_commercial_address(comment) or pitches(comment):
         return True
     view = view_of(comment)
     if any(contact.kind is not ContactKind.EMAIL for contact in view.contacts):

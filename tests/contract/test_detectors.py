@@ -57,6 +57,7 @@ _CONDUCTS = st.builds(
     quiet_days=_SEEN,
     remarks=_SEEN,
     offers=_SEEN,
+    repeats=_SEEN,
 )
 _HISTORIES = st.builds(
     History,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment, Edit
-from service.domain.history import History, TrackRecord
+from service.domain.history import Conduct, History, TrackRecord
 from service.domain.phrase import Phrase, noted
 from service.signals.detector import Observation, detector
 from service.signals.earlier import (
@@ -26,7 +26,7 @@ from service.signals.earlier import (
 )
 from service.signals.hosts import host_of, registered_domain
 from service.signals.offering import offers
-from service.signals.pitches import is_pitch, own_pitch, pitches
+from service.signals.pitches import pitches, promises
 from service.signals.reference_hosts import is_reference
 from service.signals.uncommon_links import uncommon_links
 
@@ -189,7 +189,7 @@ def offer_after_remarks(comment: Comment, history: History) -> Observation | Non
     )
     if approved < _MANY or (comment.author.trust_level or 0) >= _TRUSTED:
         return None
-    if not offers(comment) or is_pitch(comment):
+    if not offers(comment) or pitches(comment):
         return None
     return Observation(
         strength=approved / (approved + _HALF), reason=Phrase(reason, n=round(approved))
@@ -252,54 +252,30 @@ def dormant_account(comment: Comment, history: History) -> Observation | None:
     )
 
 
-# Two remarks make an account of somebody who was here; a stranger's words speak for themselves.
-_FEW_REMARKS = 2
-# Once it may be a reader's own project; three times it is why the account is here.
-_REPEATED = 2
+# Two comments make an account of somebody who was here; a stranger's words speak for themselves.
+_FEW = 2
 
 
 @detector
-def pitch_after_remarks(comment: Comment, history: History) -> Observation | None:
-    """Fire on "we built it for exactly this" by an account that only made remarks before.
+def product_pitch(comment: Comment, history: History) -> Observation | None:
+    """Fire on "we built it for exactly this" by an account that no person let offer anything.
 
-    It doesn't matter whether a moderator approved these or a verdict let them through.
+    It has the product's name, pitched it before, or only made remarks. Where no person approved
+    these either, "with it that is done in seconds" is enough.
     """
-    conduct = history.conduct
-    if conduct is None or conduct.remarks < _FEW_REMARKS:
-        return None
-    if _may_pitch(comment, history) or not is_pitch(comment):
-        return None
-    reason = Phrase(
-        "pitches a product of its writer, after %(n)s remarks without an offer", n=conduct.remarks
-    )
-    return Observation(reason=reason, spans=tuple(one.at for one in pitches(comment)))
-
-
-@detector
-def named_after_product(comment: Comment, history: History) -> Observation | None:
-    """Fire where an author is called like the product or the site that the comment pitches."""
-    spans = own_pitch(comment)
-    if not spans or _may_pitch(comment, history):
-        return None
-    return Observation(
-        reason=Phrase("pitches a product that its author is named after"), spans=spans
-    )
-
-
-@detector
-def repeated_product(comment: Comment, history: History) -> Observation | None:
-    """Fire on the third comment of an account that names what it claims to have made."""
-    conduct = history.conduct
-    if conduct is None or conduct.repeats < _REPEATED or _may_pitch(comment, history):
-        return None
-    reason = Phrase(
-        "names a product of its writer, as %(n)s earlier comments of the account do",
-        n=conduct.repeats,
-    )
-    return Observation(reason=reason, spans=tuple(one.at for one in pitches(comment)))
-
-
-def _may_pitch(comment: Comment, history: History) -> bool:
-    """Return True if the platform trusts an account, or a person here approved an offer of it."""
     offered = max(history.account_offers.here.approved, history.email_offers.here.approved)
-    return offered >= _ANY or (comment.author.trust_level or 0) >= _TRUSTED
+    if offered >= _ANY or (comment.author.trust_level or 0) >= _TRUSTED:
+        return None
+    found, conduct = pitches(comment), history.conduct or Conduct()
+    if max(history.account.here.approved, history.email.here.approved) < _ANY:
+        found = found or promises(comment)
+    said = conduct.remarks + conduct.offers
+    if any(one.is_own for one in found):
+        reason = Phrase("pitches a product that its author is named after")
+    elif conduct.repeats:
+        reason = Phrase("names a product that an earlier comment of the account pitches")
+    elif found and said >= _FEW:
+        reason = Phrase("pitches a product, after %(n)s other comments of the account", n=said)
+    else:
+        return None
+    return Observation(reason=reason, spans=tuple(one.at for one in found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -273,46 +274,38 @@ EXAMPLES = {
             Example("Back after a year, and the third valve is stuck.", history=_quiet(350)),
         ),
     ),
-    "pitch_after_remarks": Examples(
+    "product_pitch": Examples(
         fires_on=(
             Example(_PITCH, history=_remarks(2)),
             Example("Genau dafür haben wir Ventilo entwickelt.", history=_remarks(9)),
             Example("C'est exactement pour cela qu'on a créé Ventilo.", history=_remarks(9)),
+            # Nobody approved anything of the account.
+            Example("With Ventilo the hiss is solved in seconds.", history=_remarks(2)),
+            Example("Mit Ventilo ist das in Sekunden erledigt.", history=_remarks(2)),
+            # It is named after what it pitches.
+            Example(_PITCH, author_name="Ventilo"),
+            Example("With Ventilo it costs half, order now.", author_name="Ventilo Team"),
+            Example(_PITCH, author_name="Nora", author_url="https://www.ventilo.app"),
+            Example("Ventilo again.", history=_remarks(9, repeats=1)),
         ),
         silent_on=(
             Example(_PITCH),
-            Example(_PITCH, history=_remarks(9), trust_level=3),
+            Example(_PITCH, history=_remarks(9, repeats=7), trust_level=3),
+            Example(_PITCH, history=replace(_approved(1, 1), conduct=Conduct(remarks=9))),
             Example(f"{_PITCH} It is MIT, on Codeberg.", history=_remarks(9)),
             Example("I made Ventilo for our old radiators.", history=_remarks(9)),
             Example("We use Postgres for exactly this.", history=_remarks(9)),
             Example("Firefox Sync was designed for exactly this.", history=_remarks(9)),
             Example("We made a Raspberry Pi box for exactly this.", history=_remarks(9)),
             Example("At the BBC we built a player for just this.", history=_remarks(9)),
-        ),
-    ),
-    "named_after_product": Examples(
-        fires_on=(
-            Example(_PITCH, author_name="Ventilo"),
-            Example("With Ventilo it costs half, order now.", author_name="Ventilo Team"),
-            Example(_PITCH, author_name="Nora", author_url="https://www.ventilo.app"),
-        ),
-        silent_on=(
-            Example(_PITCH, author_name="Nora Lund"),
+            Example("With Postgres I had that solved in minutes.", history=_remarks(9)),
+            Example(
+                "With Postgres that is solved in minutes.",
+                history=replace(_approved(1), conduct=Conduct(remarks=9)),
+            ),
             Example("Ventilo here: the third valve sticks on ours.", author_name="Ventilo"),
             Example("I'm Nora, and we offer lessons.", author_name="Nora"),
             Example("Will this be cheap enough for you?", author_name="Will"),
-        ),
-    ),
-    "repeated_product": Examples(
-        fires_on=(
-            Example(_PITCH, history=_remarks(2, repeats=2)),
-            Example("Ventilo again.", history=_remarks(9, repeats=2)),
-            Example("Ventilo would do.", history=_remarks(0, repeats=7)),
-        ),
-        silent_on=(
-            Example(_PITCH),
-            Example(_PITCH, history=_remarks(9, repeats=1)),
-            Example(_PITCH, history=_remarks(9, repeats=7), trust_level=4),
         ),
     ),
 }

@@ -48,6 +48,19 @@ def test_what_people_approved_of_an_aged_account_does_not_vouch_for_its_first_of
     assert leans(SPAM.format("anew")) > 0
 
 
+def test_what_people_approved_moves_a_pitch_to_ham_by_no_more_than_a_set_weight():
+    def lean_of(text: str) -> float:
+        comment = make_comment(text)
+        verdict = make_verdict(comment.id, base=0.0, score=0.0, model_contribution=0.0, signals=())
+        judged = lean_on(verdict, comment, TAUGHT, word_hashes=hash_words(text), promised=PROMISED)
+        return recorded_lean(judged).contribution
+
+    remark = HAM.format("anew")
+
+    assert lean_of(f"{remark} We built stairs for exactly this.") < -1.5
+    assert lean_of(f"{remark} We built Ventilo for exactly this.") == -1.5
+
+
 @pytest.mark.parametrize(("score", "higher"), [(1.0, True), (3.0, False)])
 def test_a_verdict_says_why_spam_starts_higher_than_the_version_promises(score, higher):
     """What the version alone calls no spam needs more, as long as little was decided here."""
