@@ -54,15 +54,20 @@ def _asks_for(item: pytest.Item) -> set[str]:
 
 def is_heavy(path: Path) -> bool:
     """Return True if a file of ours imports one of `HEAVY`, directly or through our files."""
-    seen, open_files = {path}, [path]
-    while open_files:
-        names = _imported(open_files.pop())
-        if any(name.partition(".")[0] in HEAVY for name in names):
-            return True
-        new = {file for name in names for file in _files_of(name)} - seen
-        seen |= new
-        open_files += new
-    return False
+    names = {name for file in closure(path) for name in _imported(file)}
+    return any(name.partition(".")[0] in HEAVY for name in names)
+
+
+@functools.cache
+def closure(*paths: Path) -> dict[Path, int]:
+    """Return these files and those of ours that they import, each with its distance."""
+    near, open_files = dict.fromkeys(paths, 0), list(paths)
+    for path in open_files:
+        for file in sorted({file for name in _imported(path) for file in _files_of(name)}):
+            if file not in near:
+                near[file] = near[path] + 1
+                open_files.append(file)
+    return near
 
 
 @functools.cache
