@@ -20,7 +20,7 @@ from models.features import (
 )
 from models.inputs import ModelInput
 from models.linear import LinearTable
-from models.segments import Segment, join_segments, split_segments
+from models.segments import Segment, split_segments
 from models.text import EMAIL, HOST, LINK, PHONE, normalise
 
 # Buckets of the neighbours are moved by these, so that "before" and "after" count on their own.
@@ -92,26 +92,3 @@ def _place(
         topic_share(topic, text),
         min(1.0, (end - start) / 200),
     ]
-
-
-class PromotionMarker:
-    """Marks the segments whose log-odds of being promotion reach a threshold."""
-
-    def __init__(self, table: LinearTable, *, threshold: float) -> None:
-        self.table = table
-        self.threshold = threshold
-
-    def mark(self, inputs: ModelInput) -> tuple[Segment, ...]:
-        """Return the promotional segments of a text, neighbours joined, in order."""
-        return self._reaching(split_segments(inputs.text), promotion_by_words(self.table, inputs))
-
-    def choose(
-        self, segments: Sequence[Segment], vectors: Sequence[Features]
-    ) -> tuple[Segment, ...]:
-        """Return those segments whose vectors say promotion, neighbours joined, in order."""
-        return self._reaching(segments, [self.table.sum_of(vector) for vector in vectors])
-
-    def _reaching(
-        self, segments: Sequence[Segment], log_odds: Sequence[float]
-    ) -> tuple[Segment, ...]:
-        return join_segments(segments, [one >= self.threshold for one in log_odds])

@@ -47,23 +47,14 @@ class Classifier(Protocol):
 Reader = Callable[[Path, Mapping[str, bytes]], Classifier]
 
 
-def _read_baseline(folder: Path, files: Mapping[str, bytes]) -> Classifier:
-    from models.baseline import BaselineClassifier
-
-    return BaselineClassifier.read(folder, files)
-
-
 def _read_transformer(folder: Path, files: Mapping[str, bytes]) -> Classifier:
     from models.transformer import TransformerClassifier
 
     return TransformerClassifier.read(folder, files)
 
 
-# Each imports what its kind needs when it is needed: a baseline loads no inference engine.
-_READERS: Mapping[str, Reader] = {
-    "hashed-logistic": _read_baseline,
-    "transformer": _read_transformer,
-}
+# Each imports what its kind needs when it is needed: who lists versions loads no inference engine.
+_READERS: Mapping[str, Reader] = {"transformer": _read_transformer}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

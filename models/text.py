@@ -1,4 +1,4 @@
-"""Turns a comment's raw text into the one form that the baseline counts."""
+"""Turns a comment's raw text into the one form that n-grams are counted in."""
 
 from __future__ import annotations
 

@@ -16,7 +16,12 @@ from tests.fast import (  # noqa: F401  # hooks of pytest
     pytest_collection_modifyitems,
     pytest_ignore_collect,
 )
-from tests.networks import tiny_network, tokeniser, tokeniser_json  # noqa: F401  # as below
+from tests.networks import (  # noqa: F401  # as below
+    tiny_network,
+    tokeniser,
+    tokeniser_json,
+    write_tiny,
+)
 from tests.servers import postgresql, valkey  # noqa: F401  # fixtures for every room
 
 # How long an example takes says more about what else the machine does than about the code.

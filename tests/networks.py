@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from models.inputs import ModelInput
-from models.registry import SHIPPED_DIR, read_current_name
+from models.linear import LinearTable, table_bytes
+from models.registry import SHIPPED_DIR, Fusion, read_current_name, write_version
 from models.tokens import CommentTokeniser
 
 _TEXTS = (
@@ -50,3 +53,50 @@ def tiny_network(tmp_path_factory, tokeniser) -> Path:
     folder = tmp_path_factory.mktemp("network")
     export_network(round_network(small_network(), windows), folder, short=True)
     return folder / NETWORK_FILE
+
+
+TINY_LINEAR = LinearTable(ids=np.arange(64), coefficients=np.full(64, 0.5), intercept=-0.25)
+
+
+@pytest.fixture
+def write_tiny(tmp_path, tiny_network, tokeniser_json) -> Callable[..., Path]:
+    """Return a function that writes a version into `tmp_path`; None leaves a file out."""
+    # Not earlier: only the tests that need a network load an inference engine.
+    from models.transformer import (
+        CALIBRATION_FILE,
+        LINEAR_FILE,
+        NETWORK_FILE,
+        TOKENISER_FILE,
+        WEIGHTS_FILE,
+        Calibration,
+        TransformerClassifier,
+        calibration_bytes,
+    )
+
+    calibration = Calibration(offset=0.1, network=1.5, linear=0.5, marks_from=-100.0)
+
+    def write(changes=None, name="tiny-1") -> Path:
+        files = {
+            NETWORK_FILE: tiny_network.read_bytes(),
+            WEIGHTS_FILE: tiny_network.with_name(WEIGHTS_FILE).read_bytes(),
+            TOKENISER_FILE: tokeniser_json.encode("utf-8"),
+            LINEAR_FILE: table_bytes(TINY_LINEAR),
+            CALIBRATION_FILE: calibration_bytes(calibration),
+        } | (changes or {})
+        return write_version(
+            tmp_path,
+            name,
+            kind=TransformerClassifier.KIND,
+            weights={name: content for name, content in files.items() if content is not None},
+            fusion=Fusion(
+                base=0.25,
+                model_weight=0.75,
+                signal_weights={"front_page_link": 0.5},
+                ham_cutoff=0.1,
+                spam_cutoff=0.9,
+                promises={"ham_called_spam": {"promised_rate": 0.001}},
+            ),
+            documents={"card.md": "# A card"},
+        )
+
+    return write

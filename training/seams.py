@@ -27,8 +27,7 @@ from service.signals.seam import (
 )
 from service.signals.segments import Segment, segments_of
 from training.data.corrections import LABEL_CORRECTIONS
-from training.data.dataset import DEFAULT_DATA, Example, read_dataset
-from training.data.partition import AUTHORED, SEED, partition
+from training.data.dataset import AUTHORED, DEFAULT_DATA, Example, read_dataset
 
 # Longer comments are read up to here: they have many runs and hardly a seam further on.
 _MAX_SENTENCES = 24
@@ -137,12 +136,12 @@ def training_examples(examples: Sequence[Example]) -> list[Runs]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the weights, fitted on the train part."""
+    """Print the weights."""
     parser = argparse.ArgumentParser(prog=f"python -m {__package__}.seams", description=__doc__)
     parser.add_argument("--data", type=Path, nargs="+", default=[DEFAULT_DATA])
     options = parser.parse_args(arguments)
     dataset = read_dataset(options.data, corrections=LABEL_CORRECTIONS)
-    comments = training_examples(partition(dataset, seed=SEED).train)
+    comments = training_examples(dataset.examples)
     n_with = sum(runs.right >= 0 for runs in comments)
     print(
         f"n={len(comments)}, {n_with} with promotion, {sum(len(r.traits) for r in comments)} runs"

@@ -146,6 +146,7 @@ class Training:
     def __init__(self, dataset: Dataset, config: TrainConfig, folder: Path) -> None:
         self.dataset, self.config, self.folder = dataset, config, folder
         self.examples = dataset.examples
+        self._networks: dict[str, tuple[Network, float]] = {}
 
     @cached_property
     def folds(self) -> IntArray:
@@ -186,6 +187,11 @@ class Training:
         The last one begins with the mean of the folds' networks (model soups, Wortsman et al.
         2022), so a part of an epoch of everything is enough.
         """
+        if stage not in self._networks:
+            self._networks[stage] = self._train(stage)
+        return self._networks[stage]
+
+    def _train(self, stage: str) -> tuple[Network, float]:
         config = self.config.tune
         folds = []
         if stage == FINAL:

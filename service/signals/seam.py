@@ -16,7 +16,7 @@ from operator import mul
 from service.signals.lexicon import Cue
 from service.signals.segments import Segment
 
-# All weights in log-odds: 2026-11-21, `python -m training.seams` on the train part,
+# All weights in log-odds: 2026-11-21, `python -m training.seams` on a part of the data of then,
 # n=10,630 comments: authored ones (824 with promotion) and public ham at half weight. Left out,
 # because they got no weight or changed nothing on the calibration part (83 seams, 2,427 ham):
 # shares of function words and articles, word length, capital words, bad spacing, emoji, digits, and

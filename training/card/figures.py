@@ -20,8 +20,7 @@ from service.scoring.metrics import (
     roc_auc,
     roc_auc_interval,
 )
-from training.data.dataset import DataFile, Example
-from training.data.partition import AUTHORED
+from training.data.dataset import AUTHORED, DataFile, Example
 from training.fit.measured import ALL_EVIDENCE, Measured, MeasuredPart
 
 FloatArray = npt.NDArray[np.float64]

@@ -25,7 +25,6 @@ _TRANSFORMER = (
     "A small transformer network in int8 and linear members on hashed n-grams of text and name, "
     "calibrated together, with weighed signals."
 )
-_BASELINE = "Hashed n-grams with logistic regression, calibrated, with weighed signals."
 _HOW = (
     "Every figure is out of fold: whole sources were left out in turn, authored comments by post "
     "and campaign, and each comment was judged by what had learnt nothing of it. What ships then "
@@ -76,7 +75,7 @@ def _opening(card: Mapping[str, Any]) -> list[str]:
     packages = ", ".join(f"{name} {version}" for name, version in card["environment"].items())
     start = card["config"].get("warm_start")
     return [
-        _TRANSFORMER if "calibration" in card else _BASELINE,
+        _TRANSFORMER,
         (
             f"Trained {card['trained_at'][:16].replace('T', ' ')} UTC on {n_spam:,} spam and "
             f"{n_ham:,} ham of {len(files)} files in {card['training_seconds'] / 60:.0f} minutes"

@@ -23,6 +23,8 @@ from training.data.corrections import (
 from training.data.hosts import with_real_hosts
 
 DEFAULT_DATA = Path(__file__).parents[2] / "data"
+# What was written for this project comes from sources whose names begin so.
+AUTHORED = "authored-"
 
 _ENDINGS = (".jsonl", ".jsonl.gz")
 # After so many problems a file is plainly the wrong file; listing more helps nobody.

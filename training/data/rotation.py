@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from training.data.dataset import Example
-from training.data.partition import AUTHORED
+from training.data.dataset import AUTHORED, Example
 from training.data.split import group_copies, group_examples
 
 IntArray = npt.NDArray[np.int64]

@@ -108,26 +108,3 @@ def group_examples(examples: Sequence[Example]) -> npt.NDArray[np.int64]:
     for one, other in find_copies([e.comment.text for e in examples]):
         groups.join(one, other)
     return np.array([groups.find(i) for i in range(len(examples))], dtype=np.int64)
-
-
-def assign_folds(
-    groups: npt.NDArray[np.int64], *, n_folds: int, seed: int
-) -> npt.NDArray[np.int64]:
-    """Return a fold for each example, whole groups at a time, folds of nearly equal size.
-
-    Raise `ValueError` with fewer groups than folds.
-    """
-    names, sizes = np.unique(groups, return_counts=True)
-    if len(names) < n_folds:
-        msg = f"{n_folds} folds need at least as many groups, got {len(names)}"
-        raise ValueError(msg)
-    shuffled = np.random.default_rng(seed).permutation(len(names))
-    largest_first = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
-    filled = np.zeros(n_folds, dtype=np.int64)
-    fold_of = np.zeros(len(names), dtype=np.int64)
-    for position in largest_first:
-        fold = int(np.argmin(filled))
-        fold_of[position] = fold
-        filled[fold] += sizes[position]
-    folds: npt.NDArray[np.int64] = fold_of[np.searchsorted(names, groups)]
-    return folds

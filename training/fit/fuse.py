@@ -48,12 +48,6 @@ class FittedWeights:
         return total
 
 
-def fit_platt(sums: FloatArray, is_spam: BoolArray) -> tuple[float, float]:
-    """Return slope and offset that turn uncalibrated sums into calibrated log-odds."""
-    offset, (slope,) = fit_logistic(sums[:, None], is_spam)
-    return slope, offset
-
-
 def fit_logistic(columns: FloatArray, is_spam: BoolArray) -> tuple[float, tuple[float, ...]]:
     """Return the offset and the factors, none below 0, that make one calibrated log-odds."""
     count = columns.shape[1]

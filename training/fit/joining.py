@@ -15,8 +15,7 @@ from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput
 from models.linear import LinearTable, mean_of
 from models.segments import Segment
 from models.transformer import Calibration
-from training.data.dataset import Example, UnlabelledText
-from training.data.partition import AUTHORED
+from training.data.dataset import AUTHORED, Example, UnlabelledText
 from training.data.rotation import weight_for_words_of, weight_of
 from training.data.training_examples import cut_woven, glued_copies
 from training.fit.evidence import to_matrix
@@ -44,14 +43,9 @@ class JoinConfig:
 
     # Any number does; it only has to stay the same for a run to be repeated.
     seed: int = 20_260
-    # The linear member; see `training.baseline` for how its knobs were found.
+    # The linear member. What one comment alone holds teaches that comment only.
     inverse_ridge: float = 4.0
     min_comments: int = 2
-    # N-grams that lean to one label learn with less of a ridge (`fit_table`). On the calibration
-    # part beside `minilm-5`'s network before rounding: AUC of both 0.983 and 0.985, recall at 0.1 /
-    # 0.5 / 1 % false positives 0.598 / 0.730 / 0.777 and 0.624 / 0.739 / 0.797; the member alone
-    # 0.962 and 0.966.
-    by_ratio: bool = True
     # Copies with a remark of some ham glued to them teach that its words and its link vouch for
     # nothing. On the calibration part (2,430 ham, 938 spam) a pasted reference link then lowers the
     # log-odds by 1.56, not by 2.85; ROC AUC 0.961 and 0.962, recall at 1 % false positives 0.689
@@ -114,7 +108,6 @@ def _fit_woven(woven: Sequence[tuple[str, Segment]], config: JoinConfig) -> Line
         inverse_ridge=config.inverse_ridge,
         min_rows=config.min_comments,
         seed=config.seed,
-        by_ratio=config.by_ratio,
     )
 
 
@@ -132,7 +125,6 @@ def _fit_drawn(
         inverse_ridge=config.inverse_ridge,
         min_rows=config.min_comments,
         seed=seed,
-        by_ratio=config.by_ratio,
         sources=_number_sources(taught),
         weights=np.array([weight_for_words_of(e) for e in taught]),
     )
@@ -171,7 +163,6 @@ def _fit_author(
         inverse_ridge=config.names_inverse_ridge,
         min_rows=config.min_comments,
         seed=config.seed,
-        by_ratio=config.by_ratio,
         weights=np.array([weight_of(e) for e, _ in named]),
     )
     sums = np.array([table.sum_of(features) for _, features in named])
@@ -188,7 +179,6 @@ def fit_marks(examples: Sequence[Example], config: JoinConfig) -> LinearTable | 
         inverse_ridge=config.inverse_ridge,
         min_segments=config.min_comments,
         seed=config.seed,
-        by_ratio=config.by_ratio,
     )
 
 

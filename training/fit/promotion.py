@@ -1,4 +1,4 @@
-"""Fits the marker of promotional segments on comments whose promotion was marked by hand."""
+"""Fits what marks promotional segments on comments whose promotion was marked by hand."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from models.features import Features
 from models.linear import LinearTable
-from models.promotion import PromotionMarker, segment_features
+from models.promotion import segment_features
 from models.segments import Segment, split_segments
 from training.data.dataset import Example
 from training.fit.evidence import to_matrix
@@ -63,34 +63,12 @@ class CountedText:
         return cls(example=example, segments=tuple(segments), vectors=tuple(vectors))
 
 
-def fit_marker(
-    texts: Sequence[CountedText],
-    *,
-    inverse_ridge: float,
-    min_segments: int,
-    threshold: float,
-    seed: int,
-) -> PromotionMarker:
-    """Return a marker fitted on the texts whose promotion is known, spam and ham alike.
-
-    Where nothing was marked there is nothing to learn, and the marker marks nothing.
-    """
-    table = fit_promotion(texts, inverse_ridge=inverse_ridge, min_segments=min_segments, seed=seed)
-    if table is None:
-        nothing = np.zeros(0)
-        table = LinearTable(
-            ids=nothing.astype(np.int64), coefficients=nothing, intercept=threshold - 1
-        )
-    return PromotionMarker(table, threshold=threshold)
-
-
 def fit_promotion(
     texts: Sequence[CountedText],
     *,
     inverse_ridge: float,
     min_segments: int,
     seed: int,
-    by_ratio: bool = False,
 ) -> LinearTable | None:
     """Return the table under which promotional segments score high; None where none was marked.
 
@@ -111,7 +89,6 @@ def fit_promotion(
         inverse_ridge=inverse_ridge,
         min_rows=min_segments,
         seed=seed,
-        by_ratio=by_ratio,
     )
 
 

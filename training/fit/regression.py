@@ -25,7 +25,6 @@ def fit_table(
     min_rows: int,
     seed: int,
     apart: npt.NDArray[np.bool_] | None = None,
-    by_ratio: bool = False,
     sources: npt.NDArray[np.int64] | None = None,
     weights: FloatArray | None = None,
 ) -> LinearTable:
@@ -33,9 +32,9 @@ def fit_table(
 
     Features that occur in fewer than `min_rows` rows are left out, as are coefficients that
     hardly differ from 0. Rows that are `apart` get an intercept of their own, which is dropped
-    afterwards: it takes up that spam is commoner among them, so that no word has to. `by_ratio`
-    lets features that lean to one label learn with less of a ridge than those that do not: each is
-    multiplied by how far it leans, as naive Bayes counts it (Wang and Manning 2012). `sources`, a
+    afterwards: it takes up that spam is commoner among them, so that no word has to. Features that
+    lean to one label learn with less of a ridge than those that do not: each is multiplied by how
+    far it leans, as naive Bayes counts it (Wang and Manning 2012). `sources`, a
     number from 0 up for each row, makes what leans in many sources lean farther than what one says
     as often; without it each row is a source. `weights` says how much each row counts.
     """
@@ -48,7 +47,7 @@ def fit_table(
     columns = features[:, ids]
     if sources is None:
         sources = np.arange(len(labels))
-    scale = _leaning(columns, labels, sources) if by_ratio else np.ones(len(ids))
+    scale = _leaning(columns, labels, sources)
     columns = columns @ sparse.diags_array(scale)
     if apart is not None:
         columns = sparse.hstack([columns, sparse.csr_matrix(apart[:, None], dtype=float)]).tocsr()

@@ -7,21 +7,14 @@ import time
 import numpy as np
 import pytest
 
-from models.features import DIMENSIONS, count_text
+from models.features import DIMENSIONS
 from models.inputs import ModelInput
 from models.linear import LinearTable
-from models.promotion import PromotionMarker, promotion_by_words, segment_features
+from models.promotion import promotion_by_words, segment_features
 from models.segments import MAX_SEGMENTS, split_segments
 
 REMARK = "I had the same trouble with the valve."
 ADVERT = "Buy cheap watches now!"
-
-
-def marker_of(advert: str) -> PromotionMarker:
-    """Return a marker that has learnt one advertisement by heart."""
-    features = count_text(advert)
-    table = LinearTable(ids=features.ids, coefficients=features.values, intercept=0.0)
-    return PromotionMarker(table, threshold=0.8 * table.sum_of(features))
 
 
 def test_segments_are_the_clauses_of_a_text_without_blanks_around_them():
@@ -30,31 +23,6 @@ def test_segments_are_the_clauses_of_a_text_without_blanks_around_them():
     pieces = [text[start:end] for start, end in split_segments(text)]
 
     assert pieces == ["Nice one,", "thanks.", "See", "https://a.example now", "Bye"]
-
-
-def test_only_the_advertisement_is_marked():
-    text = f"{REMARK} {ADVERT}"
-
-    spans = marker_of(ADVERT).mark(ModelInput(text=text))
-
-    assert [text[start:end] for start, end in spans] == [ADVERT]
-
-
-def test_neighbouring_segments_are_marked_as_one():
-    text = f"{REMARK} {ADVERT} {ADVERT} {REMARK}"
-
-    spans = marker_of(ADVERT).mark(ModelInput(text=text))
-
-    assert [text[start:end] for start, end in spans] == [f"{ADVERT} {ADVERT}"]
-
-
-def test_an_advertisement_at_the_end_of_a_very_long_text_is_marked_where_it_stands():
-    text = f"{REMARK} " * 2_000 + f"{ADVERT} " * 19 + ADVERT
-
-    spans = marker_of(ADVERT).mark(ModelInput(text=text))
-
-    assert spans
-    assert spans[-1][1] == len(text)
 
 
 @pytest.mark.parametrize("text", ["a, " * 20_000, "! " * 30_000, "\n" * 60_000, "x" * 60_000])

@@ -20,7 +20,7 @@ from models.features import DIMENSIONS
 from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
 from models.log_odds import logistic
-from models.registry import Fusion, load_version, write_version
+from models.registry import load_version
 from models.tokens import Window
 from models.transformer import (
     CALIBRATION_FILE,
@@ -39,8 +39,8 @@ from models.transformer import (
     read_calibration,
     strongest_promotion,
 )
+from tests.networks import TINY_LINEAR
 
-LINEAR = LinearTable(ids=np.arange(64), coefficients=np.full(64, 0.5), intercept=-0.25)
 COMMENTS = [
     ModelInput(text="thanks"),
     ModelInput(text="Nice one. Buy cheap watches at https://shop.example/x now!", author_name="M"),
@@ -71,39 +71,13 @@ def engine(tiny_network) -> Engine:
 def make_classifier(engine, tokeniser):
     """Return a function from changes of the calibration to a classifier that remembers nothing."""
     return lambda **changes: TransformerClassifier(
-        engine, tokeniser, LINEAR, make_calibration(**changes)
+        engine, tokeniser, TINY_LINEAR, make_calibration(**changes)
     )
 
 
 @pytest.fixture
-def write(tmp_path, tiny_network, tokeniser_json):
-    """Return a function that writes a version, some of its files changed, None for left out."""
-
-    def write_with(changes=None):
-        files = {
-            NETWORK_FILE: tiny_network.read_bytes(),
-            WEIGHTS_FILE: tiny_network.with_name(WEIGHTS_FILE).read_bytes(),
-            TOKENISER_FILE: tokeniser_json.encode("utf-8"),
-            LINEAR_FILE: table_bytes(LINEAR),
-            CALIBRATION_FILE: json.dumps(dataclasses.asdict(make_calibration())).encode(),
-        } | (changes or {})
-        return write_version(
-            tmp_path,
-            "tiny-1",
-            kind=TransformerClassifier.KIND,
-            weights={name: content for name, content in files.items() if content is not None},
-            fusion=Fusion(
-                base=0.0,
-                model_weight=1.0,
-                signal_weights={},
-                ham_cutoff=0.1,
-                spam_cutoff=0.9,
-                promises={},
-            ),
-            documents={},
-        )
-
-    return write_with
+def write(write_tiny):
+    return write_tiny
 
 
 def windows_of(*words: tuple[int, int]) -> Window:
@@ -196,7 +170,7 @@ def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
             return engine.read(windows, meanwhile)
 
     counting = CountingEngine()
-    classifier = TransformerClassifier(counting, tokeniser, LINEAR, make_calibration())
+    classifier = TransformerClassifier(counting, tokeniser, TINY_LINEAR, make_calibration())
 
     classifier.score_batch([COMMENTS[0]] * 3)
     classifier.score_batch([COMMENTS[0], ModelInput(text="  THANKS")])
@@ -213,7 +187,7 @@ def test_what_is_remembered_takes_two_kilobytes_a_window_at_most(tokeniser):
                 WindowScores(spam=1.0, promotion=array("f", [0.5] * len(w.spans))) for w in windows
             ]
 
-    classifier = TransformerClassifier(ReadyEngine(), tokeniser, LINEAR, make_calibration())
+    classifier = TransformerClassifier(ReadyEngine(), tokeniser, TINY_LINEAR, make_calibration())
     comments = [ModelInput(text=f"{n} " + "([" * 120, post_title="a title") for n in range(120)]
     classifier.score_batch(comments[:20])
 
@@ -273,7 +247,7 @@ NAMED = ModelInput(text="thanks", author_name="Cheap Watches")
 def test_what_a_name_says_weighs_as_the_calibration_says(engine, tokeniser):
     alone = {"offset": 0.0, "network": 0.0, "linear": 0.0, "names": 0.5}
     classifier = TransformerClassifier(
-        engine, tokeniser, LINEAR, make_calibration(**alone), names=NAMES
+        engine, tokeniser, TINY_LINEAR, make_calibration(**alone), names=NAMES
     )
 
     named, unnamed = classifier.score_batch([NAMED, dataclasses.replace(NAMED, author_name=" ")])
@@ -287,7 +261,7 @@ def test_what_a_name_says_is_bounded(engine, tokeniser, bounds, says):
     alone = {"offset": 0.0, "network": 0.0, "linear": 0.0, "names": 0.5}
     bounded = make_calibration(**alone, names_from=bounds[0], names_to=bounds[1])
     assert bounds[0] > NAMES.sum_of(count_name(NAMED)) or NAMES.sum_of(count_name(NAMED)) > says
-    classifier = TransformerClassifier(engine, tokeniser, LINEAR, bounded, names=NAMES)
+    classifier = TransformerClassifier(engine, tokeniser, TINY_LINEAR, bounded, names=NAMES)
 
     (named,) = classifier.score_batch([NAMED])
 

@@ -10,7 +10,6 @@ from service.domain.errors import InvalidInputError
 from tests.unit.training.data.test_dataset import make_row, write_rows
 from training.data.corrections import LABEL_CORRECTIONS, CorrectLabel, read_corrections
 from training.data.dataset import Dataset, find_data_files, read_dataset
-from training.data.partition import partition
 
 
 def make_correction(**changes) -> dict[str, object]:
@@ -51,7 +50,6 @@ def test_what_nobody_can_judge_is_left_out_and_reported(tmp_path):
 
     assert [e.comment.id for e in dataset.examples] == ["b"]
     assert set(dataset.dropped) == {"a"}
-    assert partition(dataset, seed=1).dropped == dataset.dropped
 
 
 def test_corrections_of_comments_that_are_not_there_are_passed_over(tmp_path):

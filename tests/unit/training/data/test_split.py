@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-
 from tests.factories import make_comment
 from training.data.dataset import Example
-from training.data.split import assign_folds, find_copies, group_examples
+from training.data.split import find_copies, group_examples
 
 ADVERT = "order your cheap and very reliable watches today at the shop of my brother in town"
 
@@ -59,26 +56,3 @@ def test_a_post_a_campaign_and_copied_texts_are_one_group_each():
     assert groups[2] == groups[3]
     assert groups[4] == groups[5]
     assert len(set(groups)) == 4
-
-
-def test_groups_stay_whole_and_folds_are_even():
-    groups = np.repeat(np.arange(40), np.arange(40) % 5 + 1)
-
-    folds = assign_folds(groups, n_folds=4, seed=1)
-
-    assert [len(set(folds[groups == group].tolist())) for group in range(40)] == [1] * 40
-    assert np.ptp(np.bincount(folds)) <= 5
-
-
-def test_the_seed_alone_decides_the_folds():
-    groups = np.arange(50)
-
-    first = assign_folds(groups, n_folds=5, seed=1)
-
-    assert (assign_folds(groups, n_folds=5, seed=1) == first).all()
-    assert (assign_folds(groups, n_folds=5, seed=2) != first).any()
-
-
-def test_too_few_groups_are_refused():
-    with pytest.raises(ValueError, match="at least as many groups"):
-        assign_folds(np.array([1, 1, 2]), n_folds=3, seed=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from training.fit.fuse import FittedWeights, fit_fusion, fit_platt
+from training.fit.fuse import FittedWeights, fit_fusion, fit_logistic
 
 
 def draw(log_odds, seed=3):
@@ -29,7 +29,7 @@ def test_slope_and_offset_of_known_chances_are_found_again():
     sums = np.random.default_rng(1).normal(0, 2, 20_000)
     is_spam = draw(1.5 * sums - 0.5)
 
-    slope, offset = fit_platt(sums, is_spam)
+    offset, (slope,) = fit_logistic(sums[:, None], is_spam)
 
     assert slope == pytest.approx(1.5, abs=0.1)
     assert offset == pytest.approx(-0.5, abs=0.1)

@@ -13,8 +13,7 @@ from models.inputs import ModelInput
 from models.promotion import promotion_by_words
 from service.domain.comment import Author
 from tests.unit.training.decided import make_example
-from training.data.dataset import UnlabelledText
-from training.data.partition import AUTHORED
+from training.data.dataset import AUTHORED, UnlabelledText
 from training.fit.joining import (
     JoinConfig,
     calibrate,
