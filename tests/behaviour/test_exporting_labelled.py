@@ -75,7 +75,7 @@ def test_a_decided_comment_is_a_row_of_the_data_card_with_what_was_ruled(service
     assert (read.id, read.example.is_spam, read.example.source) == (comment_id, True, "site:site-1")
     assert read.example.comment.author.url == "https://shop.example/"
     assert read.example.comment.sender.email_domain == "mail.example"
-    assert (read.verdict.p_spam, read.verdict.model_version) == (0.5, "test-1")
+    assert read.verdict.p_spam == 0.5
     assert (read.weight, read.audit, read.is_drawn) == (1.0, False, True)
 
 

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.verdict import Outcome
 from training.data.dataset import (
+    MAX_PROBLEMS,
     Example,
     example_of_row,
     problems_of_row,
     read_rows,
 )
 
-# After so many problems a file is plainly the wrong file; listing more helps nobody.
-_MAX_PROBLEMS = 50
 # A comment that is ruled on more often is fought over by two programs; no person reads on.
 _MAX_RULINGS = 1_000
-_RULING_OF = {"spam": Ruling.REJECT, "ham": Ruling.APPROVE}
+
+_Text = Annotated[str, Field(min_length=1)]
 
 
 class Via(StrEnum):
@@ -36,31 +39,40 @@ class Via(StrEnum):
     IMPORT = "import"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RulingMade:
+class RulingMade(BaseModel):
     """One ruling on a comment. `reviewer` is a keyed pseudonym, the same for the same person.
 
     `is_owner` says that an owner of the installation made it. `undone` rulings are not in force.
     """
 
-    reviewer: str
+    model_config = ConfigDict(frozen=True)
+
+    reviewer: _Text
     ruling: Ruling
-    made_at: datetime
+    made_at: AwareDatetime
     via: Via
     undone: bool = False
     is_owner: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PastVerdict:
-    """What the machine had concluded; `followed` a list entry, where that settled the outcome."""
+class PastVerdict(BaseModel):
+    """What the machine had concluded."""
+
+    model_config = ConfigDict(frozen=True)
 
     outcome: Outcome
-    p_spam: float
-    model_version: str
-    degraded: bool
-    judged_at: datetime
-    followed: bool = False
+    p_spam: Annotated[float, Field(ge=0, le=1)]
+
+
+class _Row(BaseModel):
+    """What a decision has beside the fields of a data file."""
+
+    label: Literal["spam", "ham"]
+    source: _Text
+    audit: bool
+    weight: Annotated[float, Field(ge=1, allow_inf_nan=False)]
+    rulings: Annotated[tuple[RulingMade, ...], Field(min_length=1, max_length=_MAX_RULINGS)]
+    verdict: PastVerdict | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,17 +132,24 @@ def read_decisions(path: Path) -> tuple[Decided, ...]:
     decided: list[Decided] = []
     first_at: dict[str, str] = {}
     for where, row in read_rows(path, problems):
-        wrong = [*problems_of_row(where, row), *_problems(where, row)]
+        wrong = problems_of_row(where, row)
         first = first_at.setdefault(str(row.get("id")), where)
         if first != where:
             wrong.append(_problem(f"{where} id", f"occurred at {first}", "give each row its own"))
+        more = _read(where, row)
+        wrong += more if isinstance(more, list) else []
+        if isinstance(more, _Row) and not wrong:
+            try:
+                decided.append(_decided(example_of_row(row, path), more))
+            except ValueError:
+                what = "do not end with one in force that is the label"
+                remedy = "put the ruling in force last; reject is spam, approve is ham"
+                wrong.append(_problem(f"{where} rulings", what, remedy))
         problems += wrong
-        if len(problems) >= _MAX_PROBLEMS:
+        if len(problems) >= MAX_PROBLEMS:
             break
-        if not wrong:
-            decided.append(_decided(row, path))
     if problems:
-        raise InvalidInputError(problems[:_MAX_PROBLEMS])
+        raise InvalidInputError(problems[:MAX_PROBLEMS])
     return tuple(decided)
 
 
@@ -138,138 +157,28 @@ def _problem(where: str, problem: str, remedy: str) -> Problem:
     return Problem(field=where, problem=problem, remedy=remedy)
 
 
-def _problems(where: str, row: Mapping[str, object]) -> list[Problem]:
-    """Return what is wrong with the fields that a data file of the card does not have."""
-    wrong = [
-        _problem(f"{where} {key}", "is missing or of another kind", remedy)
-        for key, fits, remedy in (
-            (
-                "label",
-                row.get("label") in (*_RULING_OF,),
-                "use spam or ham: what is decided has one",
-            ),
-            ("source", _is_text(row.get("source")), "write site: and the site's id"),
-            ("audit", isinstance(row.get("audit"), bool), "use true or false"),
-            ("weight", _is_number(row.get("weight"), least=1.0), "give a number of 1 or more"),
-        )
-        if not fits
-    ]
-    wrong += _problems_of_verdict(f"{where} verdict", row.get("verdict"))
-    rulings = row.get("rulings")
-    if not isinstance(rulings, list) or not 0 < len(rulings) <= _MAX_RULINGS:
-        remedy = f"list 1 to {_MAX_RULINGS:,} rulings, oldest first"
-        return [*wrong, _problem(f"{where} rulings", "is no such list", remedy)]
-    of_rulings = [
-        problem
-        for number, ruling in enumerate(rulings)
-        for problem in _problems_of_ruling(f"{where} rulings[{number}]", ruling)
-    ]
-    if not of_rulings and (
-        rulings[-1]["undone"] or _RULING_OF.get(str(row.get("label"))) != rulings[-1]["ruling"]
-    ):
-        of_rulings.append(
-            _problem(
-                f"{where} rulings",
-                "do not end with one in force that is the label",
-                "put the ruling in force last; reject is spam, approve is ham",
-            )
-        )
-    return wrong + of_rulings
-
-
-def _problems_of_ruling(where: str, ruling: object) -> list[Problem]:
-    if not isinstance(ruling, dict):
-        return [_problem(where, "is no object", "write reviewer, ruling, made_at, via, undone")]
-    checks = (
-        ("reviewer", _is_text(ruling.get("reviewer")), "give the reviewer's pseudonym"),
-        ("ruling", _is_one_of(ruling.get("ruling"), Ruling), "use approve or reject"),
-        ("made_at", _moment(ruling.get("made_at")) is not None, "give a date with a time zone"),
-        ("via", _is_one_of(ruling.get("via"), Via), f"use one of {', '.join(Via)}"),
-        ("undone", isinstance(ruling.get("undone"), bool), "use true or false"),
-        ("is_owner", isinstance(ruling.get("is_owner", False), bool), "use true or false"),
-    )
-    return [
-        _problem(f"{where}.{key}", "is missing or of another kind", remedy)
-        for key, fits, remedy in checks
-        if not fits
-    ]
-
-
-def _problems_of_verdict(where: str, verdict: object) -> list[Problem]:
-    if verdict is None:
-        return []
-    if not isinstance(verdict, dict):
-        return [_problem(where, "is no object", "write the verdict's fields, or null")]
-    checks = (
-        ("outcome", _is_one_of(verdict.get("outcome"), Outcome), "use ham, unsure or spam"),
-        ("p_spam", _is_number(verdict.get("p_spam"), least=0.0, most=1.0), "give a probability"),
-        ("model_version", _is_text(verdict.get("model_version")), "name the version"),
-        ("degraded", isinstance(verdict.get("degraded"), bool), "use true or false"),
-        ("judged_at", _moment(verdict.get("judged_at")) is not None, "give a date with a zone"),
-        ("followed", isinstance(verdict.get("followed", False), bool), "use true or false"),
-    )
-    return [
-        _problem(f"{where}.{key}", "is missing or of another kind", remedy)
-        for key, fits, remedy in checks
-        if not fits
-    ]
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
-
-
-def _is_one_of(value: object, kinds: type[StrEnum]) -> bool:
-    return isinstance(value, str) and value in set(kinds)
-
-
-def _is_number(value: object, *, least: float, most: float = 1e9) -> bool:
-    # Chained, so that what is not a number is refused as well.
-    return isinstance(value, int | float) and not isinstance(value, bool) and least <= value <= most
-
-
-def _moment(value: object) -> datetime | None:
-    """Return a moment with a time zone, None for anything else and for one that UTC lacks."""
-    if not isinstance(value, str) or len(value) > 40:  # no moment is longer
-        return None
+def _read(where: str, row: Mapping[str, object]) -> _Row | list[Problem]:
+    """Return what a row has beside the fields of a data file, or what is wrong with it."""
+    own = {name: row[name] for name in _Row.model_fields if name in row}
     try:
-        moment = datetime.fromisoformat(value)
-        return moment.astimezone(UTC) if moment.tzinfo is not None else None
-    except (ValueError, OverflowError):
-        return None
+        # As JSON, in which a moment is text and a number is no truth value.
+        return _Row.model_validate_json(json.dumps(own), strict=True)
+    except ValidationError as error:
+        return [
+            _problem(f"{where} {_name(one['loc'])}", "is missing or of another kind", one["msg"])
+            for one in error.errors(include_input=False, include_url=False, include_context=False)
+        ]
 
 
-def _decided(row: Mapping[str, object], path: Path) -> Decided:
-    """Return what a row says that nothing is wrong with."""
-    rulings, verdict, weight = row["rulings"], row.get("verdict"), row["weight"]
-    assert isinstance(rulings, Sequence)  # noqa: S101  # checked with everything else
-    assert isinstance(weight, int | float)  # noqa: S101
+def _name(places: Sequence[int | str]) -> str:
+    return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in places)[1:]
+
+
+def _decided(example: Example, row: _Row) -> Decided:
     return Decided(
-        example=example_of_row(row, path),
-        rulings=tuple(_ruling(one) for one in rulings),
-        verdict=_verdict(verdict) if isinstance(verdict, dict) else None,
-        audit=row["audit"] is True,
-        weight=float(weight),
-    )
-
-
-def _ruling(row: Mapping[str, object]) -> RulingMade:
-    return RulingMade(
-        reviewer=str(row["reviewer"]),
-        ruling=Ruling(str(row["ruling"])),
-        made_at=datetime.fromisoformat(str(row["made_at"])),
-        via=Via(str(row["via"])),
-        undone=row["undone"] is True,
-        is_owner=row.get("is_owner") is True,
-    )
-
-
-def _verdict(row: Mapping[str, object]) -> PastVerdict:
-    return PastVerdict(
-        outcome=Outcome(str(row["outcome"])),
-        p_spam=float(str(row["p_spam"])),
-        model_version=str(row["model_version"]),
-        degraded=row["degraded"] is True,
-        judged_at=datetime.fromisoformat(str(row["judged_at"])),
-        followed=row.get("followed") is True,
+        example=example,
+        rulings=row.rulings,
+        verdict=row.verdict,
+        audit=row.audit,
+        weight=row.weight,
     )

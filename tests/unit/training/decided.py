@@ -108,9 +108,7 @@ def make_decided(
     **changes,
 ) -> Decided:
     at = at or MONDAY + timedelta(hours=next(_numbers))
-    verdict = p_spam is not None and PastVerdict(
-        outcome=outcome, p_spam=p_spam, model_version="m1", degraded=False, judged_at=at
-    )
+    verdict = p_spam is not None and PastVerdict(outcome=outcome, p_spam=p_spam)
     return Decided(
         example=make_example(is_spam=is_spam, text=text, **changes),
         rulings=(*earlier, ruling(by, is_spam=is_spam, at=at, via=via)),
