@@ -170,13 +170,14 @@ def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
             )
         else:
             yield well(f"queue, {lane.value}", says if waiting.number else "nothing waits")
-    unsure = backlog.review[ReviewPart.UNSURE]
+    unsure, appeals = backlog.review[ReviewPart.UNSURE], backlog.review[ReviewPart.APPEALED].number
     age = (now - unsure.oldest).total_seconds() if unsure.oldest else 0.0
     says = f"{unsure.number} wait for a person, the oldest for {time_in_words(age)}"
+    says += f"; {appeals} with an appeal" if appeals else ""
     if age > _LONG_REVIEW_SECONDS:
         yield warn("review", says, "Decide at /review; slopsieve users add NAME for one more.")
     else:
-        yield well("review", says if unsure.number else "nothing waits for a person")
+        yield well("review", says if unsure.number or appeals else "nothing waits for a person")
     dead = backlog.dead_callbacks.number
     if dead:
         yield warn(

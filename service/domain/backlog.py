@@ -11,11 +11,12 @@ from service.domain.comment import Lane
 
 
 class ReviewPart(StrEnum):
-    """The parts of the review queue: appeals; unsure comments; audit samples and reports."""
+    """What moderators look at: the parts of the review queue, and the list of held spam."""
 
     APPEALED = "appealed"
     UNSURE = "unsure"
     TO_CHECK = "to_check"
+    HELD_AS_SPAM = "held_as_spam"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +31,9 @@ class Waiting:
 class Backlog:
     """Everything that waits, as it was at one moment.
 
-    `unjudged` are kept comments without a verdict, by lane; `review` those that wait for a
-    moderator; `callbacks` messages that are still tried; `dead_callbacks` those given up.
-    `oldest_kept` is when the oldest judged comment came in that still has its words, None without
-    one.
+    `unjudged` are kept comments without a verdict, by lane; `review` those that a moderator finds;
+    `callbacks` messages that are still tried; `dead_callbacks` those given up. `oldest_kept` is
+    when the oldest judged comment came in that still has its words, None without one.
     """
 
     unjudged: Mapping[Lane, Waiting]

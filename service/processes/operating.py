@@ -38,7 +38,7 @@ _ABOUT = {
     "database_connections": "Connections to the database that this process holds.",
     "queue_messages": "Ids that wait in Valkey, by lane; a worker's own batch is not among them.",
     "unjudged_comments": "Kept comments without a verdict, by lane.",
-    "review_comments": "Comments that wait for a moderator, by the queue's part.",
+    "review_comments": "Comments that wait for a moderator, by the queue's part; held spam.",
     "callbacks_waiting": "Messages to sites that are still tried.",
     "callbacks_dead": "Messages to sites that were given up and not replayed.",
     "oldest_kept_timestamp_seconds": (

@@ -66,6 +66,7 @@ def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
     appealed = keep(stores, minutes=90)
     judge(stores, appealed, Outcome.SPAM)
     add_appeal(stores, appealed)
+    judge(stores, keep(stores, minutes=7), Outcome.SPAM)
 
     review = stores.backlog.count().review
 
@@ -73,6 +74,7 @@ def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
         ReviewPart.APPEALED: Waiting(number=1, oldest=NOW - timedelta(minutes=90)),
         ReviewPart.UNSURE: Waiting(number=2, oldest=NOW - timedelta(minutes=8)),
         ReviewPart.TO_CHECK: Waiting(number=2, oldest=NOW - timedelta(minutes=6)),
+        ReviewPart.HELD_AS_SPAM: Waiting(number=1, oldest=NOW - timedelta(minutes=7)),
     }
 
 

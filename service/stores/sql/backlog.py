@@ -10,11 +10,12 @@ from service.domain.backlog import Backlog, ReviewPart, Waiting
 from service.domain.comment import Lane
 from service.domain.delivery import DeliveryState
 from service.domain.verdict import Outcome
-from service.stores.cursor import APPEAL_RANK, CHECK_RANK, UNSURE_RANK
+from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.base.engine import reading
 from service.stores.sql.schema.tables import (
     comments,
     deliveries,
+    is_held_as_spam,
     is_kept_and_judged,
     is_undelivered,
     waits_for_review,
@@ -26,6 +27,7 @@ _PARTS = {
     APPEAL_RANK: ReviewPart.APPEALED,
     UNSURE_RANK: ReviewPart.UNSURE,
     CHECK_RANK: ReviewPart.TO_CHECK,
+    REST_RANK: ReviewPart.HELD_AS_SPAM,
 }
 
 
@@ -42,6 +44,9 @@ class BacklogStore:
             review = _by(
                 connection, comments.c.review_rank, comments.c.received_at, waits_for_review
             )
+            held = sa.select(_NUMBER, sa.func.min(comments.c.received_at).label("oldest"))
+            row = connection.execute(held.where(is_held_as_spam)).one()
+            review[REST_RANK] = Waiting(number=row.number, oldest=row.oldest)
             told = _by(connection, deliveries.c.state, deliveries.c.created_at, is_undelivered)
             return Backlog(
                 unjudged={lane: unjudged.get(lane.value, Waiting()) for lane in Lane},

@@ -276,6 +276,7 @@ def make_backlog(**changes) -> Backlog:
         (
             {
                 "review": {
+                    ReviewPart.APPEALED: Waiting(),
                     ReviewPart.UNSURE: Waiting(number=3, oldest=NOW - timedelta(days=3)),
                     ReviewPart.TO_CHECK: Waiting(number=3, oldest=NOW - timedelta(days=9)),
                 }
@@ -289,6 +290,14 @@ def test_what_has_waited_for_too_long_is_found(changes, check):
     found = list(judging.check_backlog(make_backlog(**changes), now=NOW))
 
     assert [one.check for one in found if one.state is not State.OK] == [check]
+
+
+def test_appeals_that_wait_are_counted():
+    review = make_backlog().review | {ReviewPart.APPEALED: Waiting(number=2, oldest=NOW)}
+
+    found = judging.check_backlog(make_backlog(review=review), now=NOW)
+
+    assert next(one.says for one in found if one.check == "review").endswith("; 2 with an appeal")
 
 
 def test_missing_certificates_are_found():
