@@ -21,7 +21,7 @@ from service.domain.report import Label, Report
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome, Verdict
 from service.scoring.weights import Cutoffs
-from service.stores.cursor import Place, decode_cursor, encode_cursor
+from service.stores.cursor import APPEAL_RANK, Place, decode_cursor, encode_cursor
 from service.stores.preview import preview_of
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
@@ -391,7 +391,8 @@ def _verdict(row: Row) -> Verdict | None:
 def _appeal(row: Row) -> Appeal | None:
     if row.appealed_at is None:
         return None
-    return Appeal(text=row.appeal, at=row.appealed_at, is_open=row.appeal_open)
+    is_open = row.review_rank == APPEAL_RANK
+    return Appeal(text=row.appeal, at=row.appealed_at, is_open=is_open)
 
 
 def _decisions(

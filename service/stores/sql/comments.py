@@ -402,7 +402,6 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
                 second_opinion=None,
                 appeal=None,
                 appealed_at=None,
-                appeal_open=None,
             )
         )
         # A moderator's note may name the person, or quote them.

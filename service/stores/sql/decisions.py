@@ -16,6 +16,7 @@ from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import Acts
 from service.stores.batches import refuse_mixed
+from service.stores.cursor import APPEAL_RANK
 from service.stores.deliveries import kept_of
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
@@ -114,7 +115,7 @@ class DecisionStore:
             positions = {
                 key: row
                 for key, row in _lock_comments(connection, wanted).items()
-                if row.withdrawn_at is None and not row.appeal_open
+                if row.withdrawn_at is None and row.review_rank != APPEAL_RANK
             }
             ruled = _ruled_so(connection, decisions[0], list(positions), or_otherwise=open_only)
             new = [one for one in decisions if one.comment_id in positions.keys() - ruled]
@@ -377,8 +378,7 @@ def _append(
     if connection.execute(taken.limit(1)).all():
         raise ConflictError("there is a decision of this id already")
     connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
-    answers = made_by_person(new[0])
-    _keep_in_step(connection, [positions[key] for key in ids], decided=True, answers=answers)
+    _keep_in_step(connection, [positions[key] for key in ids], by=new[0])
     corrects = {one.comment_id for one in replaced if one.id not in cancelled.unsent}
     insert_deliveries(
         connection,
@@ -398,7 +398,7 @@ def _let_undone(
 ) -> None:
     """Let everything follow from decisions that were taken back; their comments must be locked."""
     cancelled = cancel_unsent(connection, undone)
-    _keep_in_step(connection, [positions[one.comment_id] for one in undone], decided=False)
+    _keep_in_step(connection, [positions[one.comment_id] for one in undone], by=None)
     silent = {one.comment_id for one in undone if one.id in cancelled.unsent}
     insert_deliveries(connection, kept_of(messages, cancelled, silent=silent))
 
@@ -418,28 +418,24 @@ def _take_back(
 
 
 def _keep_in_step(
-    connection: sa.Connection, positions: Sequence[Row], *, decided: bool, answers: bool = False
+    connection: sa.Connection, positions: Sequence[Row], *, by: Decision | None
 ) -> None:
-    """Let the comments' rows say whether they are decided, and their appeals answered.
+    """Let the comments' rows say whether they are decided, by such a decision.
 
-    An appeal whose answer is undone is open again.
+    It closes appeals if a person made it. One that is undone opens them again.
     """
-    rows = []
+    ranks = []
     for row in positions:
-        is_open = row.appeal_open
-        if is_open is not None:
-            is_open = not decided or (is_open and not answers)
-        rank = rank_of(row, decided=decided, appealed=bool(is_open))
-        rows.append({"decided_id": row.id, "rank": rank, "is_open": is_open})
+        appealed = row.appealed_at is not None
+        if by is not None:
+            appealed = row.review_rank == APPEAL_RANK and not made_by_person(by)
+        rank = rank_of(row, decided=by is not None, appealed=appealed)
+        ranks.append({"decided_id": row.id, "rank": rank})
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == sa.bindparam("decided_id"))
-        .values(
-            decided=decided,
-            review_rank=sa.bindparam("rank"),
-            appeal_open=sa.bindparam("is_open"),
-        ),
-        rows,
+        .values(decided=by is not None, review_rank=sa.bindparam("rank")),
+        ranks,
     )
 
 

@@ -12,7 +12,7 @@ from service.domain.decision import Mode
 from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.review_order import review_at
-from service.stores.cursor import review_rank
+from service.stores.cursor import APPEAL_RANK, review_rank
 from service.stores.sql.base.rows import Row, second_opinion_from, settings_from
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.schema.tables import (
@@ -33,7 +33,8 @@ POSITION_COLUMNS = (
     comments.c.reported_as,
     comments.c.withdrawn_at,
     comments.c.second_opinion,
-    comments.c.appeal_open,
+    comments.c.appealed_at,
+    comments.c.review_rank,
 )
 
 
@@ -57,7 +58,7 @@ def rank_of(
         decided=position.decided if decided is None else decided,
         reported_as=reported_as,
         withdrawn=position.withdrawn_at is not None,
-        appealed=bool(position.appeal_open if appealed is None else appealed),
+        appealed=position.review_rank == APPEAL_RANK if appealed is None else appealed,
     )
 
 

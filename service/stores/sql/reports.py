@@ -46,14 +46,13 @@ class ReportStore:
 
         def keep(connection: sa.Connection) -> bool:
             position = _lock_comment(connection, comment_id, comments.c.withdrawn_at.is_(None))
-            if position.appeal_open is not None:
+            if position.appealed_at is not None:
                 return False
-            values = {"appeal": text, "appealed_at": act.at, "appeal_open": True}
             rank = rank_of(position, appealed=True)
             connection.execute(
                 sa.update(comments)
                 .where(comments.c.id == comment_id)
-                .values(**values, review_rank=rank)
+                .values(appeal=text, appealed_at=act.at, review_rank=rank)
             )
             insert_entry(connection, act)
             return True

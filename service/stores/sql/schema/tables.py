@@ -110,10 +110,9 @@ comments = sa.Table(
     sa.Column("ruled_text", sa.JSON(none_as_null=True)),
     # How often a second judge was asked, and what it said: `attempts`, `outcome`, `reason`.
     sa.Column("second_opinion", sa.JSON(none_as_null=True)),
-    # What the author says against its being held or rejected; open until a person rules.
+    # What the author says against its being held or rejected. `review_rank` shows if it is open.
     sa.Column("appeal", LosslessText),
     sa.Column("appealed_at", UtcDateTime),
-    sa.Column("appeal_open", sa.Boolean),
 )
 
 

@@ -1,12 +1,12 @@
-"""Keep what an author says against a comment's being held or rejected."""
+"""Keep which rules held a comment, a post's date, a second judge's opinion and authors' appeals."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "m0031"
-down_revision = "m0030"
+revision = "m0028"
+down_revision = "m0027"
 branch_labels = None
 depends_on = None
 
@@ -16,16 +16,19 @@ _MOMENT = sa.BigInteger().with_variant(sa.TIMESTAMP(timezone=True), "postgresql"
 
 def upgrade() -> None:
     """Apply the change."""
+    op.add_column("verdicts", sa.Column("held_by", sa.JSON(none_as_null=True)))
+    op.add_column("comments", sa.Column("post_published_at", _MOMENT))
+    op.add_column("comments", sa.Column("second_opinion", sa.JSON(none_as_null=True)))
     op.add_column("comments", sa.Column("appeal", _TEXT))
     op.add_column("comments", sa.Column("appealed_at", _MOMENT))
-    op.add_column("comments", sa.Column("appeal_open", sa.Boolean()))
 
 
 def downgrade() -> None:
-    """Take the change back. What nobody answered leaves the queue unless it waits anyway."""
+    """Take the change back. What rules held stays unsure; appeals nobody answered are closed."""
     op.execute(
         "UPDATE comments SET review_rank = CASE WHEN outcome = 'unsure' AND NOT decided THEN 0 "
         "ELSE 2 END WHERE review_rank = -1"
     )
-    for name in ("appeal_open", "appealed_at", "appeal"):
+    for name in ("appealed_at", "appeal", "second_opinion", "post_published_at"):
         op.drop_column("comments", name)
+    op.drop_column("verdicts", "held_by")
