@@ -242,9 +242,6 @@ class Settings(BaseSettings):
     second_judge_policy: Path | None = None
     """A file that says what is spam and ham here; without one, our own few sentences."""
 
-    second_judge_per_minute: Annotated[int, Field(ge=1, le=600)] = 6
-    """Comments that the second judge is asked about each minute, at most."""
-
     mail_url: SecretStr | None = None
     """The mail server that daily digests go through; without one, none are sent by mail."""
 

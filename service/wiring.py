@@ -27,7 +27,7 @@ from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.mail import SmtpMailer, parse_mail_url
 from service.outbound.room import WebhookRoom
-from service.outbound.second_judge import POLICY, ChatJudge
+from service.outbound.second_judge import ChatJudge
 from service.outbound.sender import HttpSiteNotifier
 from service.ports.digest import Mailer, Room
 from service.ports.services import (
@@ -351,16 +351,12 @@ def _open_room(settings: Settings) -> Room | None:
 
 
 def _open_second_judge(settings: Settings) -> ChatJudge | None:
-    policy, key = settings.second_judge_policy, settings.second_judge_key
-    if settings.second_judge_url is None:
+    url, policy = settings.second_judge_url, settings.second_judge_policy
+    if url is None:
         return None
     try:
-        return ChatJudge(
-            settings.second_judge_url,
-            model=settings.second_judge_model,
-            policy=policy.read_text("utf-8") if policy else POLICY,
-            key=key.get_secret_value() if key else None,
-        )
+        key, model = settings.second_judge_key, settings.second_judge_model
+        return ChatJudge(url, model=model, policy=policy, key=key)
     except (OSError, ValueError) as error:
         msg = f"{ENV_PREFIX}SECOND_JUDGE_URL or …_POLICY cannot be used: {error}"
         raise SettingsError(msg) from None

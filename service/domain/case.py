@@ -9,8 +9,7 @@ from enum import StrEnum
 from service.domain.comment import Comment, CommentId, Lane, SiteId
 from service.domain.decision import Action, Decision, Mode, choose_action
 from service.domain.report import Report
-from service.domain.second_opinion import SecondOpinion
-from service.domain.verdict import Outcome, Verdict
+from service.domain.verdict import Outcome, SecondOpinion, Verdict
 
 
 class State(StrEnum):

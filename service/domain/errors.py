@@ -42,10 +42,6 @@ class ModelUnavailableError(ModerationError):
     """The classifier cannot answer; verdicts go on without it, degraded."""
 
 
-class NoOpinionError(ModerationError):
-    """The second judge gave no opinion; the message says why in fixed words."""
-
-
 class TrainingFailedError(ModerationError):
     """A training program could not come to its end; the message says why in one sentence."""
 

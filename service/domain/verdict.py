@@ -89,6 +89,14 @@ class WeighedSignal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SecondOpinion:
+    """What a second judge thinks of an unsure comment. The comment may have dictated it."""
+
+    outcome: Outcome
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What the machine concluded, once and for good; a later decision does not change it.
 

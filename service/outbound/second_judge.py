@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import logging
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from pydantic import SecretStr
+
 from service.domain.comment import Comment
-from service.domain.errors import NoOpinionError
-from service.domain.second_opinion import SecondOpinion, one_line
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, SecondOpinion
 from service.outbound.calls import Failure
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
+
+log = logging.getLogger(__name__)
 
 POLICY = """\
 Spam is a comment written to advertise, to place a link or to deceive: empty praise beside a link,
@@ -37,43 +41,47 @@ _MOST_TOKENS = 2_048
 # Advertisements like to stand at the end.
 _HEAD_CHARS, _TAIL_CHARS = 3_000, 1_000
 _MOST_CHARS = 200
+_SECONDS = 120.0
 
 
 class ChatJudge:
-    """Asks one server; see `SecondJudge`. Raises `ValueError` for an address that is none."""
+    """Asks one server. Raises `ValueError` or `OSError` for an address or a policy that is none."""
 
-    def __init__(
-        self, url: str, *, model: str, policy: str, key: str | None, seconds: float = 120.0
-    ) -> None:
+    def __init__(self, url: str, *, model: str, policy: Path | None, key: SecretStr | None) -> None:
         parts = urlsplit(url)
         rules = OutboundRules(
             ports=frozenset({parts.port or {"http": 80, "https": 443}[parts.scheme]}),
             plain_http=True,
             allow_networks=(ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0")),
         )
-        self._caller = HttpSiteNotifier(rules, seconds=seconds)
+        self._caller = HttpSiteNotifier(rules, seconds=_SECONDS)
         self._url = f"{url.rstrip('/')}/chat/completions"
         if refusal := self._caller.refuse(self._url):
             raise ValueError(refusal)
-        self._headers = {"User-Agent": "Slopsieve", "Content-Type": "application/json"}
-        self._headers |= {"Authorization": f"Bearer {key}"} if key else {}
+        self._headers = {"Content-Type": "application/json"}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key.get_secret_value()}"
         self._model = model
-        self._system = {"role": "system", "content": _SYSTEM % policy.strip()}
+        said = policy.read_text("utf-8").strip() if policy else POLICY
+        self._system = {"role": "system", "content": _SYSTEM % said}
 
-    def __call__(self, comment: Comment, site_name: str) -> SecondOpinion:
-        """See `SecondJudge`."""
+    def __call__(self, comment: Comment, site_name: str) -> SecondOpinion | None:
+        """Return what it thinks of a comment on the site of this name, None where it fails."""
         question = {"role": "user", "content": _quoted(comment, site_name)}
         bounds = {"temperature": 0, "max_tokens": _MOST_TOKENS, "stream": False}
         body = {"model": self._model, "messages": [self._system, question], **bounds}
         said = self._caller.call(
             self._url, self._headers, json.dumps(body).encode(), keeps_body=True
         )
-        if said.answer is None or said.problem:
-            raise NoOpinionError(said.problem)
-        try:
-            return _read(said.answer.body)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-            raise NoOpinionError(Failure.UNREADABLE.value) from None
+        problem = said.problem
+        if said.answer is not None and problem is None:
+            try:
+                return _read(said.answer.body)
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                problem = Failure.UNREADABLE.value
+        told = {"comment_id": comment.id, "problem": problem}
+        log.warning("the second judge gave no opinion", extra=told)
+        return None
 
 
 def _quoted(comment: Comment, site_name: str) -> str:
@@ -98,7 +106,9 @@ def _read(body: bytes) -> SecondOpinion:
     """Return the opinion in an answer; what a model thinks before it, or around it, is skipped."""
     content = json.loads(body)["choices"][0]["message"]["content"].rpartition("</think>")[2]
     given = json.loads(content[content.index("{") : content.rindex("}") + 1])
-    outcome, reason = Outcome(given["opinion"].strip().lower()), given["reason"]
-    if outcome is Outcome.UNSURE or not isinstance(reason, str) or not one_line(reason):
+    shown = "".join(char for char in given["reason"] if char.isprintable() or char.isspace())
+    line, outcome = " ".join(shown.split()), Outcome(given["opinion"].strip().lower())
+    if outcome is Outcome.UNSURE or not line or not isinstance(given["reason"], str):
         raise ValueError
-    return SecondOpinion(outcome=outcome, reason=one_line(reason))
+    reason = line if len(line) <= _MOST_CHARS else f"{line[: _MOST_CHARS - 1]}…"
+    return SecondOpinion(outcome=outcome, reason=reason)

@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from service.domain.second_opinion import SecondJudge
+from service.domain.comment import Comment
 from service.domain.sender import SenderSecrets
 from service.domain.statement import StatementLinks
+from service.domain.verdict import SecondOpinion
 from service.ports.clock import Clock
 from service.ports.comments import ScoringQueue
 from service.ports.delivery import DeliveryQueue, SiteNotifier
@@ -99,7 +100,8 @@ class JudgingPorts:
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
     `current_promise` returns what the serving version's cutoffs promise, None where no version can
     be read; it loads no classifier. `audit_share` is the share of confident verdicts, in [0, 1],
-    that goes to a moderator as the audit sample. `second_judge` is asked about what is unsure.
+    that goes to a moderator as the audit sample. `second_judge` is asked about an unsure comment
+    and its site's name; where it fails, it has no opinion.
     """
 
     verdicts: VerdictStore
@@ -107,7 +109,7 @@ class JudgingPorts:
     current_model: Callable[[], JudgingModel]
     current_promise: Callable[[], Promise | None]
     audit_share: float = 0.02
-    second_judge: SecondJudge | None = None
+    second_judge: Callable[[Comment, str], SecondOpinion | None] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -219,8 +219,8 @@ def slow_jobs(wired: Wired) -> list[Job]:
     if services.judging.second_judge is None:
         return [digests]
     judging = SecondJudging(services.judging, services.intake, services.common)
-    task, every = TaskName.ASK_SECOND_JUDGE, 60.0 / wired.settings.second_judge_per_minute
-    return [digests, Job(task=task, every_seconds=every, run=lambda _: judging.run())]
+    task = TaskName.ASK_SECOND_JUDGE
+    return [digests, Job(task=task, every_seconds=10.0, run=lambda _: judging.run())]
 
 
 def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:

@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 
 from service.domain.decision import Action, Mode, choose_action
 from service.domain.report import Label
-from service.domain.second_opinion import SecondOpinion
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, SecondOpinion
 
 # A comment that certainly stands wrong goes before one that came in this much earlier and certainly
 # stands right. Half a day: within a moderator's shift doubt decides, over night age does, so that

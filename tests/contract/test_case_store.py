@@ -18,10 +18,9 @@ from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.normal_form import content_key
 from service.domain.published import as_published
 from service.domain.report import Label
-from service.domain.second_opinion import SecondOpinion
 from service.domain.site import SiteSettings
 from service.domain.tally import Tally
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, SecondOpinion
 from tests.contract.conftest import empty
 from tests.factories import (
     NOW,

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import timedelta
 
-from service.domain.errors import NoOpinionError
 from service.ports.services import CommonPorts, IntakePorts, JudgingPorts
-
-log = logging.getLogger(__name__)
 
 _MOST_ATTEMPTS = 3
 _FIRST_REST, _LONGEST_REST = timedelta(minutes=1), timedelta(hours=1)
@@ -33,13 +29,9 @@ class SecondJudging:
         case = self._judging.verdicts.next_without_opinion(most_attempts=_MOST_ATTEMPTS)
         if case is None:
             return False
-        comment, opinion = case.comment, None
-        try:
-            opinion = judge(comment, self._common.sites.get(comment.site_id).name)
-            self._rest = _FIRST_REST
-        except NoOpinionError as error:
-            problem = {"comment_id": comment.id, "problem": str(error)}
-            log.warning("the second judge gave no opinion", extra=problem)
+        comment = case.comment
+        opinion = judge(comment, self._common.sites.get(comment.site_id).name)
+        if opinion is None:
             self._rests_until = now + self._rest
-            self._rest = min(self._rest * 2, _LONGEST_REST)
+        self._rest = _FIRST_REST if opinion else min(self._rest * 2, _LONGEST_REST)
         return self._judging.verdicts.add_opinion(comment.id, opinion)

@@ -18,7 +18,6 @@ from service.stores.sql.base.statements import chunks
 from service.stores.sql.schema.tables import (
     comments,
     sites,
-    verdicts,
     waits_for_review,
 )
 
@@ -28,6 +27,7 @@ POSITION_COLUMNS = (
     comments.c.site_id,
     comments.c.received_at,
     comments.c.outcome,
+    comments.c.p_spam,
     comments.c.audit,
     comments.c.decided,
     comments.c.reported_as,
@@ -62,29 +62,25 @@ def rank_of(
     )
 
 
-def review_at_of(position: Row, *, mode: Mode, outcome: Outcome, p_spam: float) -> datetime:
-    """Return the `review_at` of a comment with this verdict."""
-    reported_as = Label(position.reported_as) if position.reported_as else None
+def review_at_of(
+    position: Row,
+    *,
+    mode: Mode,
+    outcome: Outcome | None = None,
+    p_spam: float | None = None,
+    reported_as: Label | None = None,
+) -> datetime:
+    """Return the `review_at` of a comment of which this much changes now."""
+    if outcome is None and position.outcome is not None:
+        outcome = Outcome(position.outcome)
+    if reported_as is None and position.reported_as is not None:
+        reported_as = Label(position.reported_as)
     return review_at(
         position.received_at,
         mode=mode,
         outcome=outcome,
-        p_spam=p_spam,
+        p_spam=(position.p_spam or 0.0) if p_spam is None else p_spam,
         reported_as=reported_as,
-        opinion=second_opinion_from(position.second_opinion),
-    )
-
-
-def reported_review_at(connection: sa.Connection, position: Row, label: Label) -> datetime:
-    """Return the `review_at` of a comment that is reported now."""
-    query = sa.select(verdicts.c.p_spam).where(verdicts.c.comment_id == position.id)
-    p_spam: float | None = connection.scalar(query)
-    return review_at(
-        position.received_at,
-        mode=modes_of(connection, [position.site_id])[position.site_id],
-        outcome=Outcome(position.outcome) if position.outcome else None,
-        p_spam=p_spam or 0.0,
-        reported_as=label,
         opinion=second_opinion_from(position.second_opinion),
     )
 
@@ -98,7 +94,7 @@ def place_waiting(
 ) -> CommentId | None:
     """Place some of a site's waiting comments again; see `CommentStore.reposition`."""
     query = (
-        sa.select(*POSITION_COLUMNS, comments.c.p_spam)
+        sa.select(*POSITION_COLUMNS)
         .where(comments.c.site_id == site_id, waits_for_review, *wanted)
         .order_by(comments.c.id)
         .limit(limit)
@@ -115,15 +111,7 @@ def place_waiting(
         sa.update(comments)
         .where(comments.c.id == sa.bindparam("placed_id"))
         .values(review_at=sa.bindparam("placed_at")),
-        [
-            {
-                "placed_id": row.id,
-                "placed_at": review_at_of(
-                    row, mode=mode, outcome=Outcome(row.outcome), p_spam=row.p_spam
-                ),
-            }
-            for row in rows
-        ],
+        [{"placed_id": row.id, "placed_at": review_at_of(row, mode=mode)} for row in rows],
     )
     last: CommentId = rows[-1].id
     return last

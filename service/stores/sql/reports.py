@@ -16,7 +16,7 @@ from service.stores.sql.base.rows import Row, report_values
 from service.stores.sql.base.statements import insert_if_free
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
-from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of, reported_review_at
+from service.stores.sql.queue_position import POSITION_COLUMNS, modes_of, rank_of, review_at_of
 from service.stores.sql.schema.tables import comments, reports, sites
 
 
@@ -69,13 +69,14 @@ def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:
     if comment.reported_as == report.label.value or not _insert(connection, report):
         return False
     rank = rank_of(comment, reported_as=report.label)
+    mode = modes_of(connection, [comment.site_id])[comment.site_id]
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == comment.id)
         .values(
             reported_as=report.label.value,
             review_rank=rank,
-            review_at=reported_review_at(connection, comment, report.label),
+            review_at=review_at_of(comment, mode=mode, reported_as=report.label),
         )
     )
     if tell is not None and rank < REST_RANK == rank_of(comment):

@@ -10,8 +10,7 @@ from service.campaigns.traits import Traits
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery
-from service.domain.second_opinion import SecondOpinion
-from service.domain.verdict import Verdict
+from service.domain.verdict import SecondOpinion, Verdict
 from service.ports.decisions import Tell
 from service.stores.cursor import UNSURE_RANK
 from service.stores.sql.base.engine import reading, write

@@ -38,10 +38,17 @@ from service.domain.phrase import phrase_from, phrase_values
 from service.domain.report import Label, Report
 from service.domain.ruled_text import RuledText
 from service.domain.rules import Rule, SiteRules
-from service.domain.second_opinion import SecondOpinion
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.user import Preferences, Role, User
-from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal, WeightKind
+from service.domain.verdict import (
+    Outcome,
+    SecondOpinion,
+    Signal,
+    Span,
+    Verdict,
+    WeighedSignal,
+    WeightKind,
+)
 from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
 from service.stores.cursor import REST_RANK

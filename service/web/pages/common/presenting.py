@@ -15,9 +15,8 @@ from service.domain.decision import EDIT_POLICY, Action, Decision, Mode, Ruling
 from service.domain.normal_form import unescape
 from service.domain.phrase import Phrase
 from service.domain.report import Label
-from service.domain.second_opinion import SecondOpinion
 from service.domain.site import Site
-from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal, WeightKind
+from service.domain.verdict import Outcome, SecondOpinion, Span, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
