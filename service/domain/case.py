@@ -92,6 +92,22 @@ class Case:
         return self.withdrawn_at is None and (self.decision is None or self.is_appealed)
 
     @property
+    def is_explained(self) -> bool:
+        """Return True if the author may read why the comment is held or rejected.
+
+        Not while there is no verdict, and not of what the machine calls spam unless its site wants
+        that explained: nothing tells the two apart.
+        """
+        if self.verdict is None or self.withdrawn_at is not None or self.action is Action.PUBLISH:
+            return False
+        return self.verdict.outcome is not Outcome.SPAM or self.explains_spam
+
+    @property
+    def may_be_appealed(self) -> bool:
+        """Return True if the author may appeal, which they may once."""
+        return self.appeal is None and self.is_explained
+
+    @property
     def disputed(self) -> bool:
         """Return True if the newest report contradicts the verdict and no decision was made."""
         if not self.reports or self.decision is not None:

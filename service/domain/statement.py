@@ -1,4 +1,4 @@
-"""Which comments' authors may read why they are not shown, and the signed link to that."""
+"""The signed link by which an author reads why a comment is held or rejected."""
 
 from __future__ import annotations
 
@@ -7,27 +7,6 @@ from dataclasses import dataclass, field
 
 from service.domain.case import Case
 from service.domain.comment import Comment
-from service.domain.decision import Action
-from service.domain.verdict import Outcome
-
-MAX_APPEAL_CHARS = 500
-
-
-def is_explained(case: Case) -> bool:
-    """Return True if the author may read why a comment is held or rejected.
-
-    Not while there is no verdict, and not of what the machine calls spam unless its site wants that
-    explained: nothing tells the two apart.
-    """
-    verdict = case.verdict
-    if verdict is None or case.withdrawn_at is not None or case.action is Action.PUBLISH:
-        return False
-    return verdict.outcome is not Outcome.SPAM or case.explains_spam
-
-
-def may_appeal(case: Case) -> bool:
-    """Return True if the author may appeal, which they may once."""
-    return case.appeal is None and is_explained(case)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +18,7 @@ class StatementLinks:
 
     def url_of(self, case: Case) -> str | None:
         """Return the link that the site may show to the author, None where nothing is held."""
-        return self.url_of_comment(case.comment) if is_explained(case) else None
+        return self.url_of_comment(case.comment) if case.is_explained else None
 
     def url_of_comment(self, comment: Comment) -> str:
         """Return the link of a comment that is kept, whatever becomes of it.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from service.domain.backlog import Waiting
 from service.domain.digest import DigestPlan, HeldSpam, Written
-from service.web.edge.language import day_in_words, gettext, ngettext, noted, number, speaking
-
-_DAY = noted("d MMMM y")
+from service.web.edge.language import day_in_words, gettext, ngettext, number, speaking
 
 
 def write_digest(waiting: Waiting, held: HeldSpam, plan: DigestPlan, language: str) -> Written:
@@ -45,6 +43,6 @@ def _since(waits: str, waiting: Waiting, plan: DigestPlan) -> str:
     return gettext(
         "%(what)s, the oldest since %(day)s, %(time)s.",
         what=waits[:1].upper() + waits[1:],
-        day=day_in_words(oldest, _DAY),
+        day=day_in_words(oldest),
         time=f"{oldest:%H:%M}",
     )

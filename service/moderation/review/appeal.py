@@ -5,9 +5,10 @@ from __future__ import annotations
 import unicodedata
 
 from service.domain.case import Case
-from service.domain.statement import MAX_APPEAL_CHARS, may_appeal
 from service.moderation.admin.acts import make_act
 from service.ports.services import Services
+
+MAX_APPEAL_CHARS = 500
 
 
 def appeal(case: Case, text: str, services: Services) -> bool:
@@ -18,7 +19,7 @@ def appeal(case: Case, text: str, services: Services) -> bool:
     """
     words = text.replace("\r\n", "\n").strip()
     is_blank = not any(unicodedata.category(one)[0] in "LNPS" for one in words)
-    if is_blank or len(words) > MAX_APPEAL_CHARS or not may_appeal(case):
+    if is_blank or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:
         return False
     act = make_act(services.common, actor="author", act="appeal", subject=case.comment.id)
     return services.intake.reports.appeal(case.comment.id, words, act=act)

@@ -163,15 +163,16 @@ def percent(share: float) -> str:
     return gettext("%(number)s %%", number=written)
 
 
-def day_in_words(day: date, pattern: str) -> str:
+def day_in_words(day: date, pattern: str = noted("d MMMM y")) -> str:
     """Return a day by a pattern of UTS 35, which is a text with a translation like any other."""
     only_day = day.date() if isinstance(day, datetime) else day
     return _day(only_day, gettext(pattern), _locale())
 
 
 def register_language(app: Flask) -> None:
-    """Give templates `_()`, `ngettext()`, the filter `number` and `language`."""
-    app.add_template_filter(number)
+    """Give templates `_()`, `ngettext()`, `language`, and filters for numbers, days and phrases."""
+    for one in (number, day_in_words, said):
+        app.add_template_filter(one)
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension's own
         lambda message: _translations(current_language()).gettext(message),

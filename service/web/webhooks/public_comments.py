@@ -18,7 +18,7 @@ from service.moderation.telling.published import list_published
 from service.ports.services import CommonPorts, Services, TellingPorts
 from service.web.edge.auth import PUBLIC, open_to_all
 from service.web.edge.ids import is_id
-from service.web.edge.language import day_in_words, noted
+from service.web.edge.language import day_in_words
 from service.web.edge.reading import read_request
 from service.web.edge.sharing import may_frame
 from service.web.webhooks import static_form
@@ -26,7 +26,6 @@ from service.web.webhooks import static_form
 # How long what was withdrawn meanwhile may still be shown from a cache.
 _FRESH = "public, max-age=60"
 _MAX_PAGE = 10_000
-_DAY = noted("d MMMM y")
 
 
 class _Asked(BaseModel):
@@ -61,7 +60,7 @@ def blueprint(services: Services) -> Blueprint:
                 {
                     "shown": one,
                     "html": as_html(one.text),
-                    "day": day_in_words(one.at.date(), _DAY),
+                    "day": day_in_words(one.at),
                     "answers": one.reply_to if one.reply_to in names else None,
                     "answers_name": names.get(one.reply_to or ""),
                 }

@@ -13,19 +13,17 @@ from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Action
 from service.domain.errors import NotFoundError
-from service.domain.statement import MAX_APPEAL_CHARS, is_explained, may_appeal
-from service.moderation.review.appeal import appeal
+from service.moderation.review.appeal import MAX_APPEAL_CHARS, appeal
 from service.ports.services import Services
 from service.web.edge.auth import open_to_all
 from service.web.edge.ids import is_id
-from service.web.edge.language import day_in_words, gettext, noted
+from service.web.edge.language import gettext, noted
 from service.web.edge.reading import read_bounded
 from service.web.webhooks.payload import read_form
 from service.web.webhooks.visitors import page
 
 # 500 characters of four bytes each, as a form writes them, and the field's name.
 _MAX_BODY_BYTES = 8 * 1024
-_DAY = noted("d MMMM y")
 _STATES: Mapping[Action, str] = {
     Action.PUBLISH: noted("Your comment is accepted"),
     Action.HOLD: noted("Your comment is held"),
@@ -49,7 +47,7 @@ def add_statement_routes(public: Blueprint, services: Services) -> None:
         if appeal(case, text, services):
             return redirect(url_for("public.statement", token=token), HTTPStatus.SEE_OTHER)
         case = _find(token, services)
-        if may_appeal(case):
+        if case.may_be_appealed:
             return _show(case, HTTPStatus.UNPROCESSABLE_ENTITY, refused=text)
         return _show(case, HTTPStatus.CONFLICT)
 
@@ -72,7 +70,7 @@ def _find(token: str, services: Services) -> Case:
 def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None) -> Response:
     """Return the page; `refused` is what was typed and cannot be taken."""
     # One page for what is not judged yet and for spam that its site does not explain.
-    is_known = case.action is Action.PUBLISH or is_explained(case)
+    is_known = case.action is Action.PUBLISH or case.is_explained
     return page(
         "statement.html",
         status,
@@ -80,12 +78,10 @@ def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None
         case=case,
         title=gettext(_STATES[case.action] if is_known else noted("Your comment is not shown yet")),
         is_known=is_known,
-        ground=_ground_of(case) if is_explained(case) else None,
+        ground=_ground_of(case) if case.is_explained else None,
         by_person=case.decision is not None and is_by_person(case.decision),
-        may_appeal=may_appeal(case),
         refused=refused,
         max_chars=MAX_APPEAL_CHARS,
-        day_of=lambda moment: day_in_words(moment, _DAY),
     )
 
 

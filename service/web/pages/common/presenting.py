@@ -102,7 +102,6 @@ _WEAK = {
     INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
 }
 # How a day is written, in the letters of Unicode's date patterns (UTS 35).
-_DAY = noted("d MMMM y")
 _SHORT_DAY = noted("d MMM y")
 # A contribution smaller than the first changes the odds by less than a twentieth; one of the second
 # doubles them; one of the third makes them seven times as high or as low.
@@ -364,11 +363,9 @@ def tell_time(moment: datetime, now: datetime) -> Moment:
     moment = moment.astimezone(UTC)
     return Moment(
         short=_past(moment, now),
-        exact=gettext(
-            "%(day)s, %(time)s UTC", day=day_in_words(moment, _DAY), time=f"{moment:%H:%M:%S}"
-        ),
+        exact=gettext("%(day)s, %(time)s UTC", day=day_in_words(moment), time=f"{moment:%H:%M:%S}"),
         iso=moment.isoformat(timespec="seconds"),
-        day=day_in_words(moment, _DAY),
+        day=day_in_words(moment),
     )
 
 

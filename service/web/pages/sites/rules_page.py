@@ -18,7 +18,6 @@ from service.moderation.review.preview_rules import RulesPreview, preview_rules
 from service.ports.services import Services
 from service.scoring.rules import REASONS
 from service.web.api.schemas import Rules
-from service.web.edge.language import day_in_words, noted, said
 from service.web.edge.reading import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.common.marking import part_text
@@ -26,7 +25,6 @@ from service.web.pages.common.pages import moderator, needs
 from service.web.pages.sites.sites_page import managed_site
 
 _SAVED = "rules_saved"
-_DAY = noted("d MMMM y")
 # By field: the least and the greatest number, as the API's model has them.
 _LIMITS = {
     name: (schema["anyOf"][0]["minimum"], schema["anyOf"][0]["maximum"])
@@ -93,9 +91,7 @@ def _show(
         limits=_LIMITS,
         most_posts=MAX_RULED_POSTS,
         preview=preview,
-        since=preview and day_in_words(preview.since.date(), _DAY),
-        by_rule=preview
-        and [(said(REASONS[rule]), count) for rule, count in preview.by_rule.most_common()],
+        reasons=REASONS,
         saved=request.method == "GET" and session.pop(_SAVED, None) == site.id,
     )
     return html, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
