@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site, SiteSettings
@@ -15,7 +17,7 @@ from service.moderation.admin.sites import (
 )
 from service.moderation.review.preview_rules import preview_rules
 from service.moderation.telling.hooks import keep_form_hook
-from service.ports.services import CommonPorts, IntakePorts, Services, TellingPorts
+from service.ports.services import CommonPorts, Services, TellingPorts
 from service.web.api.answers import (
     FormAnswer,
     IssuedKeyAnswer,
@@ -51,7 +53,7 @@ def site_routes(services: Services) -> list[Route]:
             tag=_TAG,
             summary="Change settings",
             description="Fields that are left out stay as they are.",
-            view=lambda call: _change_settings(call, services.intake, services.common),
+            view=lambda call: _change_settings(call, services),
             body=SettingsRequest,
             answer=SiteAnswer,
             answered="The site with its new settings.",
@@ -76,7 +78,7 @@ def site_routes(services: Services) -> list[Route]:
                 "Rules make unsure what would be ham, never spam. What is left out is off. They "
                 "count for comments judged from now on."
             ),
-            view=lambda call: _set_rules(call, services.intake, services.common),
+            view=lambda call: _set_rules(call, services),
             body=Rules,
             answer=Rules,
             answered="The new rules.",
@@ -153,34 +155,35 @@ def site_routes(services: Services) -> list[Route]:
     ]
 
 
-def _change_settings(call: Call, intake: IntakePorts, common: CommonPorts) -> Reply:
-    given = call.body(SettingsRequest)
-    site = change_site_settings(
-        call.site.id,
-        lambda present: _merged(present, given),
-        intake,
-        common,
-        actor=_actor(call.site),
+def _change(call: Call, how: Callable[[SiteSettings], SiteSettings], services: Services) -> Site:
+    return change_site_settings(
+        call.site.id, how, services.intake, services.common, actor=_actor(call.site)
     )
+
+
+def _change_settings(call: Call, services: Services) -> Reply:
+    given = call.body(SettingsRequest)
+    site = _change(call, lambda present: _merged(present, given), services)
     return Reply(answer=SiteAnswer.from_value(site))
 
 
-def _set_rules(call: Call, intake: IntakePorts, common: CommonPorts) -> Reply:
+def _set_rules(call: Call, services: Services) -> Reply:
     rules = call.body(Rules).as_value()
-    site = change_site_settings(
-        call.site.id,
-        lambda present: replace(present, rules=rules),
-        intake,
-        common,
-        actor=_actor(call.site),
-    )
+    site = _change(call, lambda present: replace(present, rules=rules), services)
     return Reply(answer=Rules.from_value(site.settings.rules))
 
 
 def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
     """Return the settings after the change; a null is a choice for cutoffs only."""
-    ham = given.ham_cutoff if "ham_cutoff" in given.model_fields_set else present.ham_cutoff
-    spam = given.spam_cutoff if "spam_cutoff" in given.model_fields_set else present.spam_cutoff
+    chosen: dict[str, Any] = {
+        name: value
+        for name, value in given.model_dump(exclude_unset=True).items()
+        if value is not None or name in ("ham_cutoff", "spam_cutoff")
+    }
+    if "languages" in chosen:
+        chosen["languages"] = tuple(dict.fromkeys(chosen["languages"]))
+    ham = chosen.get("ham_cutoff", present.ham_cutoff)
+    spam = chosen.get("spam_cutoff", present.spam_cutoff)
     if ham is not None and spam is not None and ham > spam:
         problem = Problem(
             field="ham_cutoff",
@@ -188,24 +191,7 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
             remedy="send a ham_cutoff that is not above the spam_cutoff",
         )
         raise InvalidInputError([problem])
-    languages = present.languages if given.languages is None else tuple(given.languages)
-    return replace(
-        present,
-        mode=given.mode or present.mode,
-        ham_cutoff=ham,
-        spam_cutoff=spam,
-        languages=tuple(dict.fromkeys(languages)),
-        holds_unsure=present.holds_unsure if given.holds_unsure is None else given.holds_unsure,
-        reports_decide=(
-            present.reports_decide if given.reports_decide is None else given.reports_decide
-        ),
-        undo_seconds=present.undo_seconds if given.undo_seconds is None else given.undo_seconds,
-        rejects_campaigns=(
-            present.rejects_campaigns
-            if given.rejects_campaigns is None
-            else given.rejects_campaigns
-        ),
-    )
+    return replace(present, **chosen)
 
 
 def _set_form(call: Call, telling: TellingPorts, common: CommonPorts) -> Reply:

@@ -7,13 +7,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from service.domain.decision import Mode
+from service.domain.errors import InvalidInputError
 from service.domain.site import MAX_UNDO_SECONDS, SiteSettings
 from service.moderation.review.preview_cutoffs import find_cutoff_problems
-from service.web.edge.language import gettext
+from service.web.api.schemas import SettingsRequest
+from service.web.edge.language import gettext, noted
+from service.web.edge.reading import validate
+from service.web.edge.strict_json import Json
 
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,8}", re.ASCII)
-_MAX_LANGUAGES = 50
+_WRONG = {
+    "mode": noted("Choose one of the three."),
+    "languages": noted(
+        "Give at most 50 language tags such as en or pt-BR, with commas between them."
+    ),
+    "undo_seconds": noted("Give a whole number of seconds from 0 to %(most)s."),
+}
 # A percentage as people write it, with a comma too; bounded, as it comes from outside.
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
 _MAX_SHOWN_CHARS = 400
@@ -72,11 +80,16 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
     """Return what the form says; what it has no field for stays as it is at present."""
     ham, spam, problems = read_cutoffs(given, present)
     typed = {name: given.get(name, "").strip()[:_MAX_SHOWN_CHARS] for name in _FIELDS}
-    modes = {mode.value: mode for mode in Mode}
-    if typed["mode"] not in modes:
-        problems["mode"] = gettext("Choose one of the three.")
-    languages = _languages(given.get("languages", ""), problems)
-    undo_seconds = _undo_seconds(typed["undo_seconds"], problems)
+    tags = [tag for tag in re.split(r"[\s,;]+", given.get("languages", "")) if tag]
+    seconds = typed["undo_seconds"]
+    read: dict[str, Json] = {"mode": typed["mode"], "languages": [*dict.fromkeys(tags)]}
+    read["undo_seconds"] = int(seconds) if re.fullmatch("[0-9]{1,4}", seconds) else seconds
+    changes: dict[str, Any] = {name: bool(typed[name]) for name in _SWITCHES}
+    try:
+        changes |= validate(SettingsRequest, read).model_dump(exclude_unset=True)
+    except InvalidInputError as error:
+        for name in {one.field.partition(".")[0] for one in error.problems}:
+            problems[name] = gettext(_WRONG[name], most=MAX_UNDO_SECONDS)
     # A form that does not say what stood in it asks for all of it.
     was = {name: given[f"was_{name}"] for name in _FIELDS if f"was_{name}" in given}
     form = SiteForm(
@@ -89,17 +102,8 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
     )
     if problems:
         return form
-    switches: dict[str, Any] = {name: bool(typed[name]) for name in _SWITCHES}
-    settings = replace(
-        present,
-        mode=modes[typed["mode"]],
-        languages=languages,
-        undo_seconds=undo_seconds,
-        ham_cutoff=ham,
-        spam_cutoff=spam,
-        **switches,
-    )
-    return replace(form, settings=settings)
+    changes |= {"languages": tuple(changes["languages"]), "ham_cutoff": ham, "spam_cutoff": spam}
+    return replace(form, settings=replace(present, **changes))
 
 
 def read_cutoffs(
@@ -135,22 +139,3 @@ def _probability(typed: str) -> float | None:
         return None
     percent = float(typed.replace(",", "."))
     return percent / 100 if percent <= 100.0 else None
-
-
-def _languages(typed: str, problems: dict[str, str]) -> tuple[str, ...]:
-    tags = tuple(dict.fromkeys(re.split(r"[\s,;]+", typed.strip()))) if typed.strip() else ()
-    tags = tuple(tag for tag in tags if tag)
-    if len(tags) > _MAX_LANGUAGES or not all(_LANGUAGE.fullmatch(tag) for tag in tags):
-        problems["languages"] = gettext(
-            "Give at most 50 language tags such as en or pt-BR, with commas between them."
-        )
-    return tags
-
-
-def _undo_seconds(typed: str, problems: dict[str, str]) -> int:
-    if re.fullmatch(r"[0-9]{1,4}", typed, re.ASCII) and int(typed) <= MAX_UNDO_SECONDS:
-        return int(typed)
-    problems["undo_seconds"] = gettext(
-        "Give a whole number of seconds from 0 to %(most)s.", most=MAX_UNDO_SECONDS
-    )
-    return 0
