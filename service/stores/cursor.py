@@ -10,8 +10,6 @@ from datetime import UTC, datetime, timedelta
 from service.domain.case import Order
 from service.domain.comment import CommentId
 from service.domain.errors import InvalidInputError, Problem
-from service.domain.report import Label
-from service.domain.verdict import Outcome
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A cursor of ours is about 100 characters; anything far longer is not worth decoding.
@@ -35,32 +33,6 @@ class Place:
     rank: int
     at: datetime
     comment_id: CommentId
-
-
-def review_rank(
-    outcome: Outcome | None,
-    *,
-    audit: bool,
-    decided: bool,
-    reported_as: Label | None,
-    withdrawn: bool,
-    appealed: bool,
-) -> int:
-    """Return the review queue's part of a comment: appealed, unsure, to be checked, or the rest.
-
-    To be checked are the audit sample and what the newest report contradicts; `reported_as` is
-    that report's label. It says in one number what `Case.needs_review` says.
-    """
-    if outcome is None or withdrawn:
-        return REST_RANK
-    if appealed:
-        return APPEAL_RANK
-    if decided:
-        return REST_RANK
-    if outcome is Outcome.UNSURE:
-        return UNSURE_RANK
-    disputed = reported_as is not None and reported_as.value != outcome.value
-    return CHECK_RANK if audit or disputed else REST_RANK
 
 
 def encode_cursor(place: Place, order: Order) -> str:

@@ -12,7 +12,7 @@ from service.domain.decision import Mode
 from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.review_order import review_at
-from service.stores.cursor import APPEAL_RANK, review_rank
+from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.base.rows import Row, second_opinion_from, settings_from
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.schema.tables import (
@@ -47,19 +47,22 @@ def rank_of(
     reported_as: Label | None = None,
     appealed: bool | None = None,
 ) -> int:
-    """Return the `review_rank` of a comment of which this much changes now."""
-    if outcome is None and position.outcome is not None:
-        outcome = Outcome(position.outcome)
-    if reported_as is None and position.reported_as is not None:
-        reported_as = Label(position.reported_as)
-    return review_rank(
-        outcome,
-        audit=position.audit if audit is None else audit,
-        decided=position.decided if decided is None else decided,
-        reported_as=reported_as,
-        withdrawn=position.withdrawn_at is not None,
-        appealed=position.review_rank == APPEAL_RANK if appealed is None else appealed,
-    )
+    """Return the `review_rank` of a comment of which this much changes now.
+
+    To be checked are the audit sample and what the newest report contradicts; `reported_as` is
+    that report's label. It says in one number what `Case.needs_review` says.
+    """
+    outcome, reported_as = _judged(position, outcome), _reported(position, reported_as)
+    if outcome is None or position.withdrawn_at is not None:
+        return REST_RANK
+    if position.review_rank == APPEAL_RANK if appealed is None else appealed:
+        return APPEAL_RANK
+    if position.decided if decided is None else decided:
+        return REST_RANK
+    if outcome is Outcome.UNSURE:
+        return UNSURE_RANK
+    disputed = reported_as is not None and reported_as.value != outcome.value
+    return CHECK_RANK if disputed or (position.audit if audit is None else audit) else REST_RANK
 
 
 def review_at_of(
@@ -71,18 +74,22 @@ def review_at_of(
     reported_as: Label | None = None,
 ) -> datetime:
     """Return the `review_at` of a comment of which this much changes now."""
-    if outcome is None and position.outcome is not None:
-        outcome = Outcome(position.outcome)
-    if reported_as is None and position.reported_as is not None:
-        reported_as = Label(position.reported_as)
     return review_at(
         position.received_at,
         mode=mode,
-        outcome=outcome,
+        outcome=_judged(position, outcome),
         p_spam=(position.p_spam or 0.0) if p_spam is None else p_spam,
-        reported_as=reported_as,
+        reported_as=_reported(position, reported_as),
         opinion=second_opinion_from(position.second_opinion),
     )
+
+
+def _judged(position: Row, now: Outcome | None) -> Outcome | None:
+    return now or (Outcome(position.outcome) if position.outcome else None)
+
+
+def _reported(position: Row, now: Label | None) -> Label | None:
+    return now or (Label(position.reported_as) if position.reported_as else None)
 
 
 def place_waiting(
