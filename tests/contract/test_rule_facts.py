@@ -11,7 +11,7 @@ from service.domain.comment import Post, Sender
 from service.domain.decision import Ruling
 from service.domain.rules import Rule, RuleFacts, SiteRules
 from service.domain.verdict import Outcome
-from tests.factories import NOW, keep_all, make_comment, make_decision, make_verdict
+from tests.factories import NOW, keep_one, make_comment, make_decision
 
 DAY = timedelta(days=1)
 PERSON = SiteRules(hold_first_comment=True)
@@ -20,37 +20,35 @@ MARA = Sender(account_key="mara", before_rotation=Sender(account_key="an older k
 OTHER_POST = Post(url="https://blog.example/p/2")
 
 
-def keep(stores, outcome, ruling=None, *, account="mara", days=0, held_by=(), **changes):
-    sender = Sender(account_key=account)
-    comment = make_comment(sender=sender, received_at=NOW - days * DAY, **changes)
-    keep_all(stores.comments, comment)
-    verdict = make_verdict(comment.id, outcome, held_by=held_by)
-    stores.verdicts.add([verdict], audit=frozenset())
+def keep(stores, outcome, ruling=None, *, account="mara", days=0, **changes):
+    received, sender = NOW - days * DAY, Sender(account_key=account)
+    kept = keep_one(stores, outcome, sender=sender, received_at=received, **changes)
     if ruling:
-        stores.decisions.add(make_decision(f"d-{comment.id}", comment.id, ruling))
-    return comment
+        stores.decisions.add(make_decision(f"d-{kept}", kept, ruling))
+    return kept
 
 
 def test_an_authors_published_comments_count_and_the_first_comment_under_a_post(stores):
-    first = keep(stores, Outcome.HAM, days=9)
+    keep(stores, Outcome.HAM, days=9)
     keep(stores, Outcome.UNSURE, Ruling.APPROVE, days=8)
     keep(stores, Outcome.SPAM, Ruling.APPROVE, days=7, account="an older key")
     keep(stores, Outcome.HAM, Ruling.REJECT, days=20, post=OTHER_POST)
-    held = keep(stores, Outcome.UNSURE, days=20, held_by=(Rule.MANY_LINKS,), post=OTHER_POST)
-    gone = keep(stores, Outcome.HAM, days=50, post=OTHER_POST)
-    stores.comments.withdraw(gone.id, at=NOW)
+    held_by = (Rule.MANY_LINKS,)
+    held = keep(stores, Outcome.UNSURE, days=20, verdict={"held_by": held_by}, post=OTHER_POST)
+    stores.comments.withdraw(keep(stores, Outcome.HAM, days=50, post=OTHER_POST), at=NOW)
     there = make_comment(sender=MARA, post=OTHER_POST)
     stranger = make_comment(sender=Sender(account_key="nobody"))
     dated = make_comment(post=Post(published_at=NOW))
 
-    assert stores.cases.get(held.id).verdict.held_by == (Rule.MANY_LINKS,)
+    assert stores.cases.get(held).verdict.held_by == held_by
+    first, oldest = NOW - 9 * DAY, NOW - 50 * DAY
     assert stores.rule_facts.find([(one, BOTH) for one in (there, stranger, dated)]) == [
-        RuleFacts(approved=3, first_approved=first.received_at, post_seen=gone.received_at),
-        RuleFacts(post_seen=first.received_at),
+        RuleFacts(approved=3, first_approved=first, post_seen=oldest),
+        RuleFacts(post_seen=first),
         RuleFacts(),
     ]
     [earlier] = stores.rule_facts.find([(there, PERSON)], before=NOW - 8 * DAY)
-    assert earlier == RuleFacts(approved=1, first_approved=first.received_at)
+    assert earlier == RuleFacts(approved=1, first_approved=first)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,11 @@ Advertisers praise, add one true nuance, and then name what they sell; regulars 
 a talk, a blog or an employer of their own. `account_sequences.jsonl` holds the remarks of each
 language, then an account a line: `own` says at which place which comment stands instead of a
 remark, `approved` how many of the first comments a moderator approves besides what is held.
-The rules were written in sight of one half, drawn by digest, alone.
+The rules were written without sight of the half that is `kept`, drawn by digest.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,9 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from service.domain.comment import Author, Comment, Post
-from service.domain.decision import Decision, Ruling
-from service.domain.sender import make_sender
+from service.domain.comment import Author, Comment, Post, Sender
+from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from service.learning.judging import make_example
 from service.learning.taught import Taught
@@ -30,7 +28,7 @@ from service.ports.models import JudgingModel
 from service.scoring.inputs import model_input
 from service.signals.judged_text import judged_text
 from service.stores.files.model_versions import ModelVersions
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, make_comment, make_decision
 from tests.fakes import FixedClassifier
 from tests.in_memory import MemoryHistoryStore
 
@@ -39,16 +37,12 @@ _LINES = [
     for line in Path(__file__).with_name("account_sequences.jsonl").read_text("utf-8").splitlines()
 ]
 ACCOUNTS = [line for line in _LINES if "kind" in line]
+_BY_OWNER = {"hand": Hand.OWNER, "teacher": "ada", "audited": False, "audit_share": 0.0, "salt": 7}
 REMARKS = {line["lang"]: line["remarks"] for line in _LINES if "remarks" in line}
 
 
-def _drawn(line: dict) -> str:
-    return hashlib.sha256(f"{line['kind']} {line['name']}".encode()).hexdigest()
-
-
 def half(kind: str, *, kept: bool) -> list[dict]:
-    drawn = sorted((line for line in ACCOUNTS if line["kind"] == kind), key=_drawn)
-    return drawn[15:] if kept else drawn[:15]
+    return [line for line in ACCOUNTS if (line["kind"], line["kept"]) == (kind, kept)]
 
 
 def comments_of(account: dict) -> Iterator[tuple[Comment, bool]]:
@@ -61,18 +55,11 @@ def comments_of(account: dict) -> Iterator[tuple[Comment, bool]]:
             text,
             post=Post(title=title),
             author=Author(name=account["name"], account_id="u-7"),
+            sender=Sender(account_key="account", email_key="email", name_key="name"),
             language=account["lang"],
             received_at=NOW + timedelta(days=3 * place),
         )
-        sender = make_sender(
-            address=None,
-            email="u-7@example.org",
-            name=account["name"],
-            secret=b"s",
-            site_id=SITE,
-            account_id="u-7",
-        )
-        yield replace(comment, sender=sender), own is not None
+        yield comment, own is not None
 
 
 @pytest.fixture(scope="module")
@@ -95,25 +82,9 @@ def judge(account: dict, model: JudgingModel) -> list[Outcome]:
         if is_own:
             found.append(verdict.outcome)
         elif verdict.outcome is not Outcome.HAM or place < account["approved"]:
-            decision = Decision(
-                id=f"d{place}",
-                comment_id=comment.id,
-                ruling=Ruling.APPROVE,
-                decided_by="ada",
-                decided_at=now,
-            )
+            decision = make_decision(f"d{place}", comment.id, Ruling.APPROVE, decided_at=now)
             history.learn(decision.id, comment, Ruling.APPROVE, at=now)
-            example = make_example(
-                place + 1,
-                comment,
-                verdict,
-                decision,
-                hand=Hand.OWNER,
-                teacher="ada",
-                audited=False,
-                audit_share=0.02,
-                salt=7,
-            )
+            example = make_example(place + 1, comment, verdict, decision, **_BY_OWNER)
             taught = taught.after([example])
     return found
 
