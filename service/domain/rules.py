@@ -18,7 +18,6 @@ class Rule(StrEnum):
     NEWCOMER_LINKS = "newcomer_links"
     OLD_POST = "old_post"
     MANY_LINKS = "many_links"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,24 +25,20 @@ REASONS = {
     Rule.OLD_POST: Phrase("the post is too old"),
     Rule.PREMODERATED_POST: Phrase("all comments on this post are moderated first"),
     Rule.CLOSED_POST: Phrase("comments on this post are closed"),
-    Rule.UNKNOWN: Phrase("a rule needs its author's or post's past, which could not be read"),
 }
 
 
-def apply_rules(
-    verdict: Verdict, comment: Comment, rules: SiteRules, facts: RuleFacts | None
-) -> Verdict:
+def apply_rules(verdict: Verdict, comment: Comment, rules: SiteRules, facts: RuleFacts) -> Verdict:
     """Return the verdict, unsure instead of ham where a rule holds the comment.
 
-    Without `facts`, which could not be read, a rule that needs them holds. An allow entry of the
-    moderators and an edit by staff stand above all but the rules of a post.
+    An allow entry of the moderators and an edit by staff stand above all but the rules of a post.
     """
     held_by = _find_rules(verdict, comment, rules, facts) if verdict.outcome is Outcome.HAM else ()
     return replace(verdict, outcome=Outcome.UNSURE, held_by=held_by) if held_by else verdict
 
 
 def _find_rules(
-    verdict: Verdict, comment: Comment, rules: SiteRules, facts: RuleFacts | None
+    verdict: Verdict, comment: Comment, rules: SiteRules, facts: RuleFacts
 ) -> tuple[Rule, ...]:
     page = _page(comment.post.url)
     if page and page in map(_page, rules.closed_posts):
@@ -52,18 +48,15 @@ def _find_rules(
     entry, now = verdict.instruction, verdict.judged_at
     if comment.edit is Edit.BY_STAFF or (entry and entry.effect is Effect.ALLOW):
         return ()
-    if facts is None and (rules.need_person or rules.max_post_days):
-        return (Rule.UNKNOWN,)
-    known = facts or RuleFacts()
     asks_links = rules.link_min_approved or rules.link_min_days or rules.max_links is not None
     links = len(view_of(comment).links) if asks_links else 0
-    is_new = known.approved < (rules.link_min_approved or 0) or now - (
-        known.first_approved or now
+    is_new = facts.approved < (rules.link_min_approved or 0) or now - (
+        facts.first_approved or now
     ) < timedelta(days=rules.link_min_days or 0)
-    post_age = now - (comment.post.published_at or known.post_seen or now)
+    post_age = now - (comment.post.published_at or facts.post_seen or now)
     holds = {
         Rule.FIRST_COMMENT: rules.hold_first_comment
-        and not known.approved
+        and not facts.approved
         and comment.edit not in _OF_KNOWN,
         Rule.NEWCOMER_LINKS: links and is_new,
         Rule.MANY_LINKS: rules.max_links is not None and links > rules.max_links,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 
 from flask import Flask
 from flask.testing import FlaskClient
@@ -78,6 +79,12 @@ def signed_in(services: Services, name: str = "Ola", app: Flask | None = None) -
     client = (app or make_app(services)).test_client()
     assert sign_in(client, name).status_code == 303
     return client
+
+
+def restrict(services: Services, name: str = "Ola", **changes) -> None:
+    """Change what a moderator may do or see."""
+    user = services.accounts.users.find(name)
+    services.accounts.users.replace(replace(user, **changes))
 
 
 def keep(

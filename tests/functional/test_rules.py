@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
 from service.domain.report import Label
 from service.domain.rules import SiteRules
 from service.domain.user import Role
@@ -17,7 +16,7 @@ from service.moderation.telling.plain_answer import plain_answer
 from service.web.edge.moments import write_moment
 from tests.factories import NOW, SITE
 from tests.fakes import FixedClassifier
-from tests.functional.moderators import signed_in, token_of, words
+from tests.functional.moderators import restrict, signed_in, token_of, words
 
 URL = "https://blog.example/p/1"
 PAGE = f"/sites/{SITE}/rules"
@@ -35,13 +34,8 @@ def classifier():
 @pytest.fixture
 def client(services, app):
     client = signed_in(services, app=app)
-    restrict(services, Role.OWNER)
+    restrict(services, role=Role.OWNER)
     return client
-
-
-def restrict(services, role):
-    [user] = services.accounts.users.all()
-    services.accounts.users.replace(replace(user, role=role))
 
 
 def judged(api, **comment):
@@ -144,18 +138,8 @@ def test_everything_wrong_is_named_and_nothing_is_set(api, services, client):
 
 def test_only_those_who_manage_the_site_see_and_set_them(services, client, stranger):
     assert client.post(PAGE, data={"max_links": "1"}).status_code == 403
-    restrict(services, Role.MODERATOR)
+    restrict(services, role=Role.MODERATOR)
     assert client.get(PAGE).status_code == 403
     assert post(client, act="save", max_links="1").status_code == 403
     assert stranger.put("/v1/site/rules", json={}).status_code == 401
     assert services.common.sites.get(SITE).settings.rules == SiteRules()
-
-
-def test_what_rules_need_and_cannot_be_read_holds(api, services, monkeypatch):
-    def away(_judged):
-        raise StoreUnavailableError("the database is away")
-
-    api.put("/v1/site/rules", json={"hold_first_comment": True})
-    monkeypatch.setattr(services.judging.rule_facts, "find", away)
-
-    assert judged(api)["verdict"]["held_by"] == ["unknown"]

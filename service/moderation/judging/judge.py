@@ -13,7 +13,6 @@ from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import History
-from service.domain.rules import RuleFacts
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.judging.attempts import AttemptCount
@@ -121,7 +120,8 @@ def _try_batch(
         counting.begin(attempts, services.intake)
         judged = [_unjudgeable(attempt, services.judging, services.common) for attempt in attempts]
     else:
-        taught, facts = services.learning.taught(), _gather_facts(attempts, services.judging)
+        taught = services.learning.taught()
+        facts = services.judging.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])
         counting.begin(attempts, services.intake)
         comments = [a.comment for a in attempts]
         histories = _gather(comments, services)
@@ -186,15 +186,6 @@ def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History
     except StoreUnavailableError:
         log.warning("histories are away, verdicts are degraded", extra={"comments": len(comments)})
     return None
-
-
-def _gather_facts(attempts: Sequence[Attempt], judging: JudgingPorts) -> list[RuleFacts | None]:
-    """Return what the sites' rules need to know of each comment, None where it cannot be read."""
-    try:
-        return [*judging.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])]
-    except StoreUnavailableError:
-        log.warning("what rules need is away, they hold", extra={"comments": len(attempts)})
-        return [None] * len(attempts)
 
 
 def _store(

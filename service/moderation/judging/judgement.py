@@ -84,7 +84,7 @@ def judge_with_outputs(
     book: EntryBook | None,
     taught: Taught | None,
     timer: StageTimer,
-    facts: Sequence[RuleFacts | None] = (),
+    facts: Sequence[RuleFacts] = (),
 ) -> list[Judged]:
     """Return what `judge_comments` does, with the classifier's answers; tell `timer`.
 

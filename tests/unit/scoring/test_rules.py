@@ -26,9 +26,6 @@ STAFF = {"edit": Edit.BY_STAFF}
 FIRST = SiteRules(hold_first_comment=True)
 OLD = SiteRules(max_post_days=9)
 CLOSED = SiteRules(closed_posts=("http://www.Blog.example/p/1/#comments",))
-ALLOW = Instruction(
-    entry_id="e1", effect=Effect.ALLOW, kind=EntryKind.EMAIL, label=None, reason="Ours"
-)
 
 
 @pytest.mark.parametrize(
@@ -42,15 +39,14 @@ ALLOW = Instruction(
         (SiteRules(link_min_days=31), NEW, LINK, Rule.NEWCOMER_LINKS),
         (SiteRules(link_min_approved=3, link_min_days=30), KNOWN, LINK, None),
         (SiteRules(link_min_approved=4), NEW, {}, None),
-        (SiteRules(max_links=0), None, QUOTED, Rule.MANY_LINKS),
+        (SiteRules(max_links=0), NEW, QUOTED, Rule.MANY_LINKS),
         (SiteRules(max_links=1), KNOWN, LINK, None),
         (OLD, replace(KNOWN, post_seen=NOW), DATED, Rule.OLD_POST),
         (OLD, SEEN, {}, Rule.OLD_POST),
         (OLD, SEEN, {"post": Post(url=URL, published_at=NOW)}, None),
         (OLD, KNOWN, {"post": Post()}, None),
-        (OLD, None, {}, Rule.UNKNOWN),
         (SiteRules(max_post_days=10), KNOWN, DATED, None),
-        (CLOSED, None, STAFF, Rule.CLOSED_POST),
+        (CLOSED, NEW, STAFF, Rule.CLOSED_POST),
         (CLOSED, KNOWN, {"post": Post()}, None),
         (SiteRules(closed_posts=(f"{URL}2", "https://blog.example")), KNOWN, {}, None),
     ],
@@ -65,8 +61,9 @@ def test_a_rule_makes_unsure_what_would_be_ham_alone(rules, facts, changes, held
 
 
 def test_an_allow_entry_stands_above_rules_but_not_above_those_of_its_post():
+    allow = {"effect": Effect.ALLOW, "kind": EntryKind.EMAIL, "label": None, "reason": "Ours"}
     comment = make_comment()
-    verdict = make_verdict(comment.id, Outcome.HAM, instruction=ALLOW)
+    ham = make_verdict(comment.id, Outcome.HAM, instruction=Instruction(entry_id="e1", **allow))
 
-    assert apply_rules(verdict, comment, FIRST, NEW) == verdict
-    assert apply_rules(verdict, comment, CLOSED, NEW).held_by == (Rule.CLOSED_POST,)
+    assert apply_rules(ham, comment, FIRST, NEW) == ham
+    assert apply_rules(ham, comment, CLOSED, NEW).held_by == (Rule.CLOSED_POST,)
