@@ -36,11 +36,6 @@ class SiteRules:
     premoderated_posts: tuple[str, ...] = ()
     closed_posts: tuple[str, ...] = ()
 
-    @property
-    def need_person(self) -> bool:
-        """Return True if a rule depends on what a comment's author wrote here before."""
-        return self.hold_first_comment or bool(self.link_min_approved or self.link_min_days)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleFacts:

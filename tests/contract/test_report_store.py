@@ -32,49 +32,23 @@ def to_review(stores) -> list[CommentId]:
     everything = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=100)
     queue = [case.comment.id for case in page.cases]
     assert queue == [case.comment.id for case in everything.cases if case.needs_review]
-    paged, cursor = [], None
-    while page.next_cursor or not paged:
-        page = stores.cases.page(waiting, order=Order.REVIEW, cursor=cursor, limit=1)
-        paged += [case.comment.id for case in page.cases] or [None]
-        cursor = page.next_cursor
-    assert paged == (queue or [None])
     assert stores.cases.count(waiting) == len(queue)
     return queue
 
 
-def test_a_report_comes_back_as_it_was(stores):
-    kept = keep_one(stores, Outcome.SPAM)
-    report = make_report(kept, reported_by="Zoë from the front desk ☎")
-
-    is_new = stores.reports.add(report)
-
-    assert is_new
-    assert stores.cases.get(kept).reports == (report,)
-
-
-def test_a_report_that_says_the_same_as_the_newest_changes_nothing(stores):
-    kept = keep_one(stores, Outcome.SPAM)
-    first = make_report(kept)
-    stores.reports.add(first)
-
-    is_new = stores.reports.add(make_report(kept, reported_by="somebody else"))
-
-    assert not is_new
-    assert stores.cases.get(kept).reports == (first,)
-
-
-def test_a_report_of_a_known_id_changes_nothing(stores):
+def test_a_report_that_says_what_the_newest_says_or_has_a_known_id_changes_nothing(stores):
     kept = keep_one(stores, Outcome.HAM)
     unseen = make_report(None)
-    first = make_report(kept, Label.HAM)
+    first = make_report(kept, Label.HAM, reported_by="Zoë from the front desk ☎")
 
     answers = [
         *(stores.reports.add(unseen) for _ in range(2)),
         stores.reports.add(first),
+        stores.reports.add(make_report(kept, Label.HAM, reported_by="somebody else")),
         stores.reports.add(make_report(kept, Label.SPAM, id=first.id)),
     ]
 
-    assert answers == [True, False, True, False]
+    assert answers == [True, False, True, False, False]
     assert stores.cases.get(kept).reports == (first,)
     assert to_review(stores) == []
 
@@ -108,14 +82,7 @@ def test_a_report_brings_the_comment_before_a_moderator_if_it_contradicts_the_ve
     assert to_review(stores) == ([kept] if contradicts else [])
     assert stores.cases.get(kept).disputed is contradicts
     assert stores.cases.get(kept).reports
-
-
-def test_who_takes_a_report_back_takes_the_comment_from_the_queue(stores):
-    kept = keep_one(stores, Outcome.SPAM)
-    stores.reports.add(make_report(kept, Label.HAM))
-
-    stores.reports.add(make_report(kept, Label.SPAM))
-
+    stores.reports.add(make_report(kept, Label(outcome.value)))
     assert to_review(stores) == []
 
 

@@ -62,7 +62,9 @@ class ReportStore:
 
 def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:
     if report.comment_id is None:
-        _refuse_unknown_site(connection, report)
+        if connection.scalar(sa.select(sites.c.id).where(sites.c.id == report.site_id)) is None:
+            msg = f"there is no site {report.site_id!r}"
+            raise NotFoundError(msg)
         return _insert(connection, report)
     is_of_site = comments.c.site_id == report.site_id
     comment = _lock_comment(connection, report.comment_id, is_of_site)
@@ -87,12 +89,6 @@ def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:
 def _insert(connection: sa.Connection, report: Report) -> bool:
     statement = insert_if_free(connection, reports).returning(reports.c.seq)
     return bool(connection.execute(statement, [report_values(report)]).all())
-
-
-def _refuse_unknown_site(connection: sa.Connection, report: Report) -> None:
-    if connection.scalar(sa.select(sites.c.id).where(sites.c.id == report.site_id)) is None:
-        msg = f"there is no site {report.site_id!r}"
-        raise NotFoundError(msg)
 
 
 def _lock_comment(

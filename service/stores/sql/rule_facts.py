@@ -53,7 +53,8 @@ class RuleFactStore:
             one.account_key
             for comment, rules in judged
             for one in comment.sender.generations
-            if rules.need_person and one.account_key
+            if one.account_key
+            and (rules.hold_first_comment or rules.link_min_approved or rules.link_min_days)
         }
         posts = {
             (comment.site_id, comment.post.url)

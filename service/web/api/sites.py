@@ -119,7 +119,9 @@ def site_routes(services: Services) -> list[Route]:
             name="list_keys",
             tag=_KEYS,
             summary="List the site's keys",
-            view=lambda call: _list_keys(call, services.common),
+            view=lambda call: Reply(
+                answer=KeyList(keys=services.common.sites.list_keys(call.site.id))
+            ),
             answer=KeyList,
             answered="All keys, without their secrets.",
         ),
@@ -197,11 +199,6 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
 def _set_form(call: Call, telling: TellingPorts, common: CommonPorts) -> Reply:
     hook = keep_form_hook(call.site.id, telling, common, actor=_actor(call.site))
     return Reply(answer=FormAnswer(hook_id=hook.id, script=f"/public/{hook.id}/form.js"))
-
-
-def _list_keys(call: Call, common: CommonPorts) -> Reply:
-    keys = common.sites.list_keys(call.site.id)
-    return Reply(answer=KeyList(keys=keys))
 
 
 def _issue_key(call: Call, common: CommonPorts) -> Reply:

@@ -28,10 +28,10 @@ from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.reading import validate
 from service.web.edge.sharing import host_of, shared_with
 from service.web.edge.strict_json import Json, parse
+from service.web.webhooks import visitors
 from service.web.webhooks.answers import as_json
 from service.web.webhooks.payload import FORM, read_form
 from service.web.webhooks.received import Adapter, Received, Tools
-from service.web.webhooks.visitors import thank, wants_page
 
 log = logging.getLogger(__name__)
 
@@ -228,14 +228,15 @@ def _put(document: dict[str, Json], path: str, value: Json) -> None:
 
 def _thank(fields: Mapping[str, Json], received: Received, *, statement_url: str) -> Response:
     """Return the visitor to the site's own page if the form names one, otherwise say thanks."""
-    if received.media_type == _JSON or not wants_page(received.headers.get("Accept", "")):
+    if received.media_type == _JSON or not visitors.wants_page(received.headers.get("Accept", "")):
         return as_json({"status": "received", "statement_url": statement_url}, 202)
     target = fields.get("redirect")
     if isinstance(target, str) and _is_own_page(target, received.site):
         return Response(status=303, headers={"Location": target})
     page = fields.get("post.url") or received.headers.get("Referer")
-    is_own = isinstance(page, str) and _is_own_page(page, received.site)
-    return thank(back_to=str(page) if is_own else None, statement_url=statement_url)
+    back_to = page if isinstance(page, str) and _is_own_page(page, received.site) else None
+    template = "visitor_thanked.html"
+    return visitors.page(template, 202, back_to=back_to, statement_url=statement_url)
 
 
 def _is_own_page(target: str, site: Site) -> bool:

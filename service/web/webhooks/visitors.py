@@ -91,12 +91,6 @@ def wants_page(accept: str) -> bool:
     return accepted.best_match(["application/json", "text/html"]) == "text/html"
 
 
-def thank(*, back_to: str | None, statement_url: str | None) -> Response:
-    """Return a page that thanks for a comment, with ways to the site's page and the statement."""
-    template, status = "visitor_thanked.html", HTTPStatus.ACCEPTED
-    return page(template, status, back_to=back_to, statement_url=statement_url)
-
-
 def refuse(document: ProblemAnswer) -> Response:
     """Return a page that says why a comment was refused and what the visitor can do about it."""
     title, advice = _REFUSED.get(HTTPStatus(document.status), _UNFORESEEN)
