@@ -69,11 +69,11 @@ def keep_all(store, *comments: Comment, lane: Lane = Lane.BULK) -> list[Added]:
 
 
 def keep_one(
-    stores, outcome: Outcome | None = None, *, audit: bool = False, verdict=None, **changes
+    stores, outcome: Outcome | None = None, *, audit=False, verdict=None, lane=Lane.BULK, **changes
 ) -> CommentId:
     """Keep a comment, judged so if an outcome is given, and return its id."""
     comment = make_comment(**changes)
-    keep_all(stores.comments, comment)
+    keep_all(stores.comments, comment, lane=lane)
     if outcome is not None:
         made = make_verdict(comment.id, outcome, **(verdict or {}))
         stores.verdicts.add([made], audit=frozenset([comment.id] if audit else []))

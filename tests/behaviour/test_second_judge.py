@@ -154,8 +154,6 @@ def test_what_is_certain_decided_withdrawn_or_behind_others_is_not_asked_about()
     second.run()
 
     assert asked == []
-    late = SecondOpinion(outcome=Outcome.HAM, reason="It came too late.")
-    assert not services.judging.verdicts.add_opinion(decided.comment_id, late)
 
 
 def test_a_judge_that_fails_is_left_alone_for_longer_each_time_and_asked_thrice():

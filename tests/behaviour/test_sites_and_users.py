@@ -7,7 +7,6 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.case import CaseFilter, Order
 from service.domain.decision import Mode
 from service.domain.errors import (
     ConflictError,
@@ -31,6 +30,7 @@ from service.moderation.admin.users import (
 )
 from tests.factories import SITE, keep_all, make_comment, make_verdict
 from tests.fakes import FixedClock, make_services
+from tests.functional.moderators import review_queue
 
 
 @pytest.fixture
@@ -157,10 +157,7 @@ def test_a_new_mode_reorders_what_waits():
         actor="test",
     )
 
-    page = services.review.cases.page(
-        CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=5
-    )
-    assert [case.comment.id for case in page.cases] == kept[::-1]
+    assert [one.id for one in review_queue(services)] == kept[::-1]
 
 
 def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_set(services):

@@ -8,26 +8,11 @@ from service.domain.backlog import ReviewPart, Waiting
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
 from service.domain.verdict import Outcome
-from tests.factories import (
-    NOW,
-    add_appeal,
-    keep_all,
-    make_comment,
-    make_delivery,
-    make_report,
-    make_verdict,
-)
+from tests.factories import NOW, add_appeal, keep_one, make_delivery, make_report
 
 
-def keep(stores, *, minutes: int = 0, lane: Lane = Lane.BULK) -> CommentId:
-    comment = make_comment(received_at=NOW - timedelta(minutes=minutes))
-    keep_all(stores.comments, comment, lane=lane)
-    return comment.id
-
-
-def judge(stores, comment_id: CommentId, outcome: Outcome, *, audit: bool = False) -> None:
-    verdict = make_verdict(comment_id, outcome)
-    stores.verdicts.add([verdict], audit=frozenset([comment_id] if audit else []))
+def keep(stores, outcome: Outcome | None = None, *, minutes: int = 0, **changes) -> CommentId:
+    return keep_one(stores, outcome, received_at=NOW - timedelta(minutes=minutes), **changes)
 
 
 def test_of_nothing_there_is_none_and_nothing_is_the_oldest(stores):
@@ -44,7 +29,7 @@ def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
     keep(stores, minutes=3, lane=Lane.INTERACTIVE)
     keep(stores, minutes=9, lane=Lane.INTERACTIVE)
     keep(stores, minutes=5)
-    judge(stores, keep(stores, minutes=60), Outcome.HAM)
+    keep(stores, Outcome.HAM, minutes=60)
     stores.comments.withdraw(keep(stores, minutes=70), at=NOW)
 
     unjudged = stores.backlog.count().unjudged
@@ -57,16 +42,12 @@ def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
 
 
 def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
-    judge(stores, keep(stores, minutes=1), Outcome.UNSURE)
-    judge(stores, keep(stores, minutes=8), Outcome.UNSURE)
-    judge(stores, keep(stores, minutes=4), Outcome.HAM, audit=True)
-    disputed = keep(stores, minutes=6)
-    judge(stores, disputed, Outcome.SPAM)
-    stores.reports.add(make_report(disputed))
-    appealed = keep(stores, minutes=90)
-    judge(stores, appealed, Outcome.SPAM)
-    add_appeal(stores, appealed)
-    judge(stores, keep(stores, minutes=7), Outcome.SPAM)
+    keep(stores, Outcome.UNSURE, minutes=1)
+    keep(stores, Outcome.UNSURE, minutes=8)
+    keep(stores, Outcome.HAM, minutes=4, audit=True)
+    stores.reports.add(make_report(keep(stores, Outcome.SPAM, minutes=6)))
+    add_appeal(stores, keep(stores, Outcome.SPAM, minutes=90))
+    keep(stores, Outcome.SPAM, minutes=7)
 
     review = stores.backlog.count().review
 
@@ -95,11 +76,9 @@ def test_messages_are_counted_while_they_are_tried_and_when_they_were_given_up(s
 
 
 def test_the_oldest_kept_is_judged_and_has_its_words(stores):
-    withdrawn = keep(stores, minutes=90)
-    judge(stores, withdrawn, Outcome.SPAM)
-    stores.comments.withdraw(withdrawn, at=NOW)
-    judge(stores, keep(stores, minutes=40), Outcome.HAM)
-    judge(stores, keep(stores, minutes=50), Outcome.SPAM)
+    stores.comments.withdraw(keep(stores, Outcome.SPAM, minutes=90), at=NOW)
+    keep(stores, Outcome.HAM, minutes=40)
+    keep(stores, Outcome.SPAM, minutes=50)
     keep(stores, minutes=99)
 
     assert stores.backlog.count().oldest_kept == NOW - timedelta(minutes=50)

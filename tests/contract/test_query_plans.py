@@ -65,17 +65,12 @@ def search(line: str, site_ids: tuple[str, ...] | None = None) -> Callable[[SqlS
     return ask
 
 
+_RULED = make_comment(sender=Sender(account_key="a"), site_id=SITES[0])
+_RULES = SiteRules(hold_first_comment=True, max_post_days=9)
 ASKED: dict[str, Callable[[SqlStores], object]] = {
     "queue": queue_pages,
     "queue counted": lambda s: s.cases.count(_QUEUE),
-    "what rules need": lambda s: s.rule_facts.find(
-        [
-            (
-                make_comment(sender=Sender(account_key="a"), site_id=SITES[0]),
-                SiteRules(hold_first_comment=True, max_post_days=9),
-            )
-        ]
-    ),
+    "what rules need": lambda s: s.rule_facts.find([(_RULED, _RULES)]),
     "queue of one site counted": lambda s: s.cases.count(
         CaseFilter(needs_review=True, site_ids=SITES[:1])
     ),

@@ -12,17 +12,11 @@ from service.domain.case import CaseFilter
 from service.domain.comment import CommentId
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from tests.factories import keep_all, make_comment, make_delivery, make_signal, make_verdict
-
-
-def keep(stores, number: int) -> list[CommentId]:
-    comments = [make_comment() for _ in range(number)]
-    keep_all(stores.comments, *comments)
-    return [comment.id for comment in comments]
+from tests.factories import keep_one, make_delivery, make_signal, make_verdict
 
 
 def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores):
-    (kept,) = keep(stores, 1)
+    kept = keep_one(stores)
     weighed = tuple(
         WeighedSignal(
             signal=make_signal(
@@ -73,7 +67,7 @@ def instructed(label: str | None) -> Instruction:
     ids=["instructed", "of an erased label", "degraded"],
 )
 def test_a_verdict_that_lacks_or_follows_something_comes_back_as_it_was(stores, told):
-    (kept,) = keep(stores, 1)
+    kept = keep_one(stores)
     verdict = make_verdict(kept, **told)
 
     stores.verdicts.add([verdict], audit=frozenset())
@@ -82,7 +76,7 @@ def test_a_verdict_that_lacks_or_follows_something_comes_back_as_it_was(stores, 
 
 
 def test_the_first_verdict_stays_untouched(stores):
-    judged, fresh = keep(stores, 2)
+    judged, fresh = keep_one(stores), keep_one(stores)
     first = make_verdict(judged, Outcome.HAM)
     stores.verdicts.add([first], audit=frozenset())
 
@@ -97,7 +91,7 @@ def test_the_first_verdict_stays_untouched(stores):
 
 
 def test_what_was_stored_is_answered_in_the_order_it_was_given_without_what_is_not_kept(stores):
-    ids = keep(stores, 30)[::-1]
+    ids = [keep_one(stores) for _ in range(30)][::-1]
     given = [*ids[:9], CommentId("no"), *ids[9:]]
 
     stored = stores.verdicts.add([make_verdict(one) for one in given], audit=frozenset())
@@ -106,7 +100,7 @@ def test_what_was_stored_is_answered_in_the_order_it_was_given_without_what_is_n
 
 
 def test_the_audit_sample_is_marked(stores):
-    sampled, other = keep(stores, 2)
+    sampled, other = keep_one(stores), keep_one(stores)
 
     stores.verdicts.add(
         [make_verdict(sampled, Outcome.HAM), make_verdict(other, Outcome.HAM)],
@@ -119,7 +113,7 @@ def test_the_audit_sample_is_marked(stores):
 
 
 def test_of_several_judges_of_one_comment_exactly_one_is_heard(stores):
-    ids = keep(stores, 20)
+    ids = [keep_one(stores) for _ in range(20)]
     together = threading.Barrier(4, timeout=30)
 
     def judge(number: int) -> list[CommentId]:
@@ -142,7 +136,7 @@ def test_of_several_judges_of_one_comment_exactly_one_is_heard(stores):
 
 
 def test_judges_whose_batches_cross_do_not_hinder_each_other(stores):
-    ids = keep(stores, 40)
+    ids = [keep_one(stores) for _ in range(40)]
 
     def judge(number: int) -> list[CommentId]:
         order = ids if number % 2 else ids[::-1]
@@ -155,7 +149,7 @@ def test_judges_whose_batches_cross_do_not_hinder_each_other(stores):
 
 
 def test_what_is_to_be_told_is_kept_with_the_verdict_and_only_with_it(stores):
-    fresh, judged, unknown = *keep(stores, 2), CommentId("unknown")
+    fresh, judged, unknown = keep_one(stores), keep_one(stores), CommentId("unknown")
     stores.verdicts.add([make_verdict(judged)], audit=frozenset())
     deliveries = [make_delivery(one) for one in (fresh, judged, unknown)]
 
