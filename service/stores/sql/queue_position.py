@@ -55,7 +55,9 @@ def rank_of(
     outcome, reported_as = _judged(position, outcome), _reported(position, reported_as)
     if outcome is None or position.withdrawn_at is not None:
         return REST_RANK
-    if position.review_rank == APPEAL_RANK if appealed is None else appealed:
+    if appealed is None:
+        appealed = position.review_rank == APPEAL_RANK
+    if appealed:
         return APPEAL_RANK
     if position.decided if decided is None else decided:
         return REST_RANK

@@ -77,7 +77,6 @@ def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None
         has_form=True,
         case=case,
         title=gettext(_STATES[case.action] if is_known else noted("Your comment is not shown yet")),
-        is_known=is_known,
         ground=_ground_of(case) if case.is_explained else None,
         by_person=case.decision is not None and is_by_person(case.decision),
         refused=refused,
