@@ -20,6 +20,7 @@ from tests.factories import (
     NOW,
     SITE,
     keep_all,
+    keep_one,
     make_comment,
     make_decision,
     make_signal,
@@ -34,13 +35,9 @@ def kept(stores):
 
     def keep(text="Nothing of note.", outcome=Outcome.UNSURE, *, audit=False, verdict=None, **more):
         more = {"received_at": NOW - timedelta(minutes=next(minutes))} | more
-        comment = make_comment(text, **more)
-        keep_all(stores.comments, comment)
-        if outcome is not None:
-            made = make_verdict(comment.id, outcome, **(verdict or {}))
-            stores.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
+        kept = keep_one(stores, outcome, audit=audit, verdict=verdict, text=text, **more)
         stores.search.index_due(limit=100)
-        return comment.id
+        return kept
 
     return keep
 

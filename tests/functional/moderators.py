@@ -20,7 +20,7 @@ from service.stores.taught import TaughtKeeper
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.static_files import static_digest
-from tests.factories import make_comment, make_verdict
+from tests.factories import SITE, make_comment, make_verdict
 from tests.fakes import with_ports
 
 PASSWORD = "correct horse battery"
@@ -64,6 +64,11 @@ def token_of(page: TestResponse) -> str:
     return html.unescape(found[1])
 
 
+def post(client: FlaskClient, path: str, **form) -> TestResponse:
+    """Send a form of a page, with the session's token."""
+    return client.post(path, data={"csrf_token": token_of(client.get("/password")), **form})
+
+
 def sign_in(
     client: FlaskClient, name: str = "Ola", password: str = PASSWORD, **fields
 ) -> TestResponse:
@@ -85,6 +90,11 @@ def restrict(services: Services, name: str = "Ola", **changes) -> None:
     """Change what a moderator may do or see."""
     user = services.accounts.users.find(name)
     services.accounts.users.replace(replace(user, **changes))
+
+
+def set_site(services: Services, **changes) -> None:
+    """Change settings of the factories' site."""
+    services.common.sites.change_settings(SITE, lambda now: replace(now, **changes))
 
 
 def keep(

@@ -11,7 +11,7 @@ from service.moderation.admin.accounts import AboveOwnRoleError, set_access
 from service.moderation.admin.users import add_user, authenticate_user, find_user
 from tests.factories import SITE
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import make_app, sign_in, signed_in, token_of
+from tests.functional.moderators import make_app, post, sign_in, signed_in
 
 
 @pytest.fixture
@@ -29,10 +29,6 @@ def app(services):
 @pytest.fixture
 def owner(services, app):
     return signed_in(services, "Olive", app=app)
-
-
-def post(client, path, **form):
-    return client.post(path, data={"csrf_token": token_of(client.get("/accounts")), **form})
 
 
 def add(client, name="Mara", role="moderator", **form):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -16,7 +15,7 @@ from service.web.pages.review.campaigns_page import MEMBERS_SHOWN
 from tests.factories import NOW
 from tests.fakes import make_services, make_site
 from tests.functional.filled import join, keep_campaign, keep_single
-from tests.functional.moderators import signed_in, words
+from tests.functional.moderators import restrict, signed_in, words
 
 LIST = "/review/campaigns"
 
@@ -117,8 +116,7 @@ def test_whoever_sees_one_site_sees_its_members_alone_and_decides_no_others(serv
     hidden, _ = keep_campaign(services, 3, text="Hidden")
     join(services, [mine[0], *theirs])
     client = signed_in(services, "Kim")
-    kim = services.accounts.users.find("Kim")
-    services.accounts.users.replace(replace(kim, site_ids=("site-2",)))
+    restrict(services, "Kim", site_ids=("site-2",))
 
     listed = client.get(LIST)
     page = client.get(f"{LIST}/{here}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -22,6 +21,7 @@ from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import (
     add_moderator,
     make_app,
+    restrict,
     scripts_of,
     sign_in,
     signed_in,
@@ -103,11 +103,6 @@ def app(services):
 @pytest.fixture
 def owner(services, app):
     return signed_in(services, "Ola", app=app)
-
-
-def restrict(services, **changes):
-    user = services.accounts.users.find("Ola")
-    services.accounts.users.replace(replace(user, **changes))
 
 
 def least(method, rule):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,7 +13,7 @@ from service.domain.verdict import Outcome
 from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import keep, signed_in, words
+from tests.functional.moderators import keep, restrict, signed_in, words
 
 HOSTILE = "<script>alert(1)</script>\"' \u202egnp.exe {{ 7*7 }}"
 OTHER = SiteId("site-2")
@@ -61,8 +60,7 @@ def test_the_json_has_the_figures_of_ones_own_sites_for_as_many_days_as_asked(se
     keep(services, make_comment(site_id=OTHER))
     keep(services, make_comment(received_at=NOW - timedelta(days=40)))
     client = signed_in(services)
-    user = services.accounts.users.find("Ola")
-    services.accounts.users.replace(replace(user, role=Role.READER, site_ids=(SITE,)))
+    restrict(services, role=Role.READER, site_ids=(SITE,))
 
     month = client.get("/figures.json").get_json()
     quarter = client.get("/figures.json?days=90").get_json()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
 from service.domain.case import CaseFilter, State
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Ruling
-from service.domain.user import Role
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
@@ -18,7 +16,7 @@ from service.ports.comments import NewComment
 from service.scoring.lean import recorded_lean
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import hidden_fields, signed_in, that_learn, words
+from tests.functional.moderators import hidden_fields, that_learn, words
 from tests.unit.learning.training_examples import HAM, SPAM
 
 OTHER = SiteId("site-2")
@@ -28,14 +26,6 @@ PAGE = f"/sites/{SITE}"
 @pytest.fixture
 def services():
     return that_learn(make_services(sites=[make_site(), make_site(id=OTHER, name="Tap blog")]))
-
-
-@pytest.fixture
-def client(services):
-    client = signed_in(services)
-    [user] = services.accounts.users.all()
-    services.accounts.users.replace(replace(user, role=Role.OWNER))
-    return client
 
 
 def post(services, text, **changes):

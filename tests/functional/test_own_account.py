@@ -10,16 +10,12 @@ from tests.behaviour.test_digest import Post
 from tests.fakes import with_ports
 from tests.functional.moderators import (
     make_app,
+    post,
     sign_in,
     signed_in,
-    token_of,
 )
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-
-
-def post(client, path, **form):
-    return client.post(path, data={"csrf_token": token_of(client.get("/me")), **form})
 
 
 def test_what_one_likes_is_kept_and_shown(services):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -13,7 +12,7 @@ from service.domain.list_entry import EntryKind
 from service.domain.sender import make_sender
 from service.domain.user import Role
 from tests.factories import make_comment
-from tests.functional.moderators import hidden_fields, keep
+from tests.functional.moderators import hidden_fields, keep, restrict
 
 
 @pytest.fixture
@@ -60,11 +59,10 @@ def test_nobody_is_sent_to_a_foreign_place(block):
 
 
 def test_who_may_not_list_senders_gets_no_menu_and_no_way_round(services, client, comment, block):
-    user = services.accounts.users.find("Ola")
-    services.accounts.users.replace(replace(user, role=Role.READER))
+    restrict(services, role=Role.READER)
 
     assert "/distrust" not in client.get(f"/review/comments/{comment.id}").text
     assert block().status_code == 403
-    services.accounts.users.replace(replace(user, role=Role.MODERATOR, site_ids=("site-2",)))
+    restrict(services, role=Role.MODERATOR, site_ids=("site-2",))
     assert block().status_code == 404
     assert in_force(services) == []

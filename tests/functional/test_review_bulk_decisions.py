@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functional.moderators import hidden_fields, keep, token_of
+from tests.functional.moderators import hidden_fields, keep, post
 
 
 def bulk(client, ids, ruling="reject", **fields):
-    form = {"csrf_token": token_of(client.get("/password")), "id": ids, "ruling": ruling} | fields
-    return client.post("/review/bulk", data=form)
+    return post(client, "/review/bulk", id=ids, ruling=ruling, **fields)
 
 
 def test_chosen_comments_are_decided_and_all_taken_back_from_the_page_of_such_acts(

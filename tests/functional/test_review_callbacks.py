@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 
-from service.domain.comment import SiteId
 from service.domain.delivery import (
     DeliveryForm,
     DeliveryState,
@@ -18,22 +17,13 @@ from service.web.pages.sites.callbacks_page import MESSAGES_SHOWN
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_site
 from tests.functional.filled import put_delivery
-from tests.functional.moderators import (
-    signed_in,
-    token_of,
-    words,
-)
+from tests.functional.moderators import post, restrict, signed_in, words
 
 URL = "https://blog.example/hook?token=hush"
 
 
 def _shown(page):
     return re.findall(r'<p class="fine">Message (msg\S+)</p>', page.text)
-
-
-def _replay(client, path, **changes):
-    form = {"csrf_token": token_of(client.get("/callbacks")), **changes}
-    return client.post(path, data=form)
 
 
 def test_given_up_messages_come_first_and_say_of_what_where_to_and_what_went_wrong(
@@ -59,7 +49,7 @@ def test_given_up_messages_come_first_and_say_of_what_where_to_and_what_went_wro
 def test_one_message_is_tried_again(services, client):
     delivery, other = put_delivery(services), put_delivery(services)
 
-    answer = _replay(client, f"/callbacks/{delivery.id}/replay")
+    answer = post(client, f"/callbacks/{delivery.id}/replay")
     page = client.get(answer.location)
 
     assert answer.status_code == 303
@@ -75,7 +65,7 @@ def test_all_are_tried_again_the_ones_not_shown_too(services, client):
         put_delivery(services)
     before = client.get("/callbacks")
 
-    answer = _replay(client, "/callbacks/replay")
+    answer = post(client, "/callbacks/replay")
     page = client.get(answer.location)
 
     assert len(_shown(before)) == MESSAGES_SHOWN
@@ -87,16 +77,13 @@ def test_all_are_tried_again_the_ones_not_shown_too(services, client):
 def test_who_sees_some_sites_sees_and_replays_their_messages_alone(services):
     services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     limited = signed_in(services, "Mara")
-    mara = services.accounts.users.find("Mara")
-    services.accounts.users.replace(
-        replace(mara, role=Role.MODERATOR, site_ids=(SiteId("site-2"),))
-    )
+    restrict(services, "Mara", role=Role.MODERATOR, site_ids=("site-2",))
     theirs = put_delivery(services, comment=make_comment(site_id="site-2"), site_id="site-2")
     other = put_delivery(services)
 
     page = limited.get("/callbacks")
-    refused = _replay(limited, f"/callbacks/{other.id}/replay")
-    _replay(limited, "/callbacks/replay")
+    refused = post(limited, f"/callbacks/{other.id}/replay")
+    post(limited, "/callbacks/replay")
 
     assert _shown(page) == [theirs.id]
     assert "Radiator blog" not in page.text
@@ -121,7 +108,7 @@ def test_a_platform_that_refused_its_token_says_so_and_is_tried_again(services, 
     services.telling.endpoints.put(replace(endpoint, refused_at=NOW - timedelta(hours=1)))
 
     page = client.get("/callbacks")
-    answer = _replay(client, f"/callbacks/platforms/{SITE}/resume")
+    answer = post(client, f"/callbacks/platforms/{SITE}/resume")
 
     assert "Decisions of Radiator blog are applied at api.github.com GitHub" in before
     assert "refused" not in before

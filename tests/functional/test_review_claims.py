@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -16,6 +15,7 @@ from tests.functional.moderators import (
     hidden_fields,
     keep,
     make_app,
+    restrict,
     rule,
     signed_in,
 )
@@ -83,8 +83,7 @@ def test_a_claim_ends_by_itself_unless_it_is_renewed(services, queue, ola, mara)
 
 
 def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queue, ola):
-    user = services.accounts.users.find("Ola")
-    services.accounts.users.replace(replace(user, role=Role.READER))
+    restrict(services, role=Role.READER)
 
     page = ola.get("/review")
 

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,7 +19,7 @@ from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional import moderators
-from tests.functional.moderators import hidden_fields, signed_in, token_of
+from tests.functional.moderators import hidden_fields, restrict, signed_in, token_of
 
 KETTLES = SiteId("site-2")
 
@@ -164,8 +163,7 @@ def test_an_export_holds_all_that_is_found_and_only_what_the_account_sees(servic
         [NewComment(comment=one, lane=Lane.BULK) for one in (*ours, *others)]
     )
     services.review.search.index_due(limit=1_000)
-    user = services.accounts.users.find("Ola")
-    services.accounts.users.replace(replace(user, site_ids=(SITE,)))
+    restrict(services, site_ids=(SITE,))
 
     answer = client.get("/review/search/export?q=loans&as=jsonl")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,7 +11,7 @@ from service.domain.user import Role
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import keep, token_of, words
+from tests.functional.moderators import keep, post, restrict, words
 
 
 @pytest.fixture
@@ -22,8 +21,7 @@ def services():
 
 def limit(services, *site_ids, role=Role.MODERATOR):
     """Let the moderator see these sites alone."""
-    user = services.accounts.users.find("Ola")
-    services.accounts.users.replace(replace(user, role=role, site_ids=site_ids or None))
+    restrict(services, role=role, site_ids=site_ids or None)
 
 
 def listed(services, **changes):
@@ -39,7 +37,6 @@ def listed(services, **changes):
 
 def fill(client, **fields):
     form = {
-        "csrf_token": token_of(client.get("/lists")),
         "show": "block",
         "do": "add",
         "kind": "domain",
@@ -48,12 +45,7 @@ def fill(client, **fields):
         "site": SITE,
         "expires": "",
     }
-    return client.post("/lists/add", data=form | fields)
-
-
-def press(client, path, **fields):
-    form = {"csrf_token": token_of(client.get("/lists")), **fields}
-    return client.post(path, data=form)
+    return post(client, "/lists/add", **(form | fields))
 
 
 def in_force(services):
@@ -91,9 +83,9 @@ def test_an_entry_is_tried_removed_and_brought_back(services, client):
     page = client.get(fill(client, kind="phrase", value="cheap pills").location)
     [entry] = in_force(services)
 
-    removed = client.get(press(client, f"/lists/{entry.id}/remove").location)
+    removed = client.get(post(client, f"/lists/{entry.id}/remove").location)
     gone = in_force(services)
-    back = client.get(press(client, f"/lists/{entry.id}/restore").location)
+    back = client.get(post(client, f"/lists/{entry.id}/restore").location)
 
     assert "matched 1 of the last comment." in words(tried)
     assert f'action="/lists/{entry.id}/remove"' in page.text
@@ -128,8 +120,8 @@ def test_who_sees_one_site_lists_for_it_alone(services, client):
     assert "7,531" not in page.text
     assert "Of all" in page.text
     assert "Remove<" not in page.text
-    assert press(client, f"/lists/{there.id}/remove").status_code == 404
-    assert press(client, f"/lists/{everywhere.id}/remove").status_code == 403
+    assert post(client, f"/lists/{there.id}/remove").status_code == 404
+    assert post(client, f"/lists/{everywhere.id}/remove").status_code == 403
     assert fill(client, site="site-2").status_code == 404
     assert "Choose one of your sites." in words(fill(client, site=""))
     assert fill(client, site=SITE).status_code == 303

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -17,7 +16,7 @@ from service.moderation.admin.sites import authenticate_akismet, authenticate_si
 from service.moderation.review.decide import decide_comment
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import keep, signed_in, token_of, words
+from tests.functional.moderators import keep, post, restrict, set_site, words
 
 OTHER_SITE = SiteId("site-2")
 HOSTILE = '"><script>alert(1)</script>\u202e'
@@ -35,23 +34,6 @@ GOOD = {
 @pytest.fixture
 def services():
     return make_services(sites=[make_site(), make_site(id=OTHER_SITE, name=HOSTILE)])
-
-
-@pytest.fixture
-def client(services):
-    client = signed_in(services)
-    restrict(services, role=Role.OWNER)
-    return client
-
-
-def restrict(services, **changes):
-    [user] = services.accounts.users.all()
-    services.accounts.users.replace(replace(user, **changes))
-
-
-def post(client, path, **form):
-    token = token_of(client.get("/password"))
-    return client.post(path, data={"csrf_token": token, **form})
 
 
 def settings(services):
@@ -99,9 +81,7 @@ def test_settings_are_saved_and_told_once(services, client):
 def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client):
     page = client.get(PAGE).text
     was = dict(re.findall(r'name="(was_\w+)" value="([^"]*)"', page))
-    services.common.sites.change_settings(
-        SITE, lambda now: replace(now, mode=Mode.ENFORCE, ham_cutoff=0.2)
-    )
+    set_site(services, mode=Mode.ENFORCE, ham_cutoff=0.2)
 
     post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "undo_seconds": "7"}))
     post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "spam_cutoff": "10"}))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -13,7 +12,6 @@ from service.domain.comment import FormEvidence
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.report import Label
-from service.domain.site import SiteSettings
 from service.moderation.admin.sites import (
     issue_akismet_key,
 )
@@ -36,6 +34,7 @@ from tests.functional.akismet.conftest import (
 )
 from tests.functional.akismet.conftest import akismet_headers as headers_of
 from tests.functional.conftest import SECRET_KEY
+from tests.functional.moderators import set_site
 
 EXACT = {
     ("verify-key", ""): b"valid",
@@ -516,11 +515,3 @@ def reports_of(services) -> list[Label]:
     """Return what was reported of the only comment there is."""
     (case,) = kept_cases(services)
     return [report.label for report in case.reports]
-
-
-def set_site(services, **changes) -> None:
-    """Change the factories' site's settings."""
-    settings = services.common.sites.get(SITE).settings
-    services.common.sites.change_settings(
-        SITE, lambda _: replace(settings or SiteSettings(), **changes)
-    )

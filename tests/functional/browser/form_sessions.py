@@ -17,11 +17,11 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.form import FormToken
 from service.domain.inbound import InboundHook, Platform
-from service.domain.site import SiteSettings
 from service.ports.services import Services
 from service.scoring.set_weights import SET_WEIGHTS, Family
 from service.web.webhooks.form_script import script_integrity
 from tests.factories import NOW, SITE
+from tests.functional.moderators import set_site
 
 # Of `localhost` browsers believe that it is secure, so that a page there can solve a challenge.
 _BLOG_HOST = "localhost"
@@ -81,9 +81,7 @@ class Box:
         threading.Thread(target=self._listener.serve_forever, daemon=True).start()
         self.blog = f"http://{_BLOG_HOST}:{self._listener.server_port}"
         self.page = self.blog + _PATH
-        services.common.sites.change_settings(
-            SITE, lambda _: SiteSettings(blog=self.blog, public_feed=True)
-        )
+        set_site(services, blog=self.blog, public_feed=True)
         services.telling.inbound.add(
             InboundHook(
                 id=HOOK, site_id=SITE, platform=Platform.STATIC_FORM, secret="", created_at=NOW

@@ -11,16 +11,16 @@ from playwright.sync_api import expect
 from models.inputs import ModelOutput
 from service.domain.comment import Author, Lane, Post
 from service.domain.decision import Ruling
-from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.published import PAGE
 from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, make_comment, make_verdict
 from tests.fakes import FixedClassifier, make_services
 from tests.functional.browser.conftest import Watched
 from tests.functional.browser.form_sessions import HOOK, Box
 from tests.functional.hostile import HOSTILE
+from tests.functional.moderators import set_site
 
 EXAMPLES = Path(__file__).parents[3] / "service" / "web" / "webhooks" / "examples"
 OWN_FORM = """<!doctype html><html lang="en"><title>Bleeding a radiator</title>
@@ -148,7 +148,7 @@ def test_an_own_form_is_served_too_and_what_a_build_left_gives_way(make_box, cla
 
 def test_without_a_public_feed_there_is_the_form_alone(make_box, services):
     box = make_box(OWN_FORM)
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(blog=box.blog))
+    set_site(services, public_feed=False)
     keep(services, box)
 
     context, page = box.open()

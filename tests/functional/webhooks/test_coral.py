@@ -11,9 +11,8 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.decision import Mode
 from service.domain.inbound import Platform
-from service.domain.site import SiteSettings
 from service.web.webhooks import coral as adapter
-from tests.factories import SITE
+from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import all_cases, only_case
 from tests.functional.webhooks.recorded import CORAL
 
@@ -58,7 +57,7 @@ def changed(**changes):
     ],
 )
 def test_coral_is_told_what_to_do(coral, services, classifier, given, p_spam, role, answer):
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(**given))
+    set_site(services, **given)
     classifier.answer = ModelOutput(p_spam=p_spam)
 
     told = coral(changed(author={"id": "u", "role": role}))

@@ -15,13 +15,13 @@ from altcha import Challenge, solve_challenge
 from service.domain.errors import StoreUnavailableError
 from service.domain.form import FormToken
 from service.domain.inbound import Platform
-from service.domain.site import SiteSettings
 from service.ports.forms import SpentTokens
 from service.stores.form_challenges import AltchaFormChallenges
 from service.web.app import create_app
 from service.web.webhooks.form_script import script_integrity
 from tests.factories import NOW, SITE
 from tests.fakes import with_ports
+from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
 
 PLATFORMS = Path(__file__).parents[3] / "service" / "web" / "webhooks" / "PLATFORMS.md"
@@ -32,9 +32,7 @@ FORM = {"text": "The drain valve was stuck here too.", "name": "Mara", "post_url
 
 @pytest.fixture
 def hook(services):
-    services.common.sites.change_settings(
-        SITE, lambda _: SiteSettings(blog="https://blog.example/")
-    )
+    set_site(services, blog="https://blog.example/")
     return add_hook(services, Platform.STATIC_FORM, secret="")
 
 

@@ -9,14 +9,14 @@ import pytest
 from service.domain.comment import Author, Lane, Post
 from service.domain.decision import Ruling
 from service.domain.inbound import Platform
-from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.published import PAGE
 from service.ports.comments import NewComment
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, make_comment, make_verdict
 from tests.functional.hostile import HOSTILE
+from tests.functional.moderators import set_site
 from tests.functional.test_every_page import Seen
 from tests.functional.webhooks.conftest import add_hook, only_case
 
@@ -27,7 +27,7 @@ OWN = {"Origin": "https://blog.example"}
 
 @pytest.fixture
 def path(services):
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG, public_feed=True))
+    set_site(services, blog=BLOG, public_feed=True)
     return f"/public/{add_hook(services, Platform.STATIC_FORM, secret='')}/comments"
 
 
@@ -109,7 +109,7 @@ def test_what_was_rejected_withdrawn_or_erased_vanishes(path, stranger, services
 
 def test_nothing_is_shown_until_the_owner_switches_it_on(path, stranger, services):
     keep(services)
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG))
+    set_site(services, public_feed=False)
 
     for where in both(path):
         answer = stranger.get(where, query_string={"post": POST}, headers=OWN)

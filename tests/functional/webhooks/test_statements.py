@@ -18,7 +18,6 @@ from service.domain.inbound import Platform
 from service.domain.person import Person
 from service.domain.rules import Rule
 from service.domain.sender import make_sender
-from service.domain.site import SiteSettings
 from service.domain.statement import StatementLinks
 from service.domain.verdict import Outcome
 from service.moderation.intake.withdraw import withdraw_comment
@@ -28,7 +27,7 @@ from service.moderation.review.decide import decide_comment
 from service.moderation.telling.announce import write_verdict_messages
 from service.ports.audit import AuditFilter
 from tests.factories import SITE, make_comment
-from tests.functional.moderators import keep, review_queue, rule, signed_in, words
+from tests.functional.moderators import keep, review_queue, rule, set_site, signed_in, words
 from tests.functional.webhooks.conftest import add_hook, only_case
 from tests.log_lines import log_lines
 
@@ -48,10 +47,6 @@ def read(stranger, url):
 
 def appeal(stranger, url, text=WORDS):
     return stranger.post(url, data={"appeal": text}, headers=BROWSER)
-
-
-def set_site(services, **changes):
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(**changes))
 
 
 @pytest.fixture

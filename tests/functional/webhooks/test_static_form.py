@@ -10,9 +10,9 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.inbound import Platform
 from service.domain.sender import make_sender
-from service.domain.site import SiteSettings
 from service.web.webhooks.form_script import script_integrity
-from tests.factories import NOW, SITE
+from tests.factories import NOW
+from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
 
 WEBHOOKS = Path(__file__).parents[3] / "service" / "web" / "webhooks"
@@ -35,9 +35,7 @@ def path(services):
 
 @pytest.fixture
 def own_blog(services):
-    services.common.sites.change_settings(
-        SITE, lambda _: SiteSettings(blog="https://www.blog.example/")
-    )
+    set_site(services, blog="https://www.blog.example/")
 
 
 def test_a_form_is_kept_and_thanked_for(path, stranger, services):
@@ -254,8 +252,7 @@ def test_a_visitor_is_led_back_to_the_site_and_nowhere_else(path, stranger, targ
 
 @pytest.mark.parametrize("sent_from", OF_THE_SERVICE, ids=["without TLS", "with TLS"])
 def test_who_has_no_script_writes_on_the_service_s_own_page(path, stranger, services, sent_from):
-    settings = SiteSettings(blog="https://blog.example/", public_feed=True)
-    services.common.sites.change_settings(SITE, lambda _: settings)
+    set_site(services, blog="https://blog.example/", public_feed=True)
     post = FORM["post_url"]
     public = path.replace("/hooks", "/public")
     page = stranger.get(f"{public}/comments.html", query_string={"post": post})
