@@ -366,7 +366,7 @@ class _AwayComments:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    def add(self, comments):
+    def add(self, comments, **_how):
         raise self.error
 
 
