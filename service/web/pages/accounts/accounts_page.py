@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 
-from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask import abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -25,11 +25,10 @@ from service.moderation.admin.accounts import (
 )
 from service.moderation.admin.second_factor import turn_off_second_factor
 from service.moderation.admin.users import MAX_NAME_CHARS, add_user, reset_password
-from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs
+from service.web.pages.common.pages import moderator, needs, pages, services
 from service.web.pages.common.presenting import Moment, tell_time
 
 _TOLD = "told_accounts"
@@ -67,115 +66,126 @@ class AccountView:
     is_me: bool
 
 
-def add_accounts(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
-    """Add the list of accounts, the page of each, and the forms on them."""
-    _add_list(pages, accounts, common)
-    _add_account(pages, accounts, common)
-    _add_acts(pages, accounts, common)
+@pages.get("/accounts", endpoint="accounts")
+@needs(Permission.MANAGE_ACCOUNTS)
+def show() -> ResponseReturnValue:
+    return _list_page(told=session.pop(_TOLD, ""))
 
 
-def _add_list(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
-    @pages.get("/accounts", endpoint="accounts")
-    @needs(Permission.MANAGE_ACCOUNTS)
-    def show() -> ResponseReturnValue:
-        return _list_page(accounts, common, told=session.pop(_TOLD, ""))
-
-    @pages.post("/accounts")
-    @needs(Permission.MANAGE_ACCOUNTS)
-    def add_account() -> ResponseReturnValue:
-        me = moderator()
-        try:
-            added, password = add_user(
-                request.form.get("name", ""),
-                accounts,
-                common,
-                actor=me.name,
-                role=_role(),
-                site_ids=_chosen_sites(),
-                actor_role=me.role,
-            )
-        except (InvalidInputError, ConflictError) as error:
-            return _list_page(
-                accounts, common, refusal=_said(error)
-            ), HTTPStatus.UNPROCESSABLE_ENTITY
-        return _account_page(added, accounts, common, password=password), HTTPStatus.CREATED
-
-
-def _add_account(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
-    @pages.get("/accounts/<user_id>")
-    @needs(Permission.MANAGE_ACCOUNTS)
-    def account(user_id: str) -> ResponseReturnValue:
-        return _account_page(
-            _find(user_id, accounts), accounts, common, told=session.pop(_TOLD, "")
+@pages.post("/accounts")
+@needs(Permission.MANAGE_ACCOUNTS)
+def add_account() -> ResponseReturnValue:
+    me = moderator()
+    try:
+        added, password = add_user(
+            request.form.get("name", ""),
+            services.accounts,
+            services.common,
+            actor=me.name,
+            role=_role(),
+            site_ids=_chosen_sites(),
+            actor_role=me.role,
         )
-
-    @pages.post("/accounts/<user_id>")
-    @needs(Permission.MANAGE_ACCOUNTS)
-    def change_account(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, accounts), moderator()
-        try:
-            set_access(
-                user.id,
-                accounts,
-                common,
-                role=_role(),
-                site_ids=_chosen_sites(),
-                actor=me.name,
-                actor_role=me.role,
-            )
-        except (InvalidInputError, ConflictError) as error:
-            return _refused(user, error, accounts, common)
-        return _back(user, gettext("What this account may do has changed."))
+    except (InvalidInputError, ConflictError) as error:
+        return _list_page(refusal=_said(error)), HTTPStatus.UNPROCESSABLE_ENTITY
+    return _account_page(added, password=password), HTTPStatus.CREATED
 
 
-def _add_acts(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
-    @pages.post("/accounts/<user_id>/reset")
-    @needs(Permission.MANAGE_ACCOUNTS)
-    def reset_account(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, accounts), moderator()
-        try:
-            password = reset_password(
-                user.name, accounts, common, actor=me.name, actor_role=me.role
-            )
-        except ConflictError as error:
-            return _refused(user, error, accounts, common)
-        return _account_page(_find(user_id, accounts), accounts, common, password=password)
-
-    @pages.post("/accounts/<user_id>/second-factor")
-    @needs(Permission.MANAGE_ACCOUNTS)
-    def turn_off_account_factor(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, accounts), moderator()
-        try:
-            turn_off_second_factor(user, accounts, common, actor=me.name, actor_role=me.role)
-        except ConflictError as error:
-            return _refused(user, error, accounts, common)
-        return _back(user, gettext("The second factor is off; the password alone signs them in."))
-
-    @pages.post("/accounts/<user_id>/end")
-    @needs(Permission.MANAGE_ACCOUNTS)
-    def end_account(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, accounts), moderator()
-        try:
-            end_user(user.id, accounts, common, actor=me.name, actor_role=me.role)
-        except ConflictError as error:
-            return _refused(user, error, accounts, common)
-        return _back(user, gettext("This account has ended, and so have its sessions."))
-
-    @pages.post("/accounts/<user_id>/restore")
-    @needs(Permission.MANAGE_ACCOUNTS)
-    def restore_account(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, accounts), moderator()
-        try:
-            restored, password = restore_user(
-                user.id, accounts, common, actor=me.name, actor_role=me.role
-            )
-        except ConflictError as error:
-            return _refused(user, error, accounts, common)
-        return _account_page(restored, accounts, common, password=password)
+@pages.get("/accounts/<user_id>")
+@needs(Permission.MANAGE_ACCOUNTS)
+def account(user_id: str) -> ResponseReturnValue:
+    return _account_page(
+        _find(user_id),
+        told=session.pop(_TOLD, ""),
+    )
 
 
-def _find(user_id: str, accounts: AccountsPorts) -> User:
-    user = accounts.users.get(user_id) if is_id(user_id) else None
+@pages.post("/accounts/<user_id>")
+@needs(Permission.MANAGE_ACCOUNTS)
+def change_account(user_id: str) -> ResponseReturnValue:
+    user, me = _find(user_id), moderator()
+    try:
+        set_access(
+            user.id,
+            services.accounts,
+            services.common,
+            role=_role(),
+            site_ids=_chosen_sites(),
+            actor=me.name,
+            actor_role=me.role,
+        )
+    except (InvalidInputError, ConflictError) as error:
+        return _refused(
+            user,
+            error,
+        )
+    return _back(user, gettext("What this account may do has changed."))
+
+
+@pages.post("/accounts/<user_id>/reset")
+@needs(Permission.MANAGE_ACCOUNTS)
+def reset_account(user_id: str) -> ResponseReturnValue:
+    user, me = _find(user_id), moderator()
+    try:
+        password = reset_password(
+            user.name, services.accounts, services.common, actor=me.name, actor_role=me.role
+        )
+    except ConflictError as error:
+        return _refused(
+            user,
+            error,
+        )
+    return _account_page(_find(user_id), password=password)
+
+
+@pages.post("/accounts/<user_id>/second-factor")
+@needs(Permission.MANAGE_ACCOUNTS)
+def turn_off_account_factor(user_id: str) -> ResponseReturnValue:
+    user, me = _find(user_id), moderator()
+    try:
+        turn_off_second_factor(
+            user, services.accounts, services.common, actor=me.name, actor_role=me.role
+        )
+    except ConflictError as error:
+        return _refused(
+            user,
+            error,
+        )
+    return _back(user, gettext("The second factor is off; the password alone signs them in."))
+
+
+@pages.post("/accounts/<user_id>/end")
+@needs(Permission.MANAGE_ACCOUNTS)
+def end_account(user_id: str) -> ResponseReturnValue:
+    user, me = _find(user_id), moderator()
+    try:
+        end_user(user.id, services.accounts, services.common, actor=me.name, actor_role=me.role)
+    except ConflictError as error:
+        return _refused(
+            user,
+            error,
+        )
+    return _back(user, gettext("This account has ended, and so have its sessions."))
+
+
+@pages.post("/accounts/<user_id>/restore")
+@needs(Permission.MANAGE_ACCOUNTS)
+def restore_account(user_id: str) -> ResponseReturnValue:
+    user, me = _find(user_id), moderator()
+    try:
+        restored, password = restore_user(
+            user.id, services.accounts, services.common, actor=me.name, actor_role=me.role
+        )
+    except ConflictError as error:
+        return _refused(
+            user,
+            error,
+        )
+    return _account_page(restored, password=password)
+
+
+def _find(user_id: str) -> User:
+    user = services.accounts.users.get(user_id) if is_id(user_id) else None
     return user or abort(HTTPStatus.NOT_FOUND)
 
 
@@ -205,13 +215,11 @@ def _said(error: InvalidInputError | ConflictError) -> str:
 def _refused(
     user: User,
     error: InvalidInputError | ConflictError,
-    accounts: AccountsPorts,
-    common: CommonPorts,
 ) -> ResponseReturnValue:
     status = HTTPStatus.CONFLICT
     if isinstance(error, InvalidInputError):
         status = HTTPStatus.UNPROCESSABLE_ENTITY
-    return _account_page(user, accounts, common, refusal=_said(error)), status
+    return _account_page(user, refusal=_said(error)), status
 
 
 def _back(user: User, told: str) -> ResponseReturnValue:
@@ -221,17 +229,15 @@ def _back(user: User, told: str) -> ResponseReturnValue:
     return redirect(url_for("pages.account", user_id=user.id), HTTPStatus.SEE_OTHER)
 
 
-def _list_page(
-    accounts: AccountsPorts, common: CommonPorts, *, refusal: str = "", told: str = ""
-) -> str:
+def _list_page(*, refusal: str = "", told: str = "") -> str:
     seen, factors = (
-        accounts.sessions.last_seen(),
-        accounts.second_factors.user_ids(),
+        services.accounts.sessions.last_seen(),
+        services.accounts.second_factors.user_ids(),
     )
-    now = common.clock()
+    now = services.common.clock()
     views = [
-        _view(user, common, seen=seen.get(user.id), factor=user.id in factors, now=now)
-        for user in accounts.users.all()
+        _view(user, seen=seen.get(user.id), factor=user.id in factors, now=now)
+        for user in services.accounts.users.all()
     ]
     return render_template(
         "accounts.html",
@@ -241,14 +247,12 @@ def _list_page(
         told=told,
         typed_name=request.form.get("name", "")[:MAX_NAME_CHARS],
         max_name_chars=MAX_NAME_CHARS,
-        **_choices(common, role=Role.MODERATOR, site_ids=None),
+        **_choices(role=Role.MODERATOR, site_ids=None),
     )
 
 
 def _account_page(
     user: User,
-    accounts: AccountsPorts,
-    common: CommonPorts,
     *,
     password: str = "",
     refusal: str = "",
@@ -256,10 +260,9 @@ def _account_page(
 ) -> str:
     view = _view(
         user,
-        common,
-        seen=accounts.sessions.last_seen().get(user.id),
-        factor=accounts.second_factors.get(user.id) is not None,
-        now=common.clock(),
+        seen=services.accounts.sessions.last_seen().get(user.id),
+        factor=services.accounts.second_factors.get(user.id) is not None,
+        now=services.common.clock(),
     )
     return render_template(
         "account.html",
@@ -267,13 +270,11 @@ def _account_page(
         password=password,
         refusal=refusal,
         told=told,
-        **_choices(common, role=user.role, site_ids=user.site_ids),
+        **_choices(role=user.role, site_ids=user.site_ids),
     )
 
 
-def _choices(
-    common: CommonPorts, *, role: Role, site_ids: tuple[SiteId, ...] | None
-) -> dict[str, object]:
+def _choices(*, role: Role, site_ids: tuple[SiteId, ...] | None) -> dict[str, object]:
     """Return what a form lets one choose: roles up to one's own, and sites."""
     mine = moderator().role
     return {
@@ -283,15 +284,13 @@ def _choices(
             if not is_above(one, mine)
         ],
         "chosen_role": role,
-        "sites": [(site.id, part_text(site.name)) for site in common.sites.all()],
+        "sites": [(site.id, part_text(site.name)) for site in services.common.sites.all()],
         "chosen_sites": site_ids,
     }
 
 
-def _view(
-    user: User, common: CommonPorts, *, seen: datetime | None, factor: bool, now: datetime
-) -> AccountView:
-    names = {site.id: site.name for site in common.sites.all()}
+def _view(user: User, *, seen: datetime | None, factor: bool, now: datetime) -> AccountView:
+    names = {site.id: site.name for site in services.common.sites.all()}
     sites = None
     if user.site_ids is not None:
         sites = tuple(part_text(names.get(site_id, site_id)) for site_id in user.site_ids)

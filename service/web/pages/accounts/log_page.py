@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from flask import Blueprint, Response, current_app, render_template, request, url_for
+from flask import Response, current_app, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.ports.audit import AuditEntry, AuditFilter
-from service.ports.services import CommonPorts, ReviewPorts, Services
+from service.stores.sql.audit_log import AuditLog
 from service.web.edge.ids import is_id
 from service.web.edge.moments import write_moment
 from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs
+from service.web.pages.common.pages import moderator, needs, pages, services
 from service.web.pages.common.presenting import Moment, tell_time
 
 PAGE_SIZE = 50
@@ -42,35 +42,31 @@ class ActView:
     detail: tuple[Piece, ...]
 
 
-def add_log(pages: Blueprint, services: Services) -> None:
-    """Add the log's page and its export."""
+@pages.get("/log")
+@needs(Permission.SEE_LOG)
+def log() -> ResponseReturnValue:
+    page = services.common.audit_log.page(_filter(), after=_after(), limit=PAGE_SIZE)
+    asked = _asked()
+    bulk_decisions = "pages.bulk_decisions" in current_app.view_functions
+    return render_template(
+        "log.html",
+        acts=_present(page.entries),
+        asked=asked,
+        further=url_for("pages.log", **asked, after=page.next_after) if page.next_after else None,
+        newest=url_for("pages.log", **asked) if _after() else None,
+        export=url_for("pages.export_log", **asked),
+        bulk_decisions=url_for("pages.bulk_decisions") if bulk_decisions else None,
+    )
 
-    @pages.get("/log")
-    @needs(Permission.SEE_LOG)
-    def log() -> ResponseReturnValue:
-        page = services.common.audit_log.page(_filter(), after=_after(), limit=PAGE_SIZE)
-        asked = _asked()
-        bulk_decisions = "pages.bulk_decisions" in current_app.view_functions
-        return render_template(
-            "log.html",
-            acts=_present(page.entries, services),
-            asked=asked,
-            further=url_for("pages.log", **asked, after=page.next_after)
-            if page.next_after
-            else None,
-            newest=url_for("pages.log", **asked) if _after() else None,
-            export=url_for("pages.export_log", **asked),
-            bulk_decisions=url_for("pages.bulk_decisions") if bulk_decisions else None,
-        )
 
-    @pages.get("/log.jsonl")
-    @needs(Permission.SEE_LOG)
-    def export_log() -> ResponseReturnValue:
-        return Response(
-            _lines(_filter(), services.common),
-            mimetype="application/jsonl",
-            headers={"Content-Disposition": 'attachment; filename="slopsieve-log.jsonl"'},
-        )
+@pages.get("/log.jsonl")
+@needs(Permission.SEE_LOG)
+def export_log() -> ResponseReturnValue:
+    return Response(
+        _lines(services.common.audit_log, _filter()),
+        mimetype="application/jsonl",
+        headers={"Content-Disposition": 'attachment; filename="slopsieve-log.jsonl"'},
+    )
 
 
 def _asked() -> dict[str, Any]:
@@ -115,11 +111,11 @@ def _after() -> int | None:
     return int(typed)
 
 
-def _present(entries: Sequence[AuditEntry], services: Services) -> list[ActView]:
+def _present(entries: Sequence[AuditEntry]) -> list[ActView]:
     now = services.common.clock()
     named: dict[str, str] = {user.id: user.name for user in services.accounts.users.all()}
     named |= {site.id: site.name for site in services.common.sites.all()}
-    comments = _comments(entries, services.review)
+    comments = _comments(entries)
     return [
         ActView(
             when=tell_time(entry.at, now),
@@ -134,21 +130,21 @@ def _present(entries: Sequence[AuditEntry], services: Services) -> list[ActView]
     ]
 
 
-def _comments(entries: Sequence[AuditEntry], review: ReviewPorts) -> set[str]:
+def _comments(entries: Sequence[AuditEntry]) -> set[str]:
     """Return which subjects are comments of sites that the account sees."""
     ids = {CommentId(entry.subject) for entry in entries if is_id(entry.subject)}
     user = moderator()
     return {
         case.comment.id
-        for case in review.cases.find_judged(sorted(ids))
+        for case in services.review.cases.find_judged(sorted(ids))
         if user.sees(case.comment.site_id)
     }
 
 
-def _lines(criteria: AuditFilter, common: CommonPorts) -> Iterator[str]:
+def _lines(audit_log: AuditLog, criteria: AuditFilter) -> Iterator[str]:
     after, left = None, MAX_EXPORTED
     while left > 0:
-        page = common.audit_log.page(criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left))
+        page = audit_log.page(criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left))
         for entry in page.entries:
             yield json.dumps(_record(entry)) + "\n"
         left -= len(page.entries)

@@ -7,7 +7,6 @@ import hmac
 from http import HTTPStatus
 
 from flask import (
-    Blueprint,
     redirect,
     render_template,
     request,
@@ -15,7 +14,6 @@ from flask import (
     url_for,
 )
 from flask.typing import ResponseReturnValue
-from flask_limiter import Limiter
 from flask_login import current_user, login_user, logout_user
 
 from service.domain.errors import InvalidInputError, NotAuthenticatedError, Problem
@@ -28,16 +26,16 @@ from service.moderation.admin.users import (
     authenticate_user,
     change_password,
 )
-from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.auth import open_to_all
 from service.web.edge.language import choose_language, gettext
-from service.web.pages.accounts.guessing import TRIES_BY_CODE, limit_own_tries, limit_tries
 from service.web.pages.common.pages import (
     SignedIn,
     current_session_id,
     moderator,
     needs,
+    pages,
     safe_next,
+    services,
 )
 
 # Who has given the password and not yet the code of the second factor.
@@ -48,93 +46,67 @@ _REPEAT_DIFFERS = Problem(
 )
 
 
-def add_login(
-    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
-) -> None:
-    """Add the pages for signing in and out and for the password."""
-    _add_signing_in(pages, accounts, common, limiter)
-    _add_second_step(pages, accounts, common, limiter)
-    _add_leaving(pages, accounts, common)
-    _add_password(pages, accounts, common, limiter)
-
-
-def _add_signing_in(
-    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
-) -> None:
-    @open_to_all
-    @limit_tries(limiter, lambda: typed("name"))
-    def sign_in() -> ResponseReturnValue:
-        if current_user.is_authenticated:
-            return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
-        if request.method == "GET":
-            return _sign_in_page()
-        try:
-            user = authenticate_user(typed("name"), typed("password"), accounts)
-        except NotAuthenticatedError:
-            refusal = gettext("Incorrect name or password.")
-            return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
-        target = safe_next(request.form.get("next"))
-        if accounts.second_factors.get(user.id) is not None:
-            _remember_first_step(user, target, common)
-            return redirect(url_for("pages.sign_in_code"), HTTPStatus.SEE_OTHER)
-        _start_session(user, accounts, common)
-        return redirect(target, HTTPStatus.SEE_OTHER)
-
-    pages.add_url_rule("/sign-in", view_func=sign_in, methods=["GET", "POST"])
-
-
-def _add_second_step(
-    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
-) -> None:
-    @open_to_all
-    @limit_tries(limiter, lambda: f"code:{_pending_id()}", most=TRIES_BY_CODE)
-    def sign_in_code() -> ResponseReturnValue:
-        user = _half_signed_in(accounts, common)
-        if user is None:
-            session.pop(_PENDING, None)
-            return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
-        if request.method == "GET":
-            return render_template("sign_in_code.html", refusal="")
-        try:
-            check_second_factor(user, typed("code"), accounts, common)
-        except NotAuthenticatedError:
-            refusal = gettext("Incorrect code, or already used.")
-            return render_template("sign_in_code.html", refusal=refusal), HTTPStatus.FORBIDDEN
-        target = safe_next(session[_PENDING].get("next"))
-        _start_session(user, accounts, common)
-        return redirect(target, HTTPStatus.SEE_OTHER)
-
-    pages.add_url_rule("/sign-in/code", view_func=sign_in_code, methods=["GET", "POST"])
-
-
-def _add_leaving(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
-    @pages.post("/sign-out")
-    @needs(Permission.LOOK)
-    def sign_out() -> ResponseReturnValue:
-        # First: while the store is away the moderator stays signed in, is told, and tries again.
-        end_session(current_session_id(), moderator(), accounts, common)
-        logout_user()
-        session.clear()
-        return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
-
-
-def _add_password(
-    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
-) -> None:
-    @needs(Permission.LOOK)
-    @limit_own_tries(limiter)
-    def password() -> ResponseReturnValue:
-        if request.method == "GET":
-            return _password_page()
-        try:
-            changed = _change_password(moderator(), accounts, common)
-        except InvalidInputError as error:
-            return _password_page(error.problems), HTTPStatus.UNPROCESSABLE_ENTITY
-        # A session of its own: a copy of the one so far ends with it.
-        _start_session(changed, accounts, common)
+@pages.route("/sign-in", methods=["GET", "POST"])
+@open_to_all
+def sign_in() -> ResponseReturnValue:
+    if current_user.is_authenticated:
         return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
+    if request.method == "GET":
+        return _sign_in_page()
+    try:
+        user = authenticate_user(typed("name"), typed("password"), services.accounts)
+    except NotAuthenticatedError:
+        refusal = gettext("Incorrect name or password.")
+        return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
+    target = safe_next(request.form.get("next"))
+    if services.accounts.second_factors.get(user.id) is not None:
+        _remember_first_step(user, target)
+        return redirect(url_for("pages.sign_in_code"), HTTPStatus.SEE_OTHER)
+    _start_session(user)
+    return redirect(target, HTTPStatus.SEE_OTHER)
 
-    pages.add_url_rule("/password", view_func=password, methods=["GET", "POST"])
+
+@pages.route("/sign-in/code", methods=["GET", "POST"])
+@open_to_all
+def sign_in_code() -> ResponseReturnValue:
+    user = _half_signed_in()
+    if user is None:
+        session.pop(_PENDING, None)
+        return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
+    if request.method == "GET":
+        return render_template("sign_in_code.html", refusal="")
+    try:
+        check_second_factor(user, typed("code"), services.accounts, services.common)
+    except NotAuthenticatedError:
+        refusal = gettext("Incorrect code, or already used.")
+        return render_template("sign_in_code.html", refusal=refusal), HTTPStatus.FORBIDDEN
+    target = safe_next(session[_PENDING].get("next"))
+    _start_session(user)
+    return redirect(target, HTTPStatus.SEE_OTHER)
+
+
+@pages.post("/sign-out")
+@needs(Permission.LOOK)
+def sign_out() -> ResponseReturnValue:
+    # First: while the store is away the moderator stays signed in, is told, and tries again.
+    end_session(current_session_id(), moderator(), services.accounts, services.common)
+    logout_user()
+    session.clear()
+    return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
+
+
+@pages.route("/password", methods=["GET", "POST"])
+@needs(Permission.LOOK)
+def password() -> ResponseReturnValue:
+    if request.method == "GET":
+        return _password_page()
+    try:
+        changed = _change_password(moderator())
+    except InvalidInputError as error:
+        return _password_page(error.problems), HTTPStatus.UNPROCESSABLE_ENTITY
+    # A session of its own: a copy of the one so far ends with it.
+    _start_session(changed)
+    return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
 
 
 def typed(field: str) -> str:
@@ -143,38 +115,43 @@ def typed(field: str) -> str:
     return value if value.isprintable() else ""
 
 
-def _start_session(user: User, accounts: AccountsPorts, common: CommonPorts) -> None:
+def _start_session(
+    user: User,
+) -> None:
     """Begin anew, so that nothing set before signing in lives on."""
-    begun = begin_session(user, accounts, common, user_agent=request.headers.get("User-Agent"))
+    begun = begin_session(
+        user, services.accounts, services.common, user_agent=request.headers.get("User-Agent")
+    )
     session.clear()
     session.permanent = True
     choose_language(user.preferences.language)
     login_user(SignedIn(user, begun.id))
 
 
-def _remember_first_step(user: User, target: str, common: CommonPorts) -> None:
+def _remember_first_step(user: User, target: str) -> None:
     session.clear()
     session[_PENDING] = {
         "user": user.id,
-        "at": int(common.clock().timestamp()),
+        "at": int(services.common.clock().timestamp()),
         "proof": _proof(user),
         "next": target,
     }
 
 
-def _half_signed_in(accounts: AccountsPorts, common: CommonPorts) -> User | None:
+def _half_signed_in() -> User | None:
     """Return who gave their password within five minutes, if it is still the password."""
     pending = session.get(_PENDING)
     if pending is None:
         return None
-    age_seconds = common.clock().timestamp() - pending["at"]
-    user = accounts.users.get(pending["user"])
+    age_seconds = services.common.clock().timestamp() - pending["at"]
+    user = services.accounts.users.get(pending["user"])
     if user is None or user.ended_at is not None or age_seconds > _PENDING_SECONDS:
         return None
     return user if hmac.compare_digest(_proof(user), pending["proof"]) else None
 
 
-def _pending_id() -> str:
+def pending_id() -> str:
+    """Return who has given their password in this browser, empty for nobody."""
     return str(session.get(_PENDING, {}).get("user", ""))
 
 
@@ -183,13 +160,17 @@ def _proof(user: User) -> str:
     return hashlib.sha256(f"first step:{user.password_hash}".encode()).hexdigest()[:32]
 
 
-def _change_password(user: User, accounts: AccountsPorts, common: CommonPorts) -> User:
+def _change_password(
+    user: User,
+) -> User:
     """Change the password, or name all that is wrong with what was typed."""
     new = typed("new")
     problems: tuple[Problem, ...] = (_REPEAT_DIFFERS,) if new != typed("repeat") else ()
     if problems:
         raise InvalidInputError(problems)
-    return change_password(user, old=typed("old"), new=new, accounts=accounts, common=common)
+    return change_password(
+        user, old=typed("old"), new=new, accounts=services.accounts, common=services.common
+    )
 
 
 def _sign_in_page(refusal: str = "") -> str:

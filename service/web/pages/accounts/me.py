@@ -7,7 +7,7 @@ from datetime import datetime
 from http import HTTPStatus
 
 from babel import Locale, UnknownLocaleError
-from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask import abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
@@ -15,7 +15,6 @@ from service.domain.sign_in import UserSession
 from service.domain.user import Permission
 from service.moderation.admin.accounts import set_mail, set_preferences
 from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
-from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import (
     choose_language,
@@ -23,7 +22,14 @@ from service.web.edge.language import (
     languages,
     ngettext,
 )
-from service.web.pages.common.pages import current_session_id, moderator, needs, safe_next
+from service.web.pages.common.pages import (
+    current_session_id,
+    moderator,
+    needs,
+    pages,
+    safe_next,
+    services,
+)
 from service.web.pages.common.presenting import Moment, tell_time
 
 _TOLD, _REFUSED = "told_me", "refused_me"
@@ -40,78 +46,81 @@ class SessionView:
     current: bool
 
 
-def add_me(
-    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, *, sends_mail: bool
-) -> None:
-    """Add the page of one's own account, and the forms on it."""
+@pages.get("/me")
+def me() -> ResponseReturnValue:
+    user = moderator()
+    factor = services.accounts.second_factors.get(user.id)
+    now = services.common.clock()
+    return render_template(
+        "me.html",
+        preferences=user.preferences,
+        languages=[(tag, language_name(tag)) for tag in languages()],
+        sessions=[
+            _session_view(one, now)
+            for one in list_sessions(user, services.accounts, services.common)
+        ],
+        factor_since=tell_time(factor.since, now) if factor else None,
+        takes_digests=services.digest.mailer is not None and user.may(Permission.DECIDE),
+        told=session.pop(_TOLD, None),
+        refused=session.pop(_REFUSED, None),
+    )
 
-    @pages.get("/me")
-    def me() -> ResponseReturnValue:
-        user = moderator()
-        factor = accounts.second_factors.get(user.id)
-        now = common.clock()
-        return render_template(
-            "me.html",
-            preferences=user.preferences,
-            languages=[(tag, language_name(tag)) for tag in languages()],
-            sessions=[_session_view(one, now) for one in list_sessions(user, accounts, common)],
-            factor_since=tell_time(factor.since, now) if factor else None,
-            takes_digests=sends_mail and user.may(Permission.DECIDE),
-            told=session.pop(_TOLD, None),
-            refused=session.pop(_REFUSED, None),
-        )
 
-    @pages.post("/me/digest")
-    @needs(Permission.LOOK)
-    def keep_digest_address() -> ResponseReturnValue:
-        try:
-            set_mail(moderator(), request.form.get("mail", ""), accounts, common)
-        except InvalidInputError:
-            session[_REFUSED] = gettext("Not a valid email address. Write it as name@example.org.")
-            return redirect(url_for("pages.me"), HTTPStatus.SEE_OTHER)
-        return _back(gettext("Preferences saved."))
+@pages.post("/me/digest")
+@needs(Permission.LOOK)
+def keep_digest_address() -> ResponseReturnValue:
+    try:
+        set_mail(moderator(), request.form.get("mail", ""), services.accounts, services.common)
+    except InvalidInputError:
+        session[_REFUSED] = gettext("Not a valid email address. Write it as name@example.org.")
+        return redirect(url_for("pages.me"), HTTPStatus.SEE_OTHER)
+    return _back(gettext("Preferences saved."))
 
-    @pages.post("/me/preferences")
-    @needs(Permission.LOOK)
-    def keep_preferences() -> ResponseReturnValue:
-        chosen = request.form.get("language")
-        preferences = replace(
-            moderator().preferences,
-            language=chosen if chosen in languages() else None,
-            blur="blur" in request.form,
-            live="live" in request.form,
-            compact="compact" in request.form,
-        )
-        set_preferences(moderator(), preferences, accounts)
-        choose_language(preferences.language)
-        return _back(gettext("Preferences saved."))
 
-    @pages.post("/me/density")
-    @needs(Permission.LOOK)
-    def change_density() -> ResponseReturnValue:
-        preferences = moderator().preferences
-        set_preferences(
-            moderator(), replace(preferences, compact=not preferences.compact), accounts
-        )
-        return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+@pages.post("/me/preferences")
+@needs(Permission.LOOK)
+def keep_preferences() -> ResponseReturnValue:
+    chosen = request.form.get("language")
+    preferences = replace(
+        moderator().preferences,
+        language=chosen if chosen in languages() else None,
+        blur="blur" in request.form,
+        live="live" in request.form,
+        compact="compact" in request.form,
+    )
+    set_preferences(moderator(), preferences, services.accounts)
+    choose_language(preferences.language)
+    return _back(gettext("Preferences saved."))
 
-    @pages.post("/me/sessions/<session_id>/end")
-    @needs(Permission.LOOK)
-    def end_my_session(session_id: str) -> ResponseReturnValue:
-        if not is_id(session_id) or session_id == current_session_id():
-            abort(HTTPStatus.NOT_FOUND)
-        end_session(session_id, moderator(), accounts, common)
-        return _back(gettext("That session has ended."))
 
-    @pages.post("/me/sessions/end-others")
-    @needs(Permission.LOOK)
-    def end_my_other_sessions() -> ResponseReturnValue:
-        ended = end_other_sessions(current_session_id(), moderator(), accounts, common)
-        return _back(
-            ngettext(
-                "%(num)s other session has ended.", "%(num)s other sessions have ended.", ended
-            )
-        )
+@pages.post("/me/density")
+@needs(Permission.LOOK)
+def change_density() -> ResponseReturnValue:
+    preferences = moderator().preferences
+    set_preferences(
+        moderator(), replace(preferences, compact=not preferences.compact), services.accounts
+    )
+    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+
+
+@pages.post("/me/sessions/<session_id>/end")
+@needs(Permission.LOOK)
+def end_my_session(session_id: str) -> ResponseReturnValue:
+    if not is_id(session_id) or session_id == current_session_id():
+        abort(HTTPStatus.NOT_FOUND)
+    end_session(session_id, moderator(), services.accounts, services.common)
+    return _back(gettext("That session has ended."))
+
+
+@pages.post("/me/sessions/end-others")
+@needs(Permission.LOOK)
+def end_my_other_sessions() -> ResponseReturnValue:
+    ended = end_other_sessions(
+        current_session_id(), moderator(), services.accounts, services.common
+    )
+    return _back(
+        ngettext("%(num)s other session has ended.", "%(num)s other sessions have ended.", ended)
+    )
 
 
 def language_name(tag: str) -> str:

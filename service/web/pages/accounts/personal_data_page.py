@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
 
-from flask import Blueprint, Response, redirect, render_template, request, session, url_for
+from flask import (
+    Response,
+    redirect,
+    render_template,
+    request,
+    session,
+    stream_with_context,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
@@ -25,11 +33,10 @@ from service.moderation.privacy.erase import (
     find_person,
 )
 from service.moderation.privacy.forget import forget_sender
-from service.ports.services import CommonPorts, ReputationPorts, Services
 from service.web.edge.language import gettext, ngettext
 from service.web.edge.moments import write_moment
 from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs
+from service.web.pages.common.pages import moderator, needs, pages, services
 
 # Some seconds of work; the page says how many are left, and goes on.
 ERASED_AT_ONCE = 1_000
@@ -46,52 +53,44 @@ class Held:
     by_site: tuple[tuple[tuple[Piece, ...], int], ...]
 
 
-def add_personal_data(pages: Blueprint, services: Services) -> None:
-    """Add the page of personal data, and the forms on it."""
-    _add_looking(pages, services)
-    _add_forgetting(pages, services)
+@pages.get("/personal-data")
+@needs(Permission.ERASE_PEOPLE)
+def personal_data() -> ResponseReturnValue:
+    return _page(told=session.pop(_TOLD, ""))
 
 
-def _add_looking(pages: Blueprint, services: Services) -> None:
-    @pages.get("/personal-data")
-    @needs(Permission.ERASE_PEOPLE)
-    def personal_data() -> ResponseReturnValue:
-        return _page(told=session.pop(_TOLD, ""))
-
-    @pages.post("/personal-data")
-    @needs(Permission.ERASE_PEOPLE)
-    def find_personal_data() -> ResponseReturnValue:
-        return _for_person(
-            services.reputation,
-            lambda person: _page(held=_held(person, services.reputation, services.common)),
-        )
-
-    @pages.post("/personal-data/export")
-    @needs(Permission.ERASE_PEOPLE)
-    def export_personal_data() -> ResponseReturnValue:
-        return _for_person(services.reputation, lambda person: _export(person, services))
+@pages.post("/personal-data")
+@needs(Permission.ERASE_PEOPLE)
+def find_personal_data() -> ResponseReturnValue:
+    return _for_person(
+        lambda person: _page(held=_held(person)),
+    )
 
 
-def _add_forgetting(pages: Blueprint, services: Services) -> None:
-    @pages.post("/personal-data/forget")
-    @needs(Permission.ERASE_PEOPLE)
-    def forget_personal_data() -> ResponseReturnValue:
-        return _for_person(services.reputation, lambda person: _forget(person, services))
-
-    @pages.post("/personal-data/erase")
-    @needs(Permission.ERASE_PEOPLE)
-    def erase_personal_data() -> ResponseReturnValue:
-        return _for_person(services.reputation, lambda person: _erase(person, services))
+@pages.post("/personal-data/export")
+@needs(Permission.ERASE_PEOPLE)
+def export_personal_data() -> ResponseReturnValue:
+    return _for_person(lambda person: _export(person))
 
 
-def _for_person(
-    reputation: ReputationPorts, act: Callable[[Person], ResponseReturnValue]
-) -> ResponseReturnValue:
+@pages.post("/personal-data/forget")
+@needs(Permission.ERASE_PEOPLE)
+def forget_personal_data() -> ResponseReturnValue:
+    return _for_person(lambda person: _forget(person))
+
+
+@pages.post("/personal-data/erase")
+@needs(Permission.ERASE_PEOPLE)
+def erase_personal_data() -> ResponseReturnValue:
+    return _for_person(lambda person: _erase(person))
+
+
+def _for_person(act: Callable[[Person], ResponseReturnValue]) -> ResponseReturnValue:
     """Do this for the person whom the form names, or say why it names none."""
     typed = _typed()
     try:
         person = find_person(
-            reputation,
+            services.reputation,
             address=typed["address"] or None,
             email=typed["email"] or None,
             name=typed["name"] or None,
@@ -102,16 +101,16 @@ def _for_person(
     return act(person)
 
 
-def _export(person: Person, services: Services) -> ResponseReturnValue:
+def _export(person: Person) -> ResponseReturnValue:
     record_act(services.common, actor=moderator().name, act="export person", subject="person")
     return Response(
-        _lines(person, services),
+        stream_with_context(_lines(person)),
         mimetype="application/jsonl",
         headers={"Content-Disposition": 'attachment; filename="personal-data.jsonl"'},
     )
 
 
-def _lines(person: Person, services: Services) -> Iterator[str]:
+def _lines(person: Person) -> Iterator[str]:
     for record in export_person(person, services):
         yield json.dumps(record, default=_plain) + "\n"
 
@@ -123,8 +122,8 @@ def _plain(value: object) -> object:
     raise TypeError(msg)
 
 
-def _forget(person: Person, services: Services) -> ResponseReturnValue:
-    held = _held(person, services.reputation, services.common)
+def _forget(person: Person) -> ResponseReturnValue:
+    held = _held(person)
     if not _is_confirmed(held):
         return _unconfirmed(held)
     forgotten = forget_sender(person.sender, services, by=moderator().name)
@@ -137,13 +136,13 @@ def _forget(person: Person, services: Services) -> ResponseReturnValue:
     )
 
 
-def _erase(person: Person, services: Services) -> ResponseReturnValue:
-    held = _held(person, services.reputation, services.common)
+def _erase(person: Person) -> ResponseReturnValue:
+    held = _held(person)
     if not _is_confirmed(held):
         return _unconfirmed(held)
     erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
     told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
-    left = _held(person, services.reputation, services.common)
+    left = _held(person)
     if not left.comments:
         return _back(told)
     return _page(held=left, told=told)
@@ -164,9 +163,11 @@ def _back(told: str) -> ResponseReturnValue:
     return redirect(url_for("pages.personal_data"), HTTPStatus.SEE_OTHER)
 
 
-def _held(person: Person, reputation: ReputationPorts, common: CommonPorts) -> Held:
-    counts = count_comments(person, reputation)
-    names = {site.id: site.name for site in common.sites.all()}
+def _held(
+    person: Person,
+) -> Held:
+    counts = count_comments(person, services.reputation)
+    names = {site.id: site.name for site in services.common.sites.all()}
     by_site = sorted((names.get(site_id, site_id), count) for site_id, count in counts.items())
     return Held(
         comments=sum(counts.values()),

@@ -9,9 +9,8 @@ from __future__ import annotations
 from http import HTTPStatus
 
 import segno
-from flask import Blueprint, redirect, render_template, session, url_for
+from flask import current_app, redirect, render_template, session, url_for
 from flask.typing import ResponseReturnValue
-from flask_limiter import Limiter
 from markupsafe import Markup
 
 from service.domain.errors import InvalidInputError
@@ -24,12 +23,9 @@ from service.moderation.admin.second_factor import (
     turn_on_second_factor,
 )
 from service.moderation.admin.users import check_password
-from service.ports.services import AccountsPorts, CommonPorts
-from service.web.edge.config import WebConfig
 from service.web.edge.language import gettext
-from service.web.pages.accounts.guessing import limit_own_tries
 from service.web.pages.accounts.login import typed
-from service.web.pages.common.pages import moderator, needs
+from service.web.pages.common.pages import moderator, needs, pages, services
 from service.web.pages.common.presenting import tell_time
 
 # Which seed was offered, and when. It makes no code without a secret that no cookie has.
@@ -38,129 +34,101 @@ _OFFER_SECONDS = 600
 _SECRET_GROUP = 4
 
 
-def add_second_factor(
-    pages: Blueprint,
-    accounts: AccountsPorts,
-    common: CommonPorts,
-    config: WebConfig,
-    limiter: Limiter | None,
-) -> None:
-    """Add the page of one's own second factor, and the forms on it."""
-    _add_turning_on(pages, accounts, common, config, limiter)
-    _add_changes(pages, accounts, common, config, limiter)
+@pages.get("/me/second-factor")
+def second_factor() -> ResponseReturnValue:
+    return _page()
 
 
-def _add_turning_on(
-    pages: Blueprint,
-    accounts: AccountsPorts,
-    common: CommonPorts,
-    config: WebConfig,
-    limiter: Limiter | None,
-) -> None:
-    @pages.get("/me/second-factor")
-    def second_factor() -> ResponseReturnValue:
-        return _page(accounts, common, config)
+@pages.post("/me/second-factor/offer")
+@needs(Permission.LOOK)
+def offer_factor() -> ResponseReturnValue:
+    user = moderator()
+    if not check_password(user, typed("password"), services.accounts):
+        return _wrong_password()
+    offer = offer_second_factor(user, services.accounts, services.common)
+    session[_OFFERED] = {"seed": offer.seed, "at": int(services.common.clock().timestamp())}
+    return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 
-    @needs(Permission.LOOK)
-    @limit_own_tries(limiter)
-    def offer_factor() -> ResponseReturnValue:
-        user = moderator()
-        if not check_password(user, typed("password"), accounts):
-            return _wrong_password(accounts, common, config)
-        offer = offer_second_factor(user, accounts, common)
-        session[_OFFERED] = {"seed": offer.seed, "at": int(common.clock().timestamp())}
+
+@pages.post("/me/second-factor")
+@needs(Permission.LOOK)
+def confirm_factor() -> ResponseReturnValue:
+    user = moderator()
+    offer = _offered(user)
+    if offer is None or services.accounts.second_factors.get(user.id) is not None:
         return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
-
-    @needs(Permission.LOOK)
-    @limit_own_tries(limiter)
-    def confirm_factor() -> ResponseReturnValue:
-        user = moderator()
-        offer = _offered(user, accounts, common)
-        if offer is None or accounts.second_factors.get(user.id) is not None:
-            return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
-        try:
-            codes = turn_on_second_factor(
-                user, accounts, common, seed=offer.seed, code=typed("code")
-            )
-        except InvalidInputError:
-            refusal = gettext("Incorrect code: type the one that the app shows now.")
-            return _page(accounts, common, config, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
-        session.pop(_OFFERED, None)
-        return _page(accounts, common, config, codes=codes)
-
-    pages.add_url_rule("/me/second-factor/offer", view_func=offer_factor, methods=["POST"])
-    pages.add_url_rule("/me/second-factor", view_func=confirm_factor, methods=["POST"])
+    try:
+        codes = turn_on_second_factor(
+            user, services.accounts, services.common, seed=offer.seed, code=typed("code")
+        )
+    except InvalidInputError:
+        refusal = gettext("Incorrect code: type the one that the app shows now.")
+        return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    session.pop(_OFFERED, None)
+    return _page(codes=codes)
 
 
-def _add_changes(
-    pages: Blueprint,
-    accounts: AccountsPorts,
-    common: CommonPorts,
-    config: WebConfig,
-    limiter: Limiter | None,
-) -> None:
-    @needs(Permission.LOOK)
-    @limit_own_tries(limiter)
-    def renew_codes() -> ResponseReturnValue:
-        user = moderator()
-        if accounts.second_factors.get(user.id) is None:
-            return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
-        if not check_password(user, typed("password"), accounts):
-            return _wrong_password(accounts, common, config)
-        return _page(accounts, common, config, codes=renew_recovery_codes(user, accounts, common))
-
-    @needs(Permission.LOOK)
-    @limit_own_tries(limiter)
-    def turn_off_factor() -> ResponseReturnValue:
-        user = moderator()
-        if config.require_second_factor:
-            return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
-        if not check_password(user, typed("password"), accounts):
-            return _wrong_password(accounts, common, config)
-        turn_off_second_factor(user, accounts, common, actor=user.name, actor_role=user.role)
+@pages.post("/me/second-factor/codes")
+@needs(Permission.LOOK)
+def renew_codes() -> ResponseReturnValue:
+    user = moderator()
+    if services.accounts.second_factors.get(user.id) is None:
         return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+    if not check_password(user, typed("password"), services.accounts):
+        return _wrong_password()
+    return _page(
+        codes=renew_recovery_codes(user, services.accounts, services.common),
+    )
 
-    pages.add_url_rule("/me/second-factor/codes", view_func=renew_codes, methods=["POST"])
-    pages.add_url_rule("/me/second-factor/off", view_func=turn_off_factor, methods=["POST"])
+
+@pages.post("/me/second-factor/off")
+@needs(Permission.LOOK)
+def turn_off_factor() -> ResponseReturnValue:
+    user = moderator()
+    if current_app.config["REQUIRE_SECOND_FACTOR"]:
+        return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+    if not check_password(user, typed("password"), services.accounts):
+        return _wrong_password()
+    turn_off_second_factor(
+        user, services.accounts, services.common, actor=user.name, actor_role=user.role
+    )
+    return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 
 
 def _page(
-    accounts: AccountsPorts,
-    common: CommonPorts,
-    config: WebConfig,
     *,
     refusal: str = "",
     codes: tuple[str, ...] = (),
 ) -> str:
     user = moderator()
-    factor = accounts.second_factors.get(user.id)
-    offer = _offered(user, accounts, common) if factor is None else None
+    factor = services.accounts.second_factors.get(user.id)
+    offer = _offered(user) if factor is None else None
     return render_template(
         "second_factor.html",
-        since=tell_time(factor.since, common.clock()) if factor else None,
-        codes_left=accounts.second_factors.count_recovery(user.id) if factor else 0,
+        since=tell_time(factor.since, services.common.clock()) if factor else None,
+        codes_left=services.accounts.second_factors.count_recovery(user.id) if factor else 0,
         codes=codes,
         offer=offer,
         square=_square(offer) if offer else "",
         secret=_grouped(offer.secret) if offer else "",
-        required=config.require_second_factor,
+        required=current_app.config["REQUIRE_SECOND_FACTOR"],
         refusal=refusal,
     )
 
 
-def _wrong_password(
-    accounts: AccountsPorts, common: CommonPorts, config: WebConfig
-) -> ResponseReturnValue:
+def _wrong_password() -> ResponseReturnValue:
     refusal = gettext("This is not your password.")
-    return _page(accounts, common, config, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _offered(user: User, accounts: AccountsPorts, common: CommonPorts) -> Offer | None:
+def _offered(
+    user: User,
+) -> Offer | None:
     """Return the second factor that was offered to this browser within ten minutes."""
     offered = session.get(_OFFERED)
-    if offered is None or common.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
+    if offered is None or services.common.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
         return None
-    return offer_second_factor(user, accounts, common, seed=offered["seed"])
+    return offer_second_factor(user, services.accounts, services.common, seed=offered["seed"])
 
 
 def _square(offer: Offer) -> Markup:

@@ -14,10 +14,9 @@ from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.site import Site
 from service.domain.user import Permission
-from service.ports.services import CommonPorts, ReviewPorts
 from service.web.edge.language import gettext, ngettext, noted
 from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator
+from service.web.pages.common.pages import moderator, services
 from service.web.pages.common.presenting import Moment, tell_time
 
 _JUST_DONE = "just_done_stroke"
@@ -61,17 +60,17 @@ def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
     session[_JUST_DONE] = bulk_decision.id
 
 
-def just_done_bulk_decision(review: ReviewPorts, common: CommonPorts) -> BulkDecisionView | None:
+def just_done_bulk_decision() -> BulkDecisionView | None:
     """Return what was done last on many comments, as it stands now; tell it once."""
     bulk_decision_id = session.pop(_JUST_DONE, None)
     if bulk_decision_id is None:
         return None
     try:
-        bulk_decision = review.bulk_decisions.get(bulk_decision_id)
+        bulk_decision = services.review.bulk_decisions.get(bulk_decision_id)
     except NotFoundError:
         return None
-    sites = {site.id: site for site in common.sites.all()}
-    return view_bulk_decision(bulk_decision, sites=sites, now=common.clock())
+    sites = {site.id: site for site in services.common.sites.all()}
+    return view_bulk_decision(bulk_decision, sites=sites, now=services.common.clock())
 
 
 def view_bulk_decision(

@@ -26,6 +26,7 @@ from flask_limiter import Limiter, RateLimitExceeded
 from flask_login import LoginManager, UserMixin, current_user
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
+from werkzeug.local import LocalProxy
 from werkzeug.routing import RequestRedirect
 
 from service.domain.comment import SiteId
@@ -38,13 +39,19 @@ from service.domain.errors import (
 from service.domain.sign_in import IDLE_LIFETIME
 from service.domain.user import Permission, User
 from service.moderation.admin.sessions import find_session
-from service.ports.services import AccountsPorts, CommonPorts
+from service.ports.services import Services
 from service.web.edge.auth import is_open
 from service.web.edge.config import WebConfig
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+pages = Blueprint("pages", __name__)
+"""The pages for moderators: each asks who is signed in and checks its forms."""
+
+services: Services = LocalProxy(lambda: current_app.extensions[_SERVICES])  # type: ignore[assignment]  # as Flask has its own
+"""The services of the app that answers."""
 
 _WITH_ONE_TIME_PASSWORD = frozenset({"pages.password", "pages.sign_out"})
 # Where a second factor is asked for of everybody, who has none comes no further than this.
@@ -99,6 +106,13 @@ _STALE_FORM = (
     noted("This form has expired"),
     noted("Nothing was changed. Reload the page and try again."),
 )
+
+
+_SERVICES = "slopsieve"
+_csrf = CSRFProtect()
+_logins = LoginManager()
+# A moderator's address changes when the phone leaves the house; the session may go along.
+_logins.session_protection = None
 
 
 class SignedIn(UserMixin):  # type: ignore[misc]  # the library ships no types
@@ -162,16 +176,12 @@ def require(permission: Permission, site_id: SiteId) -> None:
         abort(HTTPStatus.FORBIDDEN)
 
 
-def make_pages() -> Blueprint:
-    """Return a blueprint whose every page asks for a moderator and checks its forms."""
-    return Blueprint("pages", __name__)
-
-
-def guard_pages(
-    app: Flask, pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, config: WebConfig
-) -> None:
+def register_guarded_pages(app: Flask, services: Services, config: WebConfig) -> None:
     """Put the pages under the app's sessions, and show its errors to people as pages."""
+    app.extensions[_SERVICES] = services
     app.config.update(
+        REQUIRE_SECOND_FACTOR=config.require_second_factor,
+        RETRAIN_DATA=config.retrain_data,
         # With the prefix, browsers take the cookie from nobody but this very host, over HTTPS.
         SESSION_COOKIE_NAME="__Host-slopsieve" if config.https_only_cookies else "slopsieve",
         PERMANENT_SESSION_LIFETIME=IDLE_LIFETIME,
@@ -185,39 +195,9 @@ def guard_pages(
         # Pages send no referrer; the token and SameSite do this check's work.
         WTF_CSRF_SSL_STRICT=False,
     )
-    csrf = CSRFProtect(app)
-    _login_manager(accounts, common).init_app(app)
-    _read_at_one_moment(pages, common)
-    pages.before_request(csrf.protect)
-    pages.before_request(_ask_for_moderator)
-    if config.require_second_factor:
-        pages.before_request(lambda: _ask_for_second_factor(accounts))
-    pages.after_request(_harden)
-    pages.register_error_handler(ModerationError, _on_our_error)
-    pages.register_error_handler(CSRFError, _on_stale_form)
-    pages.register_error_handler(HTTPException, _on_http_error)
-    pages.register_error_handler(RateLimitExceeded, _on_too_many)
+    _csrf.init_app(app)
+    _logins.init_app(app)
     app.register_blueprint(pages)
-
-
-def _read_at_one_moment(pages: Blueprint, common: CommonPorts) -> None:
-    """Let a page that only shows something read all of it at one moment.
-
-    What changes something reads as it goes: it may take long, or wait for somebody else.
-    """
-
-    def begin() -> None:
-        if request.method in _LOOKING:
-            g.moment = common.one_moment()
-            g.moment.__enter__()
-
-    def end(_error: BaseException | None) -> None:
-        if moment := g.pop("moment", None):
-            moment.__exit__(None, None, None)
-
-    pages.before_request(begin)
-    # Before the answer is sent, so that a long one holds nothing.
-    pages.teardown_request(end)
 
 
 def error_page(status: int, title: str = "", advice: str = "") -> Response:
@@ -257,19 +237,36 @@ def _is_page(path: str) -> bool:
     return str(endpoint).startswith("pages.") and not is_open(view)
 
 
-def _login_manager(accounts: AccountsPorts, common: CommonPorts) -> LoginManager:
-    manager = LoginManager()
-    # A moderator's address changes when the phone leaves the house; the session may go along.
-    manager.session_protection = None
-
-    @manager.user_loader  # type: ignore[untyped-decorator]  # the library ships no types
-    def load(session_id: str) -> SignedIn | None:
-        found = find_session(session_id, accounts, common) if is_id(session_id) else None
-        return SignedIn(found[1], session_id) if found else None
-
-    return manager
+@_logins.user_loader  # type: ignore[untyped-decorator]  # the library ships no types
+def _load_session(session_id: str) -> SignedIn | None:
+    if not is_id(session_id):
+        return None
+    found = find_session(session_id, services.accounts, services.common)
+    return SignedIn(found[1], session_id) if found else None
 
 
+@pages.before_request
+def _begin_moment() -> None:
+    """Let a page that only shows something read all of it at one moment.
+
+    What changes something reads as it goes: it may take long, or wait for somebody else.
+    """
+    if request.method in _LOOKING:
+        g.moment = services.common.one_moment()
+        g.moment.__enter__()
+
+
+@pages.teardown_request
+def _end_moment(_error: BaseException | None) -> None:
+    # Before the answer is sent, so that a long one holds nothing.
+    if moment := g.pop("moment", None):
+        moment.__exit__(None, None, None)
+
+
+pages.before_request(_csrf.protect)
+
+
+@pages.before_request
 def _ask_for_moderator() -> ResponseReturnValue | None:
     if is_open(current_app.view_functions[request.endpoint or ""]):
         return None
@@ -284,20 +281,25 @@ def _ask_for_moderator() -> ResponseReturnValue | None:
     return None
 
 
-def _ask_for_second_factor(accounts: AccountsPorts) -> ResponseReturnValue | None:
-    """Lead whoever is signed in without a second factor to where it is set up."""
-    if not current_user.is_authenticated or request.endpoint in _WITHOUT_SECOND_FACTOR:
+@pages.before_request
+def _ask_for_second_factor() -> ResponseReturnValue | None:
+    """Lead whoever is signed in without a second factor to where it is set up, if one is needed."""
+    if not current_app.config["REQUIRE_SECOND_FACTOR"] or not current_user.is_authenticated:
         return None
-    if accounts.second_factors.get(moderator().id) is not None:
+    if request.endpoint in _WITHOUT_SECOND_FACTOR:
+        return None
+    if services.accounts.second_factors.get(moderator().id) is not None:
         return None
     return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 
 
+@pages.after_request
 def _harden(response: Response) -> Response:
     response.headers.update(_HEADERS)
     return response
 
 
+@pages.errorhandler(ModerationError)
 def _on_our_error(error: ModerationError) -> ResponseReturnValue:
     if isinstance(error, StoreUnavailableError):
         return error_page(HTTPStatus.SERVICE_UNAVAILABLE)
@@ -307,11 +309,13 @@ def _on_our_error(error: ModerationError) -> ResponseReturnValue:
     return error_page(HTTPStatus.BAD_REQUEST if refused else HTTPStatus.CONFLICT)
 
 
+@pages.errorhandler(CSRFError)
 def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
     title, advice = _STALE_FORM
     return error_page(HTTPStatus.FORBIDDEN, gettext(title), gettext(advice))
 
 
+@pages.errorhandler(RateLimitExceeded)
 def _on_too_many(_error: RateLimitExceeded) -> ResponseReturnValue:
     page = error_page(HTTPStatus.TOO_MANY_REQUESTS)
     limiter = limiter_of(current_app)
@@ -321,6 +325,7 @@ def _on_too_many(_error: RateLimitExceeded) -> ResponseReturnValue:
     return page
 
 
+@pages.errorhandler(HTTPException)
 def _on_http_error(error: HTTPException) -> ResponseReturnValue:
     if error.code is None or error.code < HTTPStatus.BAD_REQUEST:
         return error

@@ -9,8 +9,8 @@ from flask import current_app, request, url_for
 from flask_login import current_user
 
 from service.domain.user import Permission, User
-from service.ports.services import TellingPorts
 from service.web.edge.language import gettext, noted
+from service.web.pages.common.pages import services
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +43,12 @@ _CALLBACKS = "pages.callbacks"
 _COUNTED = 99
 
 
-def shell_of(telling: TellingPorts) -> dict[str, Any]:
+def shell_of() -> dict[str, Any]:
     """Return what the bar shows to whoever is signed in; nothing to strangers."""
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
-    troubles = telling.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
+    troubles = services.telling.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
     callbacks = _number(troubles.given_up + troubles.refused)
     return {
         "daily_ways": [_way(*way) for way in _DAILY if _is_open(user, *way)],

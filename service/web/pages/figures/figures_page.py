@@ -7,13 +7,12 @@ from datetime import date, datetime
 from http import HTTPStatus
 
 from babel.dates import format_skeleton
-from flask import Blueprint, Response, abort, render_template, request
+from flask import Response, abort, current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
 from service.domain.user import Permission
 from service.moderation.insight.figures import FigureBook
-from service.ports.services import Services
 from service.scoring.figures import Figures
 from service.scoring.shares import MIN_COUNT, Share
 from service.scoring.stability import SHIFTED
@@ -30,8 +29,10 @@ from service.web.edge.language import (
 )
 from service.web.pages.common import plots
 from service.web.pages.common.labels import OUTCOME_HEADINGS
-from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.common.pages import moderator, needs, pages, require, services
 
+FIGURES = "slopsieve_figures"
+"""Under which extension of an app its figures are kept for a minute."""
 SPANS = (7, 30, 90)
 _USUAL_SPAN = 30
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -45,45 +46,42 @@ class Kind:
     name: str
 
 
-def add_figures(pages: Blueprint, services: Services) -> None:
-    """Add the page of figures and the same numbers as JSON."""
-    book = FigureBook(services.insight, services.common)
+@pages.get("/figures")
+@needs(Permission.LOOK)
+def stats() -> ResponseReturnValue:
+    site_id, days = _chosen_site(), _chosen_days()
+    figures = _read(site_id, days)
+    labels = [_day_name(one.day) for one in figures.days]
+    columns = [
+        (one.outcomes.ham, one.outcomes.unsure, one.outcomes.spam, one.outcomes.unjudged)
+        for one in figures.days
+    ]
+    return render_template(
+        "figures.html",
+        figures=figures,
+        sites=[site for site in services.common.sites.all() if moderator().sees(site.id)],
+        site_id=site_id,
+        days=days,
+        spans=SPANS,
+        headline=_headline(figures),
+        plot=plots.stacked_bars(columns, labels),
+        rows=list(zip(labels, columns, strict=True)),
+        kinds=_kinds(),
+        shifted=SHIFTED,
+        least=MIN_COUNT,
+        share=share_in_words,
+        duration=duration,
+        number=number,
+        decimal=decimal,
+        percent=percent,
+    )
 
-    @pages.get("/figures")
-    @needs(Permission.LOOK)
-    def stats() -> ResponseReturnValue:
-        site_id, days = _chosen_site(), _chosen_days()
-        figures = book.read(_site_ids(site_id), days=days)
-        labels = [_day_name(one.day) for one in figures.days]
-        columns = [
-            (one.outcomes.ham, one.outcomes.unsure, one.outcomes.spam, one.outcomes.unjudged)
-            for one in figures.days
-        ]
-        return render_template(
-            "figures.html",
-            figures=figures,
-            sites=[site for site in services.common.sites.all() if moderator().sees(site.id)],
-            site_id=site_id,
-            days=days,
-            spans=SPANS,
-            headline=_headline(figures),
-            plot=plots.stacked_bars(columns, labels),
-            rows=list(zip(labels, columns, strict=True)),
-            kinds=_kinds(),
-            shifted=SHIFTED,
-            least=MIN_COUNT,
-            share=share_in_words,
-            duration=duration,
-            number=number,
-            decimal=decimal,
-            percent=percent,
-        )
 
-    @pages.get("/figures.json")
-    @needs(Permission.LOOK)
-    def stats_json() -> ResponseReturnValue:
-        figures = book.read(_site_ids(_chosen_site()), days=_chosen_days())
-        return Response(FiguresAnswer.of(figures).model_dump_json(), content_type=JSON)
+@pages.get("/figures.json")
+@needs(Permission.LOOK)
+def stats_json() -> ResponseReturnValue:
+    figures = _read(_chosen_site(), _chosen_days())
+    return Response(FiguresAnswer.of(figures).model_dump_json(), content_type=JSON)
 
 
 def _chosen_days() -> int:
@@ -103,8 +101,9 @@ def _chosen_site() -> SiteId | None:
     return SiteId(given)
 
 
-def _site_ids(site_id: SiteId | None) -> tuple[SiteId, ...] | None:
-    return moderator().site_ids if site_id is None else (site_id,)
+def _read(site_id: SiteId | None, days: int) -> Figures:
+    book: FigureBook = current_app.extensions[FIGURES]
+    return book.read(moderator().site_ids if site_id is None else (site_id,), days=days)
 
 
 def duration(seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from flask import Blueprint, redirect, render_template, request, session, url_for
+from flask import current_app, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import ConflictError, StoreUnavailableError
@@ -13,12 +13,10 @@ from service.domain.user import Permission
 from service.moderation.learning.ask_retraining import NoTrainerError, ask_retraining
 from service.moderation.learning.retrain import promote_retrained, refuse_retrained
 from service.moderation.learning.versions import promote_version, roll_back
-from service.ports.services import LearningPorts, Services
-from service.web.edge.config import WebConfig
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
 from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import moderator, needs
+from service.web.pages.common.pages import moderator, needs, pages, services
 from service.web.pages.models.models_view import (
     RETRAININGS_SHOWN,
     progress_of,
@@ -31,109 +29,104 @@ _TOLD = "told_models"
 _CARD_CHARS = 120_000
 
 
-def add_models(pages: Blueprint, services: Services, config: WebConfig) -> None:
-    """Add the page of models, the page of each version's card, and the forms on them."""
-    _add_looks(pages, services)
-    _add_version_acts(pages, services)
-    _add_retraining_acts(pages, services, config)
+@pages.get("/models")
+@needs(Permission.MANAGE_MODELS)
+def models() -> ResponseReturnValue:
+    return _show(told=session.pop(_TOLD, ""))
 
 
-def _add_looks(pages: Blueprint, services: Services) -> None:
-    @pages.get("/models")
-    @needs(Permission.MANAGE_MODELS)
-    def models() -> ResponseReturnValue:
-        return _show(services, told=session.pop(_TOLD, ""))
-
-    @pages.get("/models/progress")
-    @needs(Permission.MANAGE_MODELS)
-    def models_progress() -> ResponseReturnValue:
-        return progress_of(
-            services.learning.retrainings.recent(limit=RETRAININGS_SHOWN), services.common.clock()
-        )
-
-    @pages.get("/models/versions/<version_name>")
-    @needs(Permission.MANAGE_MODELS)
-    def models_card(version_name: str) -> ResponseReturnValue:
-        card = services.learning.versions.card(version_name)
-        return render_template(
-            "model_card.html",
-            name=part_text(version_name),
-            card=part_text(card[:_CARD_CHARS]) if card else None,
-            cut=bool(card and len(card) > _CARD_CHARS),
-        )
+@pages.get("/models/progress")
+@needs(Permission.MANAGE_MODELS)
+def models_progress() -> ResponseReturnValue:
+    return progress_of(
+        services.learning.retrainings.recent(limit=RETRAININGS_SHOWN), services.common.clock()
+    )
 
 
-def _add_version_acts(pages: Blueprint, services: Services) -> None:
-    @pages.post("/models/versions/<version_name>/promote")
-    @needs(Permission.MANAGE_MODELS)
-    def promote_model(version_name: str) -> ResponseReturnValue:
-        try:
-            promote_version(version_name, services.learning, services.common, by=moderator().name)
-        except ConflictError as error:
-            return _show(services, refusal=_why_not(error), status=HTTPStatus.CONFLICT)
-        return _back(gettext("%(version)s serves from now on.", version=version_name))
-
-    @pages.post("/models/rollback")
-    @needs(Permission.MANAGE_MODELS)
-    def roll_model_back() -> ResponseReturnValue:
-        # Two clicks in a row must not go back and forth: the form names what it goes back to.
-        if request.form.get("to") != services.learning.versions.previous():
-            refusal = gettext("Meanwhile another version was promoted. Nothing was changed.")
-            return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
-        try:
-            name = roll_back(services.learning, services.common, by=moderator().name)
-        except ConflictError as error:
-            return _show(services, refusal=_why_not(error), status=HTTPStatus.CONFLICT)
-        return _back(gettext("%(version)s serves from now on.", version=name))
+@pages.get("/models/versions/<version_name>")
+@needs(Permission.MANAGE_MODELS)
+def models_card(version_name: str) -> ResponseReturnValue:
+    card = services.learning.versions.card(version_name)
+    return render_template(
+        "model_card.html",
+        name=part_text(version_name),
+        card=part_text(card[:_CARD_CHARS]) if card else None,
+        cut=bool(card and len(card) > _CARD_CHARS),
+    )
 
 
-def _add_retraining_acts(pages: Blueprint, services: Services, config: WebConfig) -> None:
-    @pages.post("/models/retrainings")
-    @needs(Permission.MANAGE_MODELS)
-    def retrain_now() -> ResponseReturnValue:
-        options = RetrainingOptions(data=config.retrain_data)
-        try:
-            ask_retraining(services.learning, services.common, by=moderator().name, options=options)
-        except NoTrainerError:
-            refusal = gettext("No process that retrains is running; see below for what to do.")
-            return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
-        except ConflictError:
-            refusal = gettext("A retraining is already running.")
-            return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
-        return _back(gettext("Retraining requested; it starts within seconds."))
-
-    @pages.post("/models/retrainings/<retraining_id>/promote")
-    @needs(Permission.MANAGE_MODELS)
-    def promote_candidate(retraining_id: str) -> ResponseReturnValue:
-        found = _find(retraining_id, services.learning)
-        if not found.waits:
-            return _answered(services)
-        try:
-            promote_retrained(found, services.learning, services.common, by=moderator().name)
-        except ConflictError as error:
-            return _show(services, refusal=_why_not(error), status=HTTPStatus.CONFLICT)
-        return _back(gettext("%(version)s serves from now on.", version=found.version))
-
-    @pages.post("/models/retrainings/<retraining_id>/refuse")
-    @needs(Permission.MANAGE_MODELS)
-    def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
-        found = _find(retraining_id, services.learning)
-        if not found.waits:
-            return _answered(services)
-        try:
-            refuse_retrained(found, services.learning, services.common, by=moderator().name)
-        except ConflictError:
-            return _answered(services)
-        return _back(gettext("%(version)s was refused and does not serve.", version=found.version))
+@pages.post("/models/versions/<version_name>/promote")
+@needs(Permission.MANAGE_MODELS)
+def promote_model(version_name: str) -> ResponseReturnValue:
+    try:
+        promote_version(version_name, services.learning, services.common, by=moderator().name)
+    except ConflictError as error:
+        return _show(refusal=_why_not(error), status=HTTPStatus.CONFLICT)
+    return _back(gettext("%(version)s serves from now on.", version=version_name))
 
 
-def _find(retraining_id: str, learning: LearningPorts) -> Retraining:
-    return learning.retrainings.get(retraining_id if is_id(retraining_id) else "")
+@pages.post("/models/rollback")
+@needs(Permission.MANAGE_MODELS)
+def roll_model_back() -> ResponseReturnValue:
+    # Two clicks in a row must not go back and forth: the form names what it goes back to.
+    if request.form.get("to") != services.learning.versions.previous():
+        refusal = gettext("Meanwhile another version was promoted. Nothing was changed.")
+        return _show(refusal=refusal, status=HTTPStatus.CONFLICT)
+    try:
+        name = roll_back(services.learning, services.common, by=moderator().name)
+    except ConflictError as error:
+        return _show(refusal=_why_not(error), status=HTTPStatus.CONFLICT)
+    return _back(gettext("%(version)s serves from now on.", version=name))
 
 
-def _answered(services: Services) -> ResponseReturnValue:
+@pages.post("/models/retrainings")
+@needs(Permission.MANAGE_MODELS)
+def retrain_now() -> ResponseReturnValue:
+    options = RetrainingOptions(data=current_app.config["RETRAIN_DATA"])
+    try:
+        ask_retraining(services.learning, services.common, by=moderator().name, options=options)
+    except NoTrainerError:
+        refusal = gettext("No process that retrains is running; see below for what to do.")
+        return _show(refusal=refusal, status=HTTPStatus.CONFLICT)
+    except ConflictError:
+        refusal = gettext("A retraining is already running.")
+        return _show(refusal=refusal, status=HTTPStatus.CONFLICT)
+    return _back(gettext("Retraining requested; it starts within seconds."))
+
+
+@pages.post("/models/retrainings/<retraining_id>/promote")
+@needs(Permission.MANAGE_MODELS)
+def promote_candidate(retraining_id: str) -> ResponseReturnValue:
+    found = _find(retraining_id)
+    if not found.waits:
+        return _answered()
+    try:
+        promote_retrained(found, services.learning, services.common, by=moderator().name)
+    except ConflictError as error:
+        return _show(refusal=_why_not(error), status=HTTPStatus.CONFLICT)
+    return _back(gettext("%(version)s serves from now on.", version=found.version))
+
+
+@pages.post("/models/retrainings/<retraining_id>/refuse")
+@needs(Permission.MANAGE_MODELS)
+def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
+    found = _find(retraining_id)
+    if not found.waits:
+        return _answered()
+    try:
+        refuse_retrained(found, services.learning, services.common, by=moderator().name)
+    except ConflictError:
+        return _answered()
+    return _back(gettext("%(version)s was refused and does not serve.", version=found.version))
+
+
+def _find(retraining_id: str) -> Retraining:
+    return services.learning.retrainings.get(retraining_id if is_id(retraining_id) else "")
+
+
+def _answered() -> ResponseReturnValue:
     refusal = gettext("This candidate was already promoted or refused. Nothing was changed.")
-    return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
+    return _show(refusal=refusal, status=HTTPStatus.CONFLICT)
 
 
 def _why_not(error: ConflictError) -> str:
@@ -145,9 +138,7 @@ def _back(told: str) -> ResponseReturnValue:
     return redirect(url_for("pages.models"), HTTPStatus.SEE_OTHER)
 
 
-def _show(
-    services: Services, *, told: str = "", refusal: str = "", status: int = HTTPStatus.OK
-) -> ResponseReturnValue:
+def _show(*, told: str = "", refusal: str = "", status: int = HTTPStatus.OK) -> ResponseReturnValue:
     now = services.common.clock()
     recent = services.learning.retrainings.recent(limit=RETRAININGS_SHOWN)
     html = render_template(
@@ -156,16 +147,16 @@ def _show(
         refusal=refusal,
         versions=[view_version(one, now) for one in services.learning.versions.all()],
         previous=services.learning.versions.previous(),
-        retrainings=[view_retraining(one, services.review, moderator(), now) for one in recent],
+        retrainings=[view_retraining(one, moderator(), now) for one in recent],
         under_way=progress_of(recent, now)["under_way"],
-        trainer=_is_heard(services.learning),
+        trainer=_is_heard(),
     )
     return html, status
 
 
-def _is_heard(learning: LearningPorts) -> bool:
+def _is_heard() -> bool:
     try:
-        return learning.trainer_queue.is_heard()
+        return services.learning.trainer_queue.is_heard()
     except StoreUnavailableError:
         # Going back to an earlier version must work on the day on which the queue does not.
         return False

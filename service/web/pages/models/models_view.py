@@ -18,10 +18,10 @@ from service.domain.retraining import (
 from service.domain.user import User
 from service.moderation.learning.retrain import SCHEDULE
 from service.ports.models import VersionOnShelf
-from service.ports.services import ReviewPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted, number
 from service.web.pages.common.marking import Piece, part_text
+from service.web.pages.common.pages import services
 from service.web.pages.common.presenting import Moment, tell_time
 
 RETRAININGS_SHOWN = 20
@@ -150,9 +150,7 @@ def view_version(version: VersionOnShelf, now: datetime) -> VersionView:
     )
 
 
-def view_retraining(
-    one: Retraining, review: ReviewPorts, user: User, now: datetime
-) -> RetrainingView:
+def view_retraining(one: Retraining, user: User, now: datetime) -> RetrainingView:
     """Return what is shown of a retraining to this person."""
     report = one.report
     lost = report.newly_lost if report else ()
@@ -181,7 +179,7 @@ def view_retraining(
         set_aside=_set_aside(report),
         checks=_checks(report),
         gains=tuple(part_text(gain) for gain in report.gains) if report else (),
-        lost=_lost(lost[:_LOST_SHOWN], review, user),
+        lost=_lost(lost[:_LOST_SHOWN], user),
         more_lost=max(0, len(lost) - _LOST_SHOWN),
     )
 
@@ -258,9 +256,9 @@ def _checks(report: RetrainingReport | None) -> tuple[CheckView, ...]:
     )
 
 
-def _lost(ids: Sequence[str], review: ReviewPorts, user: User) -> tuple[LostView, ...]:
+def _lost(ids: Sequence[str], user: User) -> tuple[LostView, ...]:
     """Return the lost ham, linked where it is a comment that this person may see."""
-    found = review.cases.find([CommentId(one) for one in ids if is_id(one)])
+    found = services.review.cases.find([CommentId(one) for one in ids if is_id(one)])
     seen = {case.comment.id for case in found if user.sees(case.comment.site_id)}
     return tuple(LostView(id=one, shown=part_text(one), comment=one in seen) for one in ids)
 

@@ -12,10 +12,10 @@ from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.sender_record import MAX_COUNTED, Trait, TraitRecord
-from service.ports.services import CommonPorts, ReputationPorts
 from service.web.edge.language import gettext, noted, number
 from service.web.pages.common.labels import CALLED, RULED
 from service.web.pages.common.marking import Piece, part_text
+from service.web.pages.common.pages import services
 from service.web.pages.common.presenting import Moment, tell_time
 
 # Enough to tell senders apart by sight; the key itself leads nowhere without the secret.
@@ -70,19 +70,17 @@ class SenderView:
     counted: int = MAX_COUNTED
 
 
-def about_sender_view(
-    case: Case, reputation: ReputationPorts, common: CommonPorts, site_ids: Sequence[SiteId] | None
-) -> SenderView | None:
+def about_sender_view(case: Case, site_ids: Sequence[SiteId] | None) -> SenderView | None:
     """Return what is known of a comment's sender from these sites' other comments.
 
     None where nothing of the sender is kept: nothing came with the comment, or it was withdrawn.
     """
     if case.withdrawn_at is not None:
         return None
-    record = reputation.sender_records.look_up(case.comment, site_ids=site_ids)
+    record = services.reputation.sender_records.look_up(case.comment, site_ids=site_ids)
     if not record.traits:
         return None
-    now = common.clock()
+    now = services.common.clock()
     return SenderView(
         traits=tuple(_trait(trait) for trait in record.traits),
         other_names=tuple(part_text(name[:_GIST_CHARS]) for name in record.other_names),

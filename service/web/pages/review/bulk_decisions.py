@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask import abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.bulk_decision import ChosenBy
@@ -16,7 +16,6 @@ from service.moderation.review.bulk_decisions import (
     undo_bulk_decision,
 )
 from service.moderation.review.decide import MAX_NOTE_CHARS
-from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext
 from service.web.pages.common.last_bulk_decision import (
@@ -30,81 +29,80 @@ from service.web.pages.common.pages import (
     error_page,
     moderator,
     needs,
+    pages,
     require,
     safe_next,
+    services,
 )
 
 BULK_DECISIONS_SHOWN = 25
 
 
-def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
-    """Add the forms that decide many comments and undo that, and the list of what was done so."""
+@pages.post("/review/bulk")
+@needs(Permission.DECIDE)
+def bulk() -> ResponseReturnValue:
+    ids = [CommentId(one) for one in request.form.getlist("id") if is_id(one)]
+    rulings = {ruling.value: ruling for ruling in Ruling}
+    ruling = rulings.get(request.form.get("ruling", ""))
+    note = note_given()
+    refusal = _refusal(ids, ruling, note)
+    if refusal or ruling is None:
+        title = gettext("Nothing was decided")
+        return error_page(HTTPStatus.BAD_REQUEST, title, refusal)
+    bulk_decision_id = request.form.get("stroke", "")
+    bulk_decision = decide_together(
+        ids,
+        ruling,
+        services,
+        decided_by=moderator().name,
+        what=ChosenBy.SELECTION,
+        note=note,
+        bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
+        site_ids=moderator().site_ids,
+        # Whoever selects among those that wait has seen no decision on them.
+        open_only=not request.form.get("show"),
+    )
+    remember_bulk_decision(bulk_decision)
+    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
-    @pages.post("/review/bulk")
-    @needs(Permission.DECIDE)
-    def bulk() -> ResponseReturnValue:
-        ids = [CommentId(one) for one in request.form.getlist("id") if is_id(one)]
-        rulings = {ruling.value: ruling for ruling in Ruling}
-        ruling = rulings.get(request.form.get("ruling", ""))
-        note = note_given()
-        refusal = _refusal(ids, ruling, note)
-        if refusal or ruling is None:
-            title = gettext("Nothing was decided")
-            return error_page(HTTPStatus.BAD_REQUEST, title, refusal)
-        bulk_decision_id = request.form.get("stroke", "")
-        bulk_decision = decide_together(
-            ids,
-            ruling,
-            services,
-            decided_by=moderator().name,
-            what=ChosenBy.SELECTION,
-            note=note,
-            bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
-            site_ids=moderator().site_ids,
-            # Whoever selects among those that wait has seen no decision on them.
-            open_only=not request.form.get("show"),
-        )
-        remember_bulk_decision(bulk_decision)
-        return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
-    @pages.post("/review/strokes/<bulk_decision_id>/undo", endpoint="undo_bulk_decision")
-    @needs(Permission.DECIDE)
-    def undo(bulk_decision_id: str) -> ResponseReturnValue:
-        bulk_decision = (
-            services.review.bulk_decisions.get(bulk_decision_id)
-            if is_id(bulk_decision_id)
-            else None
-        )
-        if bulk_decision is None or not is_seen(bulk_decision):
-            abort(HTTPStatus.NOT_FOUND)
-        for site_id in bulk_decision.site_ids:
-            require(Permission.DECIDE, site_id)
-        remember_bulk_decision(
-            undo_bulk_decision(bulk_decision.id, services, undone_by=moderator().name)
-        )
-        return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+@pages.post("/review/strokes/<bulk_decision_id>/undo", endpoint="undo_bulk_decision")
+@needs(Permission.DECIDE)
+def undo(bulk_decision_id: str) -> ResponseReturnValue:
+    bulk_decision = (
+        services.review.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
+    )
+    if bulk_decision is None or not is_seen(bulk_decision):
+        abort(HTTPStatus.NOT_FOUND)
+    for site_id in bulk_decision.site_ids:
+        require(Permission.DECIDE, site_id)
+    remember_bulk_decision(
+        undo_bulk_decision(bulk_decision.id, services, undone_by=moderator().name)
+    )
+    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
-    @pages.get("/review/strokes")
-    def bulk_decisions() -> ResponseReturnValue:
-        before = request.args.get("before", "")
-        found = services.review.bulk_decisions.recent(
-            site_ids=moderator().site_ids,
-            limit=BULK_DECISIONS_SHOWN + 1,
-            before=before if is_id(before) else None,
-        )
-        sites = {site.id: site for site in services.common.sites.all()}
-        shown = [
-            view_bulk_decision(one, sites=sites, now=services.common.clock())
-            for one in found[:BULK_DECISIONS_SHOWN]
-        ]
-        more = shown[-1].id if len(found) > BULK_DECISIONS_SHOWN else None
-        return render_template(
-            "bulk_decisions.html",
-            bulk_decisions=shown,
-            done=just_done_bulk_decision(services.review, services.common),
-            older=url_for("pages.bulk_decisions", before=more) if more else None,
-            first=not before,
-        )
+
+@pages.get("/review/strokes")
+def bulk_decisions() -> ResponseReturnValue:
+    before = request.args.get("before", "")
+    found = services.review.bulk_decisions.recent(
+        site_ids=moderator().site_ids,
+        limit=BULK_DECISIONS_SHOWN + 1,
+        before=before if is_id(before) else None,
+    )
+    sites = {site.id: site for site in services.common.sites.all()}
+    shown = [
+        view_bulk_decision(one, sites=sites, now=services.common.clock())
+        for one in found[:BULK_DECISIONS_SHOWN]
+    ]
+    more = shown[-1].id if len(found) > BULK_DECISIONS_SHOWN else None
+    return render_template(
+        "bulk_decisions.html",
+        bulk_decisions=shown,
+        done=just_done_bulk_decision(),
+        older=url_for("pages.bulk_decisions", before=more) if more else None,
+        first=not before,
+    )
 
 
 def _refusal(ids: list[CommentId], ruling: Ruling | None, note: str | None) -> str:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any, TypeVar
 
-from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask import abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.bulk_decision import BulkDecision
@@ -22,7 +22,6 @@ from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.campaigns import decide_campaign, put_back
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.ports.campaigns import MemberPage
-from service.ports.services import ClustersPorts, CommonPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, probability
 from service.web.pages.common.last_bulk_decision import (
@@ -30,7 +29,7 @@ from service.web.pages.common.last_bulk_decision import (
     note_given,
     remember_bulk_decision,
 )
-from service.web.pages.common.pages import error_page, moderator, needs
+from service.web.pages.common.pages import error_page, moderator, needs, pages, services
 from service.web.pages.review.campaign_views import (
     present_campaign,
     present_member,
@@ -45,36 +44,36 @@ _WAITING, _ALL = "waiting", "all"
 _JUST_PUT_BACK = "just_put_back"
 
 
-def add_campaigns(pages: Blueprint, services: Services) -> None:
-    """Add the list of campaigns, one campaign's page and the forms on it."""
-
-    @pages.get("/review/campaigns")
-    def campaigns() -> ResponseReturnValue:
-        return _show_list(services.clusters, services.common)
-
-    @pages.get("/review/campaigns/<campaign_id>")
-    def campaign(campaign_id: str) -> ResponseReturnValue:
-        return _show(_find(campaign_id, services.clusters), services)
-
-    @pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
-    @needs(Permission.DECIDE)
-    def decide(campaign_id: str) -> ResponseReturnValue:
-        return _decide(_find(campaign_id, services.clusters), services)
-
-    @pages.post("/review/campaigns/<campaign_id>/put-back")
-    @needs(Permission.DECIDE)
-    def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
-        found, user = _find(campaign_id, services.clusters), moderator()
-        session[_JUST_PUT_BACK] = put_back(
-            found.id, services.clusters, services.common, by=user.name, site_ids=user.site_ids
-        )
-        return _back_to(found.id)
+@pages.get("/review/campaigns")
+def campaigns() -> ResponseReturnValue:
+    return _show_list()
 
 
-def _show_list(clusters: ClustersPorts, common: CommonPorts) -> str:
+@pages.get("/review/campaigns/<campaign_id>")
+def campaign(campaign_id: str) -> ResponseReturnValue:
+    return _show(_find(campaign_id))
+
+
+@pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
+@needs(Permission.DECIDE)
+def decide(campaign_id: str) -> ResponseReturnValue:
+    return _decide(_find(campaign_id))
+
+
+@pages.post("/review/campaigns/<campaign_id>/put-back")
+@needs(Permission.DECIDE)
+def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
+    found, user = _find(campaign_id), moderator()
+    session[_JUST_PUT_BACK] = put_back(
+        found.id, services.clusters, services.common, by=user.name, site_ids=user.site_ids
+    )
+    return _back_to(found.id)
+
+
+def _show_list() -> str:
     waiting_only = _shown(default=_WAITING) == _WAITING
     page = _from_cursor(
-        lambda cursor: clusters.campaigns.page(
+        lambda cursor: services.clusters.campaigns.page(
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
             cursor=cursor,
@@ -85,7 +84,7 @@ def _show_list(clusters: ClustersPorts, common: CommonPorts) -> str:
         "show": None if waiting_only else _ALL,
         "cursor": page.next_cursor,
     }
-    sites, now = _sites(common), common.clock()
+    sites, now = _sites(), services.common.clock()
     return render_template(
         "campaigns.html",
         campaigns=[
@@ -101,19 +100,19 @@ def _url(campaign_id: str, **asked: Any) -> str:
     return url_for("pages.campaign", campaign_id=campaign_id, **asked)
 
 
-def _sites(common: CommonPorts) -> dict[SiteId, Site]:
-    return {site.id: site for site in common.sites.all()}
+def _sites() -> dict[SiteId, Site]:
+    return {site.id: site for site in services.common.sites.all()}
 
 
-def _find(campaign_id: str, clusters: ClustersPorts) -> Campaign:
+def _find(campaign_id: str) -> Campaign:
     if not is_id(campaign_id):
         abort(HTTPStatus.NOT_FOUND)
-    return clusters.campaigns.get(campaign_id, site_ids=moderator().site_ids)
+    return services.clusters.campaigns.get(campaign_id, site_ids=moderator().site_ids)
 
 
-def _members(campaign: Campaign, clusters: ClustersPorts, *, waiting_only: bool) -> MemberPage:
+def _members(campaign: Campaign, *, waiting_only: bool) -> MemberPage:
     return _from_cursor(
-        lambda cursor: clusters.campaigns.members(
+        lambda cursor: services.clusters.campaigns.members(
             campaign.id,
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
@@ -131,10 +130,10 @@ def _from_cursor(read: Callable[[str | None], _P]) -> _P:
         return read(None)
 
 
-def _show(campaign: Campaign, services: Services) -> str:
+def _show(campaign: Campaign) -> str:
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
-    page = _members(campaign, services.clusters, waiting_only=waiting_only)
-    sites = _sites(services.common)
+    page = _members(campaign, waiting_only=waiting_only)
+    sites = _sites()
     now = services.common.clock()
     members = [present_member(case, sites=sites, now=now) for case in page.cases]
     sure_here = sum(member.waits and not member.low for member in members)
@@ -150,7 +149,7 @@ def _show(campaign: Campaign, services: Services) -> str:
         asks_beyond=BULK_DECISION_ASKS_BEYOND,
         until=campaign.last_seen_at.isoformat(),
         bulk_decision_id=services.common.new_id("str"),
-        done=just_done_bulk_decision(services.review, services.common),
+        done=just_done_bulk_decision(),
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
         first=not _cursor(),
@@ -167,7 +166,7 @@ def _show(campaign: Campaign, services: Services) -> str:
     )
 
 
-def _decide(campaign: Campaign, services: Services) -> ResponseReturnValue:
+def _decide(campaign: Campaign) -> ResponseReturnValue:
     ticked = _ids("id")
     unticked = [one for one in _ids("shown") if one not in set(ticked)]
     ruling = {one.value: one for one in Ruling}.get(request.form.get("ruling", ""))
@@ -191,7 +190,7 @@ def _decide(campaign: Campaign, services: Services) -> ResponseReturnValue:
         note=note,
         bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
     )
-    bulk_decision = bulk_decision or _made_before(bulk_decision_id, services.review)
+    bulk_decision = bulk_decision or _made_before(bulk_decision_id)
     if bulk_decision is None:
         told = gettext("Somebody else has decided these comments in the meantime.")
         return error_page(HTTPStatus.CONFLICT, gettext("Nothing was decided"), told)
@@ -199,11 +198,13 @@ def _decide(campaign: Campaign, services: Services) -> ResponseReturnValue:
     return _back_to(campaign.id)
 
 
-def _made_before(bulk_decision_id: str, review: ReviewPorts) -> BulkDecision | None:
+def _made_before(bulk_decision_id: str) -> BulkDecision | None:
     """Return what the same form did when it was sent before, as a double click does."""
     try:
         bulk_decision = (
-            review.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
+            services.review.bulk_decisions.get(bulk_decision_id)
+            if is_id(bulk_decision_id)
+            else None
         )
     except NotFoundError:
         return None

@@ -12,8 +12,7 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.moderation.review.claims import claim_comment, claims_of_others
-from service.ports.services import CommonPorts, ReviewPorts
-from service.web.pages.common.pages import moderator
+from service.web.pages.common.pages import moderator, services
 
 _SKIPPED = "skipped"
 # They travel in the cookie; by then the first of them may well come round again.
@@ -28,23 +27,27 @@ class Opened:
     claims: Mapping[CommentId, Claim]
 
 
-def open_chosen(case: Case, review: ReviewPorts, common: CommonPorts) -> Opened:
+def open_chosen(
+    case: Case,
+) -> Opened:
     """Claim the comment that a moderator chose; somebody else's is shown all the same."""
-    held = _claim(case, review, common)
+    held = _claim(case)
     is_others = held is not None and held.user_id != moderator().id
     return Opened(case=case, claims={case.comment.id: held} if held and is_others else {})
 
 
-def open_first(cases: Sequence[Case], review: ReviewPorts, common: CommonPorts) -> Opened:
+def open_first(
+    cases: Sequence[Case],
+) -> Opened:
     """Open the first comment that nobody else looks at and that was not skipped.
 
     Where there is none the first one of the list is opened, unclaimed.
     """
     ids = [case.comment.id for case in cases]
-    claims = dict(claims_of_others(ids, moderator(), review, common))
+    claims = dict(claims_of_others(ids, moderator(), services.review, services.common))
     for case in cases:
         if is_free(case, claims):
-            held = _claim(case, review, common)
+            held = _claim(case)
             if held is None or held.user_id == moderator().id:
                 return Opened(case=case, claims=claims)
             # Somebody was quicker by a moment.
@@ -75,9 +78,11 @@ def skipped_last(cases: Sequence[Case]) -> list[Case]:
     return sorted(cases, key=lambda case: order.get(case.comment.id, 0))
 
 
-def _claim(case: Case, review: ReviewPorts, common: CommonPorts) -> Claim | None:
+def _claim(
+    case: Case,
+) -> Claim | None:
     if not moderator().may(Permission.DECIDE, case.comment.site_id):
         # Who only looks around is in nobody's way.
-        found = claims_of_others([case.comment.id], moderator(), review, common)
+        found = claims_of_others([case.comment.id], moderator(), services.review, services.common)
         return found.get(case.comment.id)
-    return claim_comment(case, moderator(), review, common)
+    return claim_comment(case, moderator(), services.review, services.common)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from flask import Blueprint, abort, current_app, jsonify, request, session
+from flask import abort, current_app, jsonify, request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.moderation.review.claims import claim_comment, claims_of_others, end_claim
 from service.moderation.review.last_act import find_last_act
-from service.ports.services import Services
-from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.common.pages import moderator, needs, pages, require, services
 from service.web.pages.review.review_page import (
     COUNTS,
-    Place,
+    TOKEN,
     find_news,
+    read_place,
     show_ahead,
     show_last,
     show_rows,
@@ -28,63 +26,61 @@ from service.web.pages.review.tab_counts import TabCounts
 
 MAX_ROWS = 200
 MAX_AHEAD = 10
-_ID = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 
 
-def add_live(pages: Blueprint, services: Services, place: Callable[[], Place]) -> None:
-    """Add them; `place` reads from a request which list its page shows."""
+@pages.get("/review/counts")
+def counts() -> ResponseReturnValue:
+    _leave_session_alone()
+    counted: TabCounts = current_app.extensions[COUNTS]
+    news = find_news(read_place(), since=_since(), seen=())
+    claims = claims_of_others(_ids("id"), moderator(), services.review, services.common)
+    response = jsonify(
+        counts=counted.count(read_place().site_ids),
+        new=news.ids,
+        looked_at={one: claim.user_name for one, claim in claims.items()},
+    )
+    response.add_etag()
+    # The page asks again and again, mostly to hear that nothing has changed.
+    return response.make_conditional(request)
 
-    @pages.get("/review/counts")
-    def counts() -> ResponseReturnValue:
-        _leave_session_alone()
-        counted: TabCounts = current_app.extensions[COUNTS]
-        news = find_news(place(), services.review, services.common, since=_since(), seen=())
-        claims = claims_of_others(_ids("id"), moderator(), services.review, services.common)
-        response = jsonify(
-            counts=counted.count(place().site_ids),
-            new=news.ids,
-            looked_at={one: claim.user_name for one, claim in claims.items()},
-        )
-        response.add_etag()
-        # The page asks again and again, mostly to hear that nothing has changed.
-        return response.make_conditional(request)
 
-    @pages.get("/review/rows")
-    def rows() -> ResponseReturnValue:
-        _leave_session_alone()
-        news = find_news(
-            place(), services.review, services.common, since=_since(), seen=_ids("seen")
-        )
-        return show_rows(place(), services, ids=_ids("id"), news=news)
+@pages.get("/review/rows")
+def rows() -> ResponseReturnValue:
+    _leave_session_alone()
+    news = find_news(read_place(), since=_since(), seen=_ids("seen"))
+    return show_rows(read_place(), ids=_ids("id"), news=news)
 
-    @pages.get("/review/ahead")
-    def ahead() -> ResponseReturnValue:
-        _leave_session_alone()
-        ids, meanwhile = _ids("id")[:MAX_AHEAD], bool(request.args.get("meanwhile"))
-        return show_ahead(place(), services, ids=ids, meanwhile=meanwhile)
 
-    @pages.get("/review/last")
-    def last() -> ResponseReturnValue:
-        _leave_session_alone()
-        return show_last(
-            place(), services, find_last_act(moderator().name, services.review, services.common)
-        )
+@pages.get("/review/ahead")
+def ahead() -> ResponseReturnValue:
+    _leave_session_alone()
+    ids, meanwhile = _ids("id")[:MAX_AHEAD], bool(request.args.get("meanwhile"))
+    return show_ahead(read_place(), ids=ids, meanwhile=meanwhile)
 
-    @pages.post("/review/comments/<comment_id>/claim")
-    @needs(Permission.DECIDE)
-    def claim(comment_id: str) -> ResponseReturnValue:
-        _leave_session_alone()
-        if not _ID.fullmatch(comment_id):
-            abort(HTTPStatus.NOT_FOUND)
-        case = services.review.cases.get(CommentId(comment_id))
-        require(Permission.DECIDE, case.comment.site_id)
-        if request.form.get("end"):
-            end_claim(case.comment.id, services.review, user=moderator())
-            return "", HTTPStatus.NO_CONTENT
-        held = claim_comment(case, moderator(), services.review, services.common)
-        # On one that was decided a moment before there is none, and nothing is amiss.
-        is_others = held is not None and held.user_id != moderator().id
-        return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT
+
+@pages.get("/review/last")
+def last() -> ResponseReturnValue:
+    _leave_session_alone()
+    return show_last(
+        read_place(), find_last_act(moderator().name, services.review, services.common)
+    )
+
+
+@pages.post("/review/comments/<comment_id>/claim")
+@needs(Permission.DECIDE)
+def claim(comment_id: str) -> ResponseReturnValue:
+    _leave_session_alone()
+    if not TOKEN.fullmatch(comment_id):
+        abort(HTTPStatus.NOT_FOUND)
+    case = services.review.cases.get(CommentId(comment_id))
+    require(Permission.DECIDE, case.comment.site_id)
+    if request.form.get("end"):
+        end_claim(case.comment.id, services.review, user=moderator())
+        return "", HTTPStatus.NO_CONTENT
+    held = claim_comment(case, moderator(), services.review, services.common)
+    # On one that was decided a moment before there is none, and nothing is amiss.
+    is_others = held is not None and held.user_id != moderator().id
+    return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT
 
 
 def _leave_session_alone() -> None:
@@ -95,7 +91,7 @@ def _leave_session_alone() -> None:
 def _ids(field: str) -> tuple[CommentId, ...]:
     """Return the comments that a request names, as `a,b,c`."""
     named = request.args.get(field, "")[: MAX_ROWS * 60].split(",")
-    known = dict.fromkeys(one for one in named if _ID.fullmatch(one))
+    known = dict.fromkeys(one for one in named if TOKEN.fullmatch(one))
     return tuple(CommentId(one) for one in known)[:MAX_ROWS]
 
 

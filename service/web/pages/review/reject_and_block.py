@@ -8,7 +8,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, abort, redirect, request, session
+from flask import abort, redirect, request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
@@ -24,7 +24,6 @@ from service.moderation.review.reject_and_block import (
     traits_of,
     undo_reject_and_block,
 )
-from service.ports.services import ReputationPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext
 from service.web.pages.common.list_words import KIND_IN_WORDS
@@ -33,8 +32,10 @@ from service.web.pages.common.pages import (
     error_page,
     moderator,
     needs,
+    pages,
     require,
     safe_next,
+    services,
 )
 
 _DONE = "just_listed"
@@ -92,54 +93,51 @@ class InstructionView:
     reason: tuple[Piece, ...]
 
 
-def add_reject_and_block(pages: Blueprint, services: Services) -> None:
-    """Add the routes that rule and list at once, and the one that takes both back.
-
-    Templates find `just_listed()`, which gives what was done last, once.
-    """
-
-    @pages.post("/review/comments/<comment_id>/distrust")
-    @needs(Permission.LIST_SENDERS)
-    def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services.review)
-        act = approve_and_allow if request.form.get("effect") == Effect.ALLOW else reject_and_block
-        seen = request.form.get("seen", "")
-        try:
-            listed = act(
-                case.comment.id,
-                request.form.getlist("what")[:_MAX_ENTRIES],
-                services,
-                by=moderator().name,
-                seen_decision_id=seen if is_id(seen) else None,
-            )
-        except ConflictError:
-            return _conflict()
-        ids = [entry.id for entry in listed.entries]
-        decision = listed.case.decision
-        session[_DONE] = [case.comment.id, decision.id if decision else "", ids]
-        return _go_on()
-
-    @pages.post("/review/comments/<comment_id>/distrust/undo")
-    @needs(Permission.LIST_SENDERS)
-    def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services.review)
-        seen = request.form.get("seen", "")
-        ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]
-        try:
-            undo_reject_and_block(
-                case.comment.id, ids, services, by=moderator().name, seen_decision_id=seen
-            )
-        except ConflictError:
-            return _conflict()
-        session.pop(_DONE, None)
-        return _go_on()
-
-    pages.context_processor(
-        lambda: {"just_listed": lambda: just_listed(services.reputation, services.review)}
-    )
+@pages.post("/review/comments/<comment_id>/distrust")
+@needs(Permission.LIST_SENDERS)
+def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
+    case = _case(comment_id)
+    act = approve_and_allow if request.form.get("effect") == Effect.ALLOW else reject_and_block
+    seen = request.form.get("seen", "")
+    try:
+        listed = act(
+            case.comment.id,
+            request.form.getlist("what")[:_MAX_ENTRIES],
+            services,
+            by=moderator().name,
+            seen_decision_id=seen if is_id(seen) else None,
+        )
+    except ConflictError:
+        return _conflict()
+    ids = [entry.id for entry in listed.entries]
+    decision = listed.case.decision
+    session[_DONE] = [case.comment.id, decision.id if decision else "", ids]
+    return _go_on()
 
 
-def reject_and_block_view(case: Case, reputation: ReputationPorts) -> RejectAndBlockView | None:
+@pages.post("/review/comments/<comment_id>/distrust/undo")
+@needs(Permission.LIST_SENDERS)
+def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
+    case = _case(comment_id)
+    seen = request.form.get("seen", "")
+    ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]
+    try:
+        undo_reject_and_block(
+            case.comment.id, ids, services, by=moderator().name, seen_decision_id=seen
+        )
+    except ConflictError:
+        return _conflict()
+    session.pop(_DONE, None)
+    return _go_on()
+
+
+@pages.context_processor
+def _give_just_listed() -> dict[str, object]:
+    """Let templates find `just_listed()`, which gives what was done last, once."""
+    return {"just_listed": just_listed}
+
+
+def reject_and_block_view(case: Case) -> RejectAndBlockView | None:
     """Return the menus for `reject_and_block.html`, None for whoever may not list senders."""
     site_id = case.comment.site_id
     if case.withdrawn_at is not None or not moderator().may(Permission.LIST_SENDERS, site_id):
@@ -149,7 +147,7 @@ def reject_and_block_view(case: Case, reputation: ReputationPorts) -> RejectAndB
         _menu(effect, traits)
         for effect, ruling in ((Effect.BLOCK, Ruling.REJECT), (Effect.ALLOW, Ruling.APPROVE))
         if (decision is None or decision.ruling is ruling)
-        and (traits := traits_of(case.comment, effect, reputation))
+        and (traits := traits_of(case.comment, effect, services.reputation))
     ]
     if not menus:
         return None
@@ -158,14 +156,14 @@ def reject_and_block_view(case: Case, reputation: ReputationPorts) -> RejectAndB
     )
 
 
-def just_listed(reputation: ReputationPorts, review: ReviewPorts) -> JustListedView | None:
+def just_listed() -> JustListedView | None:
     """Take out of the session what was ruled and listed last, if it still stands."""
     if _DONE not in session:
         return None
     comment_id, decision_id, entry_ids = session.pop(_DONE)
     try:
-        case = review.cases.get(CommentId(comment_id))
-        entries = [reputation.list_entries.get(entry_id) for entry_id in entry_ids]
+        case = services.review.cases.get(CommentId(comment_id))
+        entries = [services.reputation.list_entries.get(entry_id) for entry_id in entry_ids]
     except NotFoundError:
         return None
     decision = case.decision
@@ -193,10 +191,10 @@ def instruction_view(case: Case) -> InstructionView | None:
     )
 
 
-def _case(comment_id: str, review: ReviewPorts) -> Case:
+def _case(comment_id: str) -> Case:
     if not is_id(comment_id):
         abort(HTTPStatus.NOT_FOUND)
-    case = review.cases.get(CommentId(comment_id))
+    case = services.review.cases.get(CommentId(comment_id))
     require(Permission.LIST_SENDERS, case.comment.site_id)
     return case
 

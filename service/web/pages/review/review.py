@@ -5,124 +5,111 @@ from __future__ import annotations
 import re
 from http import HTTPStatus
 
-from flask import Blueprint, Flask, abort, redirect, request, url_for
+from flask import abort, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
 from service.moderation.review.claims import end_claim, seconds_since_opening
-from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
-from service.ports.services import ReviewPorts, Services
+from service.moderation.review.review import decide_as_seen, undo_as_seen
 from service.web.edge.ids import is_id
 from service.web.pages.common.last_bulk_decision import note_given
-from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.common.pages import moderator, needs, pages, require, services
 from service.web.pages.review.claiming import skip as put_off
-from service.web.pages.review.live_pages import add_live
 from service.web.pages.review.review_page import (
-    COUNTS,
     SKIPPED,
-    SORTS,
+    TOKEN,
     UNDONE,
-    Place,
+    read_place,
+    read_token,
     remember_done,
     show_page,
     show_refused,
     show_told,
     wants_told,
 )
-from service.web.pages.review.tab_counts import TabCounts
 
-# No id and no cursor of ours has other characters or is longer.
-_TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 
-def add_review(app: Flask, pages: Blueprint, services: Services) -> None:
-    """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
-    app.add_template_filter(part_text, "parted")
-    app.extensions[COUNTS] = TabCounts(services.review)
-    _add_lists(pages, services)
-    _add_rulings(pages, services)
-    add_live(pages, services, _place)
+@pages.get("/")
+def home() -> ResponseReturnValue:
+    return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
 
 
-def _add_lists(pages: Blueprint, services: Services) -> None:
-    @pages.get("/")
-    def home() -> ResponseReturnValue:
-        return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
-
-    @pages.get("/review")
-    def queue() -> ResponseReturnValue:
-        return show_page(_place(), services)
-
-    @pages.get("/review/comments/<comment_id>")
-    def comment(comment_id: str) -> ResponseReturnValue:
-        return show_page(_place(), services, chosen=_case(comment_id, services.review))
+@pages.get("/review")
+def queue() -> ResponseReturnValue:
+    return show_page(read_place())
 
 
-def _add_rulings(pages: Blueprint, services: Services) -> None:
-    @pages.post("/review/comments/<comment_id>/decision")
-    @needs(Permission.DECIDE)
-    def decide(comment_id: str) -> ResponseReturnValue:
-        case, ruling = _case(comment_id, services.review), _ruling()
-        require(Permission.DECIDE, case.comment.site_id)
-        try:
-            case = decide_as_seen(
-                case.comment.id,
-                ruling,
-                services,
-                decided_by=moderator().name,
-                seen_decision_id=_token("seen"),
-                note=note_given(),
-                seconds=_seconds(
-                    seconds_since_opening(
-                        case.comment.id, moderator(), services.review, services.common
-                    )
-                ),
-                decision_id=_decision_id(),
-            )
-        except ConflictError:
-            return _show_conflict(case.comment.id, ruling, services)
-        end_claim(case.comment.id, services.review)
-        return _tell(case, _made(case), services, then=_token("then"))
-
-    @pages.post("/review/comments/<comment_id>/undo")
-    @needs(Permission.DECIDE)
-    def undo(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services.review)
-        require(Permission.DECIDE, case.comment.site_id)
-        try:
-            case = undo_as_seen(
-                case.comment.id,
-                services,
-                undone_by=moderator().name,
-                seen_decision_id=_token("seen"),
-            )
-        except ConflictError:
-            return _show_conflict(case.comment.id, None, services)
-        return _tell(case, UNDONE, services, then=case.comment.id)
-
-    @pages.post("/review/comments/<comment_id>/skip")
-    @needs(Permission.DECIDE)
-    def skip(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services.review)
-        end_claim(case.comment.id, services.review, user=moderator())
-        put_off(case.comment.id)
-        return _tell(case, SKIPPED, services, then=_token("then"))
+@pages.get("/review/comments/<comment_id>")
+def comment(comment_id: str) -> ResponseReturnValue:
+    return show_page(read_place(), chosen=_case(comment_id))
 
 
-def _tell(case: Case, act: str, services: Services, *, then: str | None) -> ResponseReturnValue:
+@pages.post("/review/comments/<comment_id>/decision")
+@needs(Permission.DECIDE)
+def decide(comment_id: str) -> ResponseReturnValue:
+    case, ruling = _case(comment_id), _ruling()
+    require(Permission.DECIDE, case.comment.site_id)
+    try:
+        case = decide_as_seen(
+            case.comment.id,
+            ruling,
+            services,
+            decided_by=moderator().name,
+            seen_decision_id=read_token("seen"),
+            note=note_given(),
+            seconds=_seconds(
+                seconds_since_opening(
+                    case.comment.id, moderator(), services.review, services.common
+                )
+            ),
+            decision_id=_decision_id(),
+        )
+    except ConflictError:
+        return _show_conflict(case.comment.id, ruling)
+    end_claim(case.comment.id, services.review)
+    return _tell(case, _made(case), then=read_token("then"))
+
+
+@pages.post("/review/comments/<comment_id>/undo")
+@needs(Permission.DECIDE)
+def undo(comment_id: str) -> ResponseReturnValue:
+    case = _case(comment_id)
+    require(Permission.DECIDE, case.comment.site_id)
+    try:
+        case = undo_as_seen(
+            case.comment.id,
+            services,
+            undone_by=moderator().name,
+            seen_decision_id=read_token("seen"),
+        )
+    except ConflictError:
+        return _show_conflict(case.comment.id, None)
+    return _tell(case, UNDONE, then=case.comment.id)
+
+
+@pages.post("/review/comments/<comment_id>/skip")
+@needs(Permission.DECIDE)
+def skip(comment_id: str) -> ResponseReturnValue:
+    case = _case(comment_id)
+    end_claim(case.comment.id, services.review, user=moderator())
+    put_off(case.comment.id)
+    return _tell(case, SKIPPED, then=read_token("then"))
+
+
+def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
     """Tell the page's script what was done; without one return to the list where it was left.
 
     That is at the comment `then`, or at its first.
     """
-    place = _place()
+    place = read_place()
     if wants_told():
-        return show_told(place, services, case, act)
+        return show_told(place, case, act)
     remember_done(case.comment.id, act)
     return redirect(place.url_of(then) if then else place.url, HTTPStatus.SEE_OTHER)
 
@@ -135,34 +122,18 @@ def _made(case: Case) -> str:
     return case.decision.id if case.decision else ""
 
 
-def _show_conflict(
-    comment_id: CommentId, ruling: Ruling | None, services: Services
-) -> ResponseReturnValue:
+def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
     chosen = services.review.cases.get(comment_id)
     if wants_told():
-        return show_refused(_place(), services, chosen), HTTPStatus.CONFLICT
-    html = show_page(_place(), services, chosen=chosen, refused=ruling or "undo")
+        return show_refused(read_place(), chosen), HTTPStatus.CONFLICT
+    html = show_page(read_place(), chosen=chosen, refused=ruling or "undo")
     return html, HTTPStatus.CONFLICT
 
 
-def _place() -> Place:
-    """Return the place that the query or the form names; nonsense in it means the default."""
-    tabs = {tab.value: tab for tab in Tab}
-    site_id = _token("site")
-    tab = tabs.get(request.values.get("show", ""), Tab.NEEDS_REVIEW)
-    sorts = {order.value: order for order in SORTS.get(tab, ())}
-    return Place(
-        tab=tab,
-        sort=sorts.get(request.values.get("sort", "")),
-        site_id=SiteId(site_id) if site_id else None,
-        cursor=_token("cursor"),
-    )
-
-
-def _case(comment_id: str, review: ReviewPorts) -> Case:
-    if not _TOKEN.fullmatch(comment_id):
+def _case(comment_id: str) -> Case:
+    if not TOKEN.fullmatch(comment_id):
         abort(HTTPStatus.NOT_FOUND)
-    case = review.cases.get(CommentId(comment_id))
+    case = services.review.cases.get(CommentId(comment_id))
     require(Permission.LOOK, case.comment.site_id)
     return case
 
@@ -188,8 +159,3 @@ def _seconds(since_opening: float | None) -> float | None:
     if since_opening is None or not _SECONDS.fullmatch(given):
         return since_opening
     return min(float(given), since_opening)
-
-
-def _token(field: str) -> str | None:
-    value = request.values.get(field, "")
-    return value if _TOKEN.fullmatch(value) else None

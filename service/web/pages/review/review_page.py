@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -21,10 +22,9 @@ from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.review import Tab, list_for_review
-from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_bulk_decision
-from service.web.pages.common.pages import moderator
+from service.web.pages.common.pages import moderator, services
 from service.web.pages.common.presenting import (
     CaseView,
     RowView,
@@ -60,6 +60,8 @@ _JUDGED_WITHIN = timedelta(minutes=10)
 # A page left open over night has no use for a list of everything since.
 _LOOKS_BACK = timedelta(hours=1)
 _MOST_NEWCOMERS = 500
+TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
+"""No id and no cursor of ours has other characters or is longer."""
 COUNTS = "slopsieve_tab_counts"
 """Under which extension of an app it is counted how much its lists hold."""
 UNDONE = "undo"
@@ -182,6 +184,26 @@ class News:
     since: str
 
 
+def read_place() -> Place:
+    """Return the place that the query or the form names; nonsense in it means the default."""
+    tabs = {tab.value: tab for tab in Tab}
+    site_id = read_token("site")
+    tab = tabs.get(request.values.get("show", ""), Tab.NEEDS_REVIEW)
+    sorts = {order.value: order for order in SORTS.get(tab, ())}
+    return Place(
+        tab=tab,
+        sort=sorts.get(request.values.get("sort", "")),
+        site_id=SiteId(site_id) if site_id else None,
+        cursor=read_token("cursor"),
+    )
+
+
+def read_token(field: str) -> str | None:
+    """Return a field of the query or the form that can be one of our ids or cursors."""
+    value = request.values.get(field, "")
+    return value if TOKEN.fullmatch(value) else None
+
+
 def remember_done(comment_id: CommentId, act: str) -> None:
     """Let the next page tell what was done: the decision of this id, an undo or a skip."""
     session[_JUST_DONE] = [comment_id, act]
@@ -189,7 +211,6 @@ def remember_done(comment_id: CommentId, act: str) -> None:
 
 def show_page(
     place: Place,
-    services: Services,
     *,
     chosen: Case | None = None,
     refused: Ruling | str | None = None,
@@ -198,7 +219,7 @@ def show_page(
 
     `refused` names what was not done because somebody else decided in the meantime.
     """
-    desk = _Desk(place, services)
+    desk = _Desk(place)
     if request.headers.get(_PARTS_HEADER) == _LIST_ALONE:
         return desk.show_list()
     return desk.show_whole(chosen, refused)
@@ -209,42 +230,39 @@ def wants_told() -> bool:
     return request.headers.get(_PARTS_HEADER) == _TOLD
 
 
-def show_told(place: Place, services: Services, case: Case, act: str) -> str:
+def show_told(place: Place, case: Case, act: str) -> str:
     """Return what became of an act on a comment: the decision of this id, an undo or a skip."""
-    return _Desk(place, services).show_told(case, act)
+    return _Desk(place).show_told(case, act)
 
 
-def show_refused(place: Place, services: Services, case: Case) -> str:
+def show_refused(place: Place, case: Case) -> str:
     """Return that an act on a comment was not done because somebody else had ruled."""
-    return _Desk(place, services).show_told(case, "", refused=True)
+    return _Desk(place).show_told(case, "", refused=True)
 
 
-def show_last(place: Place, services: Services, last: Case | BulkDecision | None) -> str:
+def show_last(place: Place, last: Case | BulkDecision | None) -> str:
     """Return what the moderator did last with the way back, nothing if they did nothing."""
-    return _Desk(place, services).show_last(last)
+    return _Desk(place).show_last(last)
 
 
-def show_ahead(
-    place: Place, services: Services, *, ids: Sequence[CommentId], meanwhile: bool
-) -> str:
+def show_ahead(place: Place, *, ids: Sequence[CommentId], meanwhile: bool) -> str:
     """Return these comments as they are opened, none of them claimed.
 
     With `meanwhile` it is said who ruled on them while they were open.
     """
-    return _Desk(place, services).show_ahead(ids, meanwhile=meanwhile)
+    return _Desk(place).show_ahead(ids, meanwhile=meanwhile)
 
 
-def show_rows(place: Place, services: Services, *, ids: Sequence[CommentId], news: News) -> str:
+def show_rows(place: Place, *, ids: Sequence[CommentId], news: News) -> str:
     """Return these rows as they stand now, with the tabs and the news of the list."""
-    return _Desk(place, services).show_rows(ids, news)
+    return _Desk(place).show_rows(ids, news)
 
 
 class _Desk:
     """What the parts of one page have in common while it is put together."""
 
-    def __init__(self, place: Place, services: Services) -> None:
+    def __init__(self, place: Place) -> None:
         self._place = place
-        self._services = services
         self._now = services.common.clock()
         self._sites = {site.id: site for site in services.common.sites.all()}
 
@@ -271,7 +289,7 @@ class _Desk:
     def _campaign_strip(self) -> Sequence[StripView]:
         if self._place.tab is not Tab.NEEDS_REVIEW:
             return ()
-        return campaign_strip_view(self._services.clusters, self._place.site_ids)
+        return campaign_strip_view(self._place.site_ids)
 
     def show_list(self) -> str:
         """Return the list alone, of which nothing is opened."""
@@ -280,7 +298,7 @@ class _Desk:
         page = self._list()
         cases = skipped_last(page.cases)
         ids = [case.comment.id for case in cases]
-        claims = claims_of_others(ids, moderator(), self._services.review, self._services.common)
+        claims = claims_of_others(ids, moderator(), services.review, services.common)
         values = self._list_values(page, cases, Opened(case=None, claims=claims))
         return render_template("list_part.html", **values)
 
@@ -316,7 +334,7 @@ class _Desk:
 
     def show_ahead(self, ids: Sequence[CommentId], *, meanwhile: bool) -> str:
         """Return comments as they are opened."""
-        claims = claims_of_others(ids, moderator(), self._services.review, self._services.common)
+        claims = claims_of_others(ids, moderator(), services.review, services.common)
         return render_template(
             "ahead.html",
             place=self._place,
@@ -336,7 +354,7 @@ class _Desk:
     def show_rows(self, ids: Sequence[CommentId], news: News) -> str:
         """Return rows as they stand now, with tabs and news."""
         cases = self._find(ids)
-        claims = claims_of_others(ids, moderator(), self._services.review, self._services.common)
+        claims = claims_of_others(ids, moderator(), services.review, services.common)
         return render_template(
             "rows_part.html",
             place=self._place,
@@ -348,10 +366,10 @@ class _Desk:
 
     def _open(self, chosen: Case | None, cases: Sequence[Case]) -> Opened:
         if chosen is None:
-            return open_first(cases, self._services.review, self._services.common)
-        opened = open_chosen(chosen, self._services.review, self._services.common)
+            return open_first(cases)
+        opened = open_chosen(chosen)
         ids = [case.comment.id for case in cases]
-        others = claims_of_others(ids, moderator(), self._services.review, self._services.common)
+        others = claims_of_others(ids, moderator(), services.review, services.common)
         return Opened(case=opened.case, claims={**others, **opened.claims})
 
     def _list_values(self, page: CasePage, cases: Sequence[Case], opened: Opened) -> dict[str, Any]:
@@ -379,7 +397,7 @@ class _Desk:
             "max_note_chars": MAX_NOTE_CHARS,
             "blur": moderator().preferences.blur,
             "done": self._just_done(),
-            "bulk_decision": just_done_bulk_decision(self._services.review, self._services.common),
+            "bulk_decision": just_done_bulk_decision(),
             "refused": refused,
             **self._around(case),
         }
@@ -388,28 +406,24 @@ class _Desk:
         """Return what stands around an opened comment: its sender, its like, what listed it."""
         if case is None:
             return {}
-        services, site_ids = self._services, moderator().site_ids
+        site_ids = moderator().site_ids
         return {
             "sender": _beside(
                 case,
-                lambda: about_sender_view(case, services.reputation, services.common, site_ids),
+                lambda: about_sender_view(case, site_ids),
             ),
             "similar": _beside(
                 case,
-                lambda: similar_view(
-                    case, services.clusters, services.common, site_ids, self._sites
-                ),
+                lambda: similar_view(case, site_ids, self._sites),
             ),
-            "reject_and_block": _beside(
-                case, lambda: reject_and_block_view(case, services.reputation)
-            ),
+            "reject_and_block": _beside(case, lambda: reject_and_block_view(case)),
             "instruction": _beside(case, lambda: instruction_view(case)),
             "behind": _beside(case, lambda: self._behind(case)),
-            "thread": _beside(case, lambda: thread_view(case, services)),
+            "thread": _beside(case, lambda: thread_view(case)),
         }
 
     def _behind(self, case: Case) -> list[MemberView]:
-        found = decisions_behind(case, self._services.review, self._services.learning)
+        found = decisions_behind(case, services.review, services.learning)
         return [present_member(one, sites=self._sites, now=self._now) for one in found]
 
     def _present(self, case: Case, claims: Mapping[CommentId, Claim]) -> CaseView:
@@ -440,7 +454,7 @@ class _Desk:
         place = self._place
         return list_for_review(
             place.tab,
-            self._services,
+            services,
             site_ids=place.site_ids,
             cursor=cursor,
             limit=PAGE_SIZE,
@@ -448,10 +462,10 @@ class _Desk:
         )
 
     def _find(self, ids: Sequence[CommentId]) -> list[Case]:
-        found = {case.comment.id: case for case in self._services.review.cases.find_judged(ids)}
+        found = {case.comment.id: case for case in services.review.cases.find_judged(ids)}
         for one in ids:
             if one not in found:
-                case = _get(one, self._services.review)
+                case = _get(one)
                 found |= {one: case} if case else {}
         return [found[one] for one in ids if one in found and _sees(found[one])]
 
@@ -474,7 +488,7 @@ class _Desk:
         if remembered is None:
             return None
         comment_id, act = remembered
-        case = _get(CommentId(comment_id), self._services.review)
+        case = _get(CommentId(comment_id))
         return self._done(case, act) if case and _sees(case) else None
 
     def _done(self, case: Case, act: str) -> JustDone:
@@ -490,8 +504,6 @@ class _Desk:
 
 def find_news(
     place: Place,
-    review: ReviewPorts,
-    common: CommonPorts,
     *,
     since: datetime,
     seen: Sequence[CommentId],
@@ -500,9 +512,9 @@ def find_news(
     if place.tab is not Tab.NEEDS_REVIEW:
         # Elsewhere it would be announced in vain: they don't stand in these lists.
         return News(ids=(), since=since.isoformat())
-    found = review.cases.newcomers(
+    found = services.review.cases.newcomers(
         site_ids=place.site_ids,
-        received_after=max(since, common.clock() - _LOOKS_BACK) - _JUDGED_WITHIN,
+        received_after=max(since, services.common.clock() - _LOOKS_BACK) - _JUDGED_WITHIN,
         judged_after=since,
         limit=_MOST_NEWCOMERS,
     )
@@ -543,9 +555,9 @@ def _next_after(
     return next(free, None)
 
 
-def _get(comment_id: CommentId, review: ReviewPorts) -> Case | None:
+def _get(comment_id: CommentId) -> Case | None:
     try:
-        return review.cases.get(comment_id)
+        return services.review.cases.get(comment_id)
     except NotFoundError:
         return None
 

@@ -12,7 +12,7 @@ from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.site import Site
-from service.ports.services import ClustersPorts, CommonPorts
+from service.web.pages.common.pages import services
 from service.web.pages.common.targets_view import TargetView, present_targets
 from service.web.pages.review.campaign_views import MemberView, present_member
 
@@ -43,8 +43,6 @@ class StripView:
 
 def similar_view(
     case: Case,
-    clusters: ClustersPorts,
-    common: CommonPorts,
     site_ids: Sequence[SiteId] | None,
     sites: Mapping[SiteId, Site],
 ) -> SimilarView | None:
@@ -55,15 +53,15 @@ def similar_view(
     if case.campaign_id is None:
         return None
     try:
-        campaign = clusters.campaigns.get(case.campaign_id, site_ids=site_ids)
+        campaign = services.clusters.campaigns.get(case.campaign_id, site_ids=site_ids)
     except NotFoundError:
         return None
     if campaign.members < FEWEST_SHOWN:
         return None
-    page = clusters.campaigns.members(
+    page = services.clusters.campaigns.members(
         campaign.id, site_ids=site_ids, waiting_only=False, cursor=None, limit=_OTHERS_SHOWN + 1
     )
-    now = common.clock()
+    now = services.common.clock()
     others = [one for one in page.cases if one.comment.id != case.comment.id][:_OTHERS_SHOWN]
     return SimilarView(
         url=url_for("pages.campaign", campaign_id=campaign.id),
@@ -75,11 +73,9 @@ def similar_view(
     )
 
 
-def campaign_strip_view(
-    clusters: ClustersPorts, site_ids: Sequence[SiteId] | None
-) -> tuple[StripView, ...]:
+def campaign_strip_view(site_ids: Sequence[SiteId] | None) -> tuple[StripView, ...]:
     """Return the few campaigns with the most waiting members at these sites; None means all."""
-    found = clusters.campaigns.most_waiting(site_ids=site_ids, limit=_STRIPS_SHOWN)
+    found = services.clusters.campaigns.most_waiting(site_ids=site_ids, limit=_STRIPS_SHOWN)
     return tuple(
         StripView(
             url=url_for("pages.campaign", campaign_id=one.id),

@@ -8,9 +8,8 @@ from flask import url_for
 
 from service.domain.case import Case
 from service.domain.decision import Ruling
-from service.ports.services import Services
 from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator
+from service.web.pages.common.pages import moderator, services
 from service.web.pages.common.presenting import Moment, beginning, tell_time
 
 # What stands above is read for its sense; the rest is one click away.
@@ -31,7 +30,7 @@ class AnsweredView:
     ruling: Ruling | None
 
 
-def thread_view(case: Case, services: Services) -> tuple[AnsweredView, ...]:
+def thread_view(case: Case) -> tuple[AnsweredView, ...]:
     """Return the comments above this one, the first of the thread first, itself left out."""
     above: list[Case] = []
     seen = {case.comment.id}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 
-from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
+from flask import Response, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -24,14 +24,13 @@ from service.moderation.review.search import (
     export_found,
     find_comments,
 )
-from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, number
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
     remember_bulk_decision,
 )
-from service.web.pages.common.pages import moderator, needs
+from service.web.pages.common.pages import moderator, needs, pages, services
 from service.web.pages.common.presenting import RowView, present_row
 from service.web.pages.search.search_export import MEDIA_TYPES, ExportForm, write_export
 from service.web.pages.search.search_problems import problems_in_words
@@ -70,70 +69,67 @@ class Results:
     first: str | None
 
 
-def add_search(pages: Blueprint, services: Services) -> None:
-    """Add the search page, its export, and the form that decides what was found."""
+@pages.get("/review/search")
+def search() -> ResponseReturnValue:
+    typed = {name: request.args.get(name, "") for name in FIELD_NAMES}
+    if any(typed.values()):
+        # What was chosen in the form becomes one line, which can be kept, sent and changed.
+        line = line_of(typed | {Field.TEXT: _line()})
+        return redirect(_url(line[: MAX_QUERY_CHARS + 1]), HTTPStatus.SEE_OTHER)
+    return _show(_line())
 
-    @pages.get("/review/search")
-    def search() -> ResponseReturnValue:
-        typed = {name: request.args.get(name, "") for name in FIELD_NAMES}
-        if any(typed.values()):
-            # What was chosen in the form becomes one line, which can be kept, sent and changed.
-            line = line_of(typed | {Field.TEXT: _line()})
-            return redirect(_url(line[: MAX_QUERY_CHARS + 1]), HTTPStatus.SEE_OTHER)
-        return _show(_line(), services.review, services.common)
 
-    @pages.get("/review/search/export")
-    def search_export() -> ResponseReturnValue:
-        forms = {form.value: form for form in ExportForm}
-        form = forms.get(request.args.get("as", "")) or abort(HTTPStatus.BAD_REQUEST)
-        try:
-            cases = export_found(
-                _line(), form.value, services.review, services.common, user=moderator()
-            )
-        except InvalidInputError as error:
-            return _show(_line(), services.review, services.common, problems=error.problems)
-        headers = {"Content-Disposition": f'attachment; filename="comments.{form.value}"'}
-        return Response(write_export(cases, form), content_type=MEDIA_TYPES[form], headers=headers)
+@pages.get("/review/search/export")
+def search_export() -> ResponseReturnValue:
+    forms = {form.value: form for form in ExportForm}
+    form = forms.get(request.args.get("as", "")) or abort(HTTPStatus.BAD_REQUEST)
+    try:
+        cases = export_found(
+            _line(), form.value, services.review, services.common, user=moderator()
+        )
+    except InvalidInputError as error:
+        return _show(_line(), problems=error.problems)
+    headers = {"Content-Disposition": f'attachment; filename="comments.{form.value}"'}
+    return Response(write_export(cases, form), content_type=MEDIA_TYPES[form], headers=headers)
 
-    @pages.post("/review/search/decision")
-    @needs(Permission.DECIDE)
-    def decide_search() -> ResponseReturnValue:
-        rulings = {ruling.value: ruling for ruling in Ruling}
-        ruling = rulings.get(request.form.get("ruling", "")) or abort(HTTPStatus.BAD_REQUEST)
-        bulk_decision_id = request.form.get("stroke", "")
-        try:
-            bulk_decision = decide_found(
-                _line(),
-                ruling,
-                services,
-                user=moderator(),
-                counted=_number("counted"),
-                until=_until(),
-                bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
-            )
-        except InvalidInputError as error:
-            return _show(_line(), services.review, services.common, problems=error.problems)
-        except ConflictError:
-            return _show(_line(), services.review, services.common, changed=True)
-        remember_bulk_decision(bulk_decision)
-        return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
+
+@pages.post("/review/search/decision")
+@needs(Permission.DECIDE)
+def decide_search() -> ResponseReturnValue:
+    rulings = {ruling.value: ruling for ruling in Ruling}
+    ruling = rulings.get(request.form.get("ruling", "")) or abort(HTTPStatus.BAD_REQUEST)
+    bulk_decision_id = request.form.get("stroke", "")
+    try:
+        bulk_decision = decide_found(
+            _line(),
+            ruling,
+            services,
+            user=moderator(),
+            counted=_number("counted"),
+            until=_until(),
+            bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
+        )
+    except InvalidInputError as error:
+        return _show(_line(), problems=error.problems)
+    except ConflictError:
+        return _show(_line(), changed=True)
+    remember_bulk_decision(bulk_decision)
+    return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
 
 
 def _show(
     line: str,
-    review: ReviewPorts,
-    common: CommonPorts,
     *,
     problems: Sequence[Problem] = (),
     changed: bool = False,
 ) -> ResponseReturnValue:
     """Return the page for a line; with what is wrong with it, or why nothing was decided."""
-    sites = {site.id: site for site in common.sites.all()}
+    sites = {site.id: site for site in services.common.sites.all()}
     results = None
     status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
     if not problems:
         try:
-            results = _results(line, review, common, sites)
+            results = _results(line, sites)
         except InvalidInputError as error:
             problems, status = error.problems, HTTPStatus.BAD_REQUEST
     if changed:
@@ -148,28 +144,30 @@ def _show(
         sites=[site for site in sites.values() if moderator().sees(site.id)],
         values={field.value: values for field, values in VALUES.items()},
         fields=FIELD_NAMES,
-        done=just_done_bulk_decision(review, common),
+        done=just_done_bulk_decision(),
         place=FoundPlace(),
-        bulk_decision_id=common.new_id("str"),
+        bulk_decision_id=services.common.new_id("str"),
         max_line=MAX_QUERY_CHARS,
     )
     return page, status
 
 
-def _results(
-    line: str, review: ReviewPorts, common: CommonPorts, sites: Mapping[SiteId, Site]
-) -> Results:
+def _results(line: str, sites: Mapping[SiteId, Site]) -> Results:
     cursor = request.args.get("cursor", "")[:_MAX_CURSOR_CHARS] or None
     user = moderator()
     try:
-        found = find_comments(line, review, common, user=user, cursor=cursor, limit=PAGE_SIZE)
+        found = find_comments(
+            line, services.review, services.common, user=user, cursor=cursor, limit=PAGE_SIZE
+        )
     except InvalidInputError:
         if cursor is None:
             raise
         # A cursor of another search: begin at the top.
         cursor = None
-        found = find_comments(line, review, common, user=user, cursor=None, limit=PAGE_SIZE)
-    now = common.clock()
+        found = find_comments(
+            line, services.review, services.common, user=user, cursor=None, limit=PAGE_SIZE
+        )
+    now = services.common.clock()
     further = found.page.next_cursor
     # Nobody means every comment there is who asked for nothing in particular.
     asked = bool(line.strip())

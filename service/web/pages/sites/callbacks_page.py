@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from flask import Blueprint, abort, redirect, render_template, session, url_for
+from flask import abort, redirect, render_template, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -28,12 +28,11 @@ from service.moderation.telling.callbacks import (
     replay_deliveries,
     resume_applier,
 )
-from service.ports.services import CommonPorts, TellingPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.common.pages import moderator, needs, pages, require, services
 from service.web.pages.common.presenting import Moment, tell_time
 
 # Of each kind the newest are shown; trying all again takes the others along.
@@ -114,52 +113,56 @@ class MessageList:
     more: bool
 
 
-def add_callbacks(pages: Blueprint, telling: TellingPorts, common: CommonPorts) -> None:
-    """Add the page of messages that wait or were given up, and the forms that try them again."""
+@pages.get("/callbacks")
+def callbacks() -> ResponseReturnValue:
+    return render_template(
+        "callbacks.html",
+        given_up=_list(DeliveryState.DEAD),
+        waiting=_list(DeliveryState.WAITING),
+        any_endpoint=any(_endpoints().values()),
+        platforms=_platforms(),
+        replayed=session.pop(_REPLAYED, None),
+        shown=MESSAGES_SHOWN,
+    )
 
-    @pages.get("/callbacks")
-    def callbacks() -> ResponseReturnValue:
-        return render_template(
-            "callbacks.html",
-            given_up=_list(DeliveryState.DEAD, telling, common),
-            waiting=_list(DeliveryState.WAITING, telling, common),
-            any_endpoint=any(_endpoints(telling, common).values()),
-            platforms=_platforms(telling, common),
-            replayed=session.pop(_REPLAYED, None),
-            shown=MESSAGES_SHOWN,
+
+@pages.post("/callbacks/replay")
+@needs(Permission.DECIDE)
+def replay_all() -> ResponseReturnValue:
+    user = moderator()
+    if user.site_ids is None:
+        return _go_on(replay_deliveries(services.telling, services.common, actor=user.name))
+    replayed = [
+        replay_deliveries(services.telling, services.common, actor=user.name, site_id=site_id)
+        for site_id in user.site_ids
+    ]
+    return _go_on(sum(replayed))
+
+
+@pages.post("/callbacks/<delivery_id>/replay")
+@needs(Permission.DECIDE)
+def replay_one(delivery_id: str) -> ResponseReturnValue:
+    if not is_id(delivery_id):
+        abort(HTTPStatus.NOT_FOUND)
+    delivery = get_delivery(delivery_id, services.telling)
+    require(Permission.DECIDE, delivery.site_id)
+    return _go_on(
+        replay_deliveries(
+            services.telling, services.common, actor=moderator().name, ids=[delivery.id]
         )
+    )
 
-    @pages.post("/callbacks/replay")
-    @needs(Permission.DECIDE)
-    def replay_all() -> ResponseReturnValue:
-        user = moderator()
-        if user.site_ids is None:
-            return _go_on(replay_deliveries(telling, common, actor=user.name))
-        replayed = [
-            replay_deliveries(telling, common, actor=user.name, site_id=site_id)
-            for site_id in user.site_ids
-        ]
-        return _go_on(sum(replayed))
 
-    @pages.post("/callbacks/<delivery_id>/replay")
-    @needs(Permission.DECIDE)
-    def replay_one(delivery_id: str) -> ResponseReturnValue:
-        if not is_id(delivery_id):
-            abort(HTTPStatus.NOT_FOUND)
-        delivery = get_delivery(delivery_id, telling)
-        require(Permission.DECIDE, delivery.site_id)
-        return _go_on(replay_deliveries(telling, common, actor=moderator().name, ids=[delivery.id]))
-
-    # Which site it is decides whether they may, so that is asked inside.
-    @pages.post("/callbacks/platforms/<site_id>/resume")
-    @needs(Permission.LOOK)
-    def resume_platform(site_id: str) -> ResponseReturnValue:
-        if not is_id(site_id):
-            abort(HTTPStatus.NOT_FOUND)
-        site = common.sites.get(SiteId(site_id))
-        require(Permission.MANAGE_SITES, site.id)
-        resume_applier(site.id, telling, common, actor=moderator().name)
-        return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
+# Which site it is decides whether they may, so that is asked inside.
+@pages.post("/callbacks/platforms/<site_id>/resume")
+@needs(Permission.LOOK)
+def resume_platform(site_id: str) -> ResponseReturnValue:
+    if not is_id(site_id):
+        abort(HTTPStatus.NOT_FOUND)
+    site = services.common.sites.get(SiteId(site_id))
+    require(Permission.MANAGE_SITES, site.id)
+    resume_applier(site.id, services.telling, services.common, actor=moderator().name)
+    return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
 
 
 def _go_on(replayed: int) -> ResponseReturnValue:
@@ -167,18 +170,20 @@ def _go_on(replayed: int) -> ResponseReturnValue:
     return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
 
 
-def _endpoints(telling: TellingPorts, common: CommonPorts) -> dict[SiteId, Endpoint | None]:
+def _endpoints() -> dict[SiteId, Endpoint | None]:
     user = moderator()
     return {
-        site.id: telling.endpoints.get(site.id) for site in common.sites.all() if user.sees(site.id)
+        site.id: services.telling.endpoints.get(site.id)
+        for site in services.common.sites.all()
+        if user.sees(site.id)
     }
 
 
-def _platforms(telling: TellingPorts, common: CommonPorts) -> list[PlatformView]:
-    user, now = moderator(), common.clock()
+def _platforms() -> list[PlatformView]:
+    user, now = moderator(), services.common.clock()
     views = []
-    for site in common.sites.all():
-        endpoint = telling.endpoints.get(site.id) if user.sees(site.id) else None
+    for site in services.common.sites.all():
+        endpoint = services.telling.endpoints.get(site.id) if user.sees(site.id) else None
         if endpoint is None or not endpoint.form.is_call:
             continue
         refused, rests = endpoint.refused_at, endpoint.rests_until
@@ -197,17 +202,19 @@ def _platforms(telling: TellingPorts, common: CommonPorts) -> list[PlatformView]
     return views
 
 
-def _list(state: DeliveryState, telling: TellingPorts, common: CommonPorts) -> MessageList:
+def _list(
+    state: DeliveryState,
+) -> MessageList:
     found = newest_deliveries(
-        state, telling, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
+        state, services.telling, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
     )
-    sites = {site.id: site for site in common.sites.all()}
-    endpoints = _endpoints(telling, common)
-    now = common.clock()
+    sites = {site.id: site for site in services.common.sites.all()}
+    endpoints = _endpoints()
+    now = services.common.clock()
     messages = tuple(
         _present(
             one,
-            telling.deliveries.attempts(one.id),
+            services.telling.deliveries.attempts(one.id),
             site=sites.get(one.site_id),
             endpoints=endpoints,
             now=now,

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 
-from flask import Blueprint, redirect, render_template, request, session, url_for
+from flask import redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
@@ -15,13 +15,12 @@ from service.domain.site import Site
 from service.domain.user import Permission
 from service.moderation.admin.sites import change_site_settings
 from service.moderation.review.preview_rules import RulesPreview, preview_rules
-from service.ports.services import Services
 from service.scoring.rules import REASONS
 from service.web.api.schemas import Rules
 from service.web.edge.reading import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import moderator, needs
+from service.web.pages.common.pages import moderator, needs, pages, services
 from service.web.pages.sites.sites_page import managed_site
 
 _SAVED = "rules_saved"
@@ -33,36 +32,33 @@ _LIMITS = {
 }
 
 
-def add_rules(pages: Blueprint, services: Services) -> None:
-    """Add the page of a site's rules."""
-    common = services.common
+@pages.get("/sites/<site_id>/rules", endpoint="site_rules")
+def show(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    return _show(site, Rules.from_value(site.settings.rules).model_dump())
 
-    @pages.get("/sites/<site_id>/rules", endpoint="site_rules")
-    def show(site_id: str) -> ResponseReturnValue:
-        site = managed_site(site_id, common)
-        return _show(site, Rules.from_value(site.settings.rules).model_dump())
 
-    # Which site it is decides whether they may, so that is asked inside.
-    @pages.post("/sites/<site_id>/rules", endpoint="change_site_rules")
-    @needs(Permission.LOOK)
-    def change(site_id: str) -> ResponseReturnValue:
-        site = managed_site(site_id, common)
-        typed = {name: _read(name) for name in Rules.model_fields}
-        try:
-            rules = validate(Rules, typed).as_value()
-        except InvalidInputError as error:
-            return _show(site, typed, {one.field.partition(".")[0] for one in error.problems})
-        if request.form.get("act") == "preview":
-            return _show(site, typed, preview=preview_rules(site.id, rules, services))
-        change_site_settings(
-            site.id,
-            lambda present: replace(present, rules=rules),
-            services.intake,
-            common,
-            actor=moderator().name,
-        )
-        session[_SAVED] = site.id
-        return redirect(url_for("pages.site_rules", site_id=site.id), HTTPStatus.SEE_OTHER)
+# Which site it is decides whether they may, so that is asked inside.
+@pages.post("/sites/<site_id>/rules", endpoint="change_site_rules")
+@needs(Permission.LOOK)
+def change(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    typed = {name: _read(name) for name in Rules.model_fields}
+    try:
+        rules = validate(Rules, typed).as_value()
+    except InvalidInputError as error:
+        return _show(site, typed, {one.field.partition(".")[0] for one in error.problems})
+    if request.form.get("act") == "preview":
+        return _show(site, typed, preview=preview_rules(site.id, rules, services))
+    change_site_settings(
+        site.id,
+        lambda present: replace(present, rules=rules),
+        services.intake,
+        services.common,
+        actor=moderator().name,
+    )
+    session[_SAVED] = site.id
+    return redirect(url_for("pages.site_rules", site_id=site.id), HTTPStatus.SEE_OTHER)
 
 
 def _read(name: str) -> Json:

@@ -10,7 +10,7 @@ from enum import StrEnum
 from http import HTTPStatus
 from typing import Any
 
-from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask import abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -36,12 +36,11 @@ from service.moderation.admin.site_lists import (
     remove_entry,
     restore_entry,
 )
-from service.ports.services import CommonPorts, ReputationPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, noted
 from service.web.pages.common.list_words import EFFECT_IN_WORDS, KIND_IN_WORDS, problems_in_words
 from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.common.pages import moderator, needs, pages, require, services
 from service.web.pages.common.presenting import Moment, tell_time
 
 PAGE_SIZE = 50
@@ -156,50 +155,51 @@ class FormView:
         return bool(self.problems or self.preview)
 
 
-def add_site_lists(pages: Blueprint, services: Services) -> None:
-    """Add the page of allow and block entries, and the forms that change them."""
-
-    @pages.get("/lists")
-    @needs(Permission.LIST_SENDERS)
-    def site_lists() -> ResponseReturnValue:
-        return _show(_place(request.args), services.reputation, services.common)
-
-    @pages.post("/lists/add")
-    @needs(Permission.LIST_SENDERS)
-    def site_lists_add() -> ResponseReturnValue:
-        return _add(services)
-
-    @pages.post("/lists/<entry_id>/remove")
-    @needs(Permission.LIST_SENDERS)
-    def site_lists_remove(entry_id: str) -> ResponseReturnValue:
-        entry = _changeable(entry_id, services.reputation)
-        remove_entry(entry.id, services.reputation, services.common, by=moderator().name)
-        return _go_on(_REMOVED, entry)
-
-    @pages.post("/lists/<entry_id>/restore")
-    @needs(Permission.LIST_SENDERS)
-    def site_lists_restore(entry_id: str) -> ResponseReturnValue:
-        entry = _changeable(entry_id, services.reputation)
-        restore_entry(entry.id, services.reputation, services.common, by=moderator().name)
-        return _go_on(_RESTORED, entry)
+@pages.get("/lists")
+@needs(Permission.LIST_SENDERS)
+def site_lists() -> ResponseReturnValue:
+    return _show(_place(request.args))
 
 
-def _add(services: Services) -> ResponseReturnValue:
+@pages.post("/lists/add")
+@needs(Permission.LIST_SENDERS)
+def site_lists_add() -> ResponseReturnValue:
+    return _add()
+
+
+@pages.post("/lists/<entry_id>/remove")
+@needs(Permission.LIST_SENDERS)
+def site_lists_remove(entry_id: str) -> ResponseReturnValue:
+    entry = _changeable(entry_id)
+    remove_entry(entry.id, services.reputation, services.common, by=moderator().name)
+    return _go_on(_REMOVED, entry)
+
+
+@pages.post("/lists/<entry_id>/restore")
+@needs(Permission.LIST_SENDERS)
+def site_lists_restore(entry_id: str) -> ResponseReturnValue:
+    entry = _changeable(entry_id)
+    restore_entry(entry.id, services.reputation, services.common, by=moderator().name)
+    return _go_on(_RESTORED, entry)
+
+
+def _add() -> ResponseReturnValue:
     effect = Effect.ALLOW if request.form.get("show") == Show.ALLOW else Effect.BLOCK
     place = ListPlace(show=Show(effect.value))
     filled = _filled()
     try:
-        new = _new_entry(filled, effect, services.reputation, services.common)
+        new = _new_entry(
+            filled,
+            effect,
+        )
         if request.form.get("do") == "preview":
             preview = preview_entry(new, services)
             filled["preview"] = _preview_in_words(preview, effect)
-            return _show(place, services.reputation, services.common, form=FormView(**filled))
+            return _show(place, form=FormView(**filled))
         entry = add_entry(new, services, by=moderator().name)
     except InvalidInputError as error:
         form = FormView(**filled, problems=problems_in_words(error.problems))
-        return _show(
-            place, services.reputation, services.common, form=form
-        ), HTTPStatus.UNPROCESSABLE_ENTITY
+        return _show(place, form=form), HTTPStatus.UNPROCESSABLE_ENTITY
     session[_DONE] = [_ADDED, entry.id]
     return redirect(url_for("pages.site_lists", **place.query), HTTPStatus.SEE_OTHER)
 
@@ -212,7 +212,8 @@ def _filled() -> dict[str, Any]:
 
 
 def _new_entry(
-    filled: Mapping[str, str], effect: Effect, reputation: ReputationPorts, common: CommonPorts
+    filled: Mapping[str, str],
+    effect: Effect,
 ) -> NewEntry:
     """Return what the form asks for. Raises `InvalidInputError` with all that is wrong."""
     kind = {kind.value: kind for kind in EntryKind}.get(filled["kind"])
@@ -231,7 +232,7 @@ def _new_entry(
         expires_in=_EXPIRIES.get(filled["expires"], _EXPIRIES[_NEVER])[1],
     )
     if problems:
-        others = problems_of(new, reputation, common)
+        others = problems_of(new, services.reputation, services.common)
         # Without a kind nothing is known of the value but whether there is one.
         problems += [one for one in others if kind is not None or one.problem == "is missing"]
         raise InvalidInputError(problems)
@@ -242,11 +243,11 @@ def _missing(name: str, remedy: str) -> Problem:
     return Problem(field=name, problem="is missing", remedy=remedy)
 
 
-def _changeable(entry_id: str, reputation: ReputationPorts) -> ListEntry:
+def _changeable(entry_id: str) -> ListEntry:
     """Return the entry; end the request where whoever is signed in may not change it."""
     if not is_id(entry_id):
         abort(HTTPStatus.NOT_FOUND)
-    entry = reputation.list_entries.get(entry_id)
+    entry = services.reputation.list_entries.get(entry_id)
     if entry.site_id is not None:
         require(Permission.LIST_SENDERS, entry.site_id)
     elif not _may_change(entry, moderator()):
@@ -282,19 +283,17 @@ def _place(given: Mapping[str, str]) -> ListPlace:
 
 def _show(
     place: ListPlace,
-    reputation: ReputationPorts,
-    common: CommonPorts,
     *,
     form: FormView | None = None,
 ) -> str:
-    now, user = common.clock(), moderator()
-    sites = {site.id: site for site in common.sites.all() if user.sees(site.id)}
-    page = _page(place, reputation, now)
+    now, user = services.common.clock(), moderator()
+    sites = {site.id: site for site in services.common.sites.all() if user.sees(site.id)}
+    page = _page(place, now)
     further = {**place.query, "cursor": page.next_cursor} if page.next_cursor else None
     return render_template(
         "site_lists.html",
         place=place,
-        tabs=_tabs(place, reputation, now),
+        tabs=_tabs(place, now),
         entries=[_present(entry, sites, user, now) for entry in page.entries],
         further=further,
         sites=list(sites.values()),
@@ -302,7 +301,7 @@ def _show(
         kinds=[(kind.value, gettext(words)) for kind, words in KIND_IN_WORDS.items()],
         expiries=[(value, gettext(words)) for value, (words, _) in _EXPIRIES.items()],
         form=form or FormView(site=next(iter(sites), "") if user.site_ids is not None else ""),
-        done=_just_done(reputation, sites, user, now),
+        done=_just_done(sites, user, now),
         bounds={"value": MAX_VALUE_CHARS, "reason": MAX_REASON_CHARS, "words": MAX_WORDS_CHARS},
     )
 
@@ -319,21 +318,21 @@ def _criteria(place: ListPlace, now: datetime) -> EntryFilter:
     )
 
 
-def _page(place: ListPlace, reputation: ReputationPorts, now: datetime) -> EntryPage:
+def _page(place: ListPlace, now: datetime) -> EntryPage:
     """Return the entries from the place on; from the top if the cursor is nobody's."""
     criteria = _criteria(place, now)
     try:
-        return list_entries(criteria, reputation, cursor=place.cursor, limit=PAGE_SIZE)
+        return list_entries(criteria, services.reputation, cursor=place.cursor, limit=PAGE_SIZE)
     except InvalidInputError:
-        return list_entries(criteria, reputation, cursor=None, limit=PAGE_SIZE)
+        return list_entries(criteria, services.reputation, cursor=None, limit=PAGE_SIZE)
 
 
-def _tabs(place: ListPlace, reputation: ReputationPorts, now: datetime) -> list[dict[str, Any]]:
+def _tabs(place: ListPlace, now: datetime) -> list[dict[str, Any]]:
     return [
         {
             "name": gettext(words),
             "url": url_for("pages.site_lists", **ListPlace(show=show).query),
-            "count": reputation.list_entries.count(_criteria(ListPlace(show=show), now)),
+            "count": services.reputation.list_entries.count(_criteria(ListPlace(show=show), now)),
             "current": show is place.show,
         }
         for show, words in _SHOW_IN_WORDS.items()
@@ -367,12 +366,10 @@ def _present(
     )
 
 
-def _just_done(
-    reputation: ReputationPorts, sites: Mapping[SiteId, Site], user: User, now: datetime
-) -> DoneView | None:
+def _just_done(sites: Mapping[SiteId, Site], user: User, now: datetime) -> DoneView | None:
     act, entry_id = session.pop(_DONE, None) or ("", "")
     try:
-        entry = reputation.list_entries.get(entry_id) if entry_id else None
+        entry = services.reputation.list_entries.get(entry_id) if entry_id else None
     except NotFoundError:
         entry = None
     if entry is None or not _may_change(entry, user):

@@ -7,10 +7,9 @@ lie in the cookie meanwhile.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from http import HTTPStatus
 
-from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask import abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import CaseFilter
@@ -30,11 +29,10 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
-from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.common.pages import moderator, needs, pages, require, services
 from service.web.pages.common.presenting import tell_time
 from service.web.pages.sites.cutoffs_view import PreviewView, as_percent, view_preview
 from service.web.pages.sites.site_form import (
@@ -47,6 +45,7 @@ from service.web.pages.sites.site_form import (
 
 _SAVED = "settings_saved"
 _FORGOTTEN = "taught_forgotten"
+_ISSUING = {"api": issue_key, "rotate": rotate_keys}
 _MODE_IN_WORDS = {
     Mode.OBSERVE: (noted("Observe"), noted("Publish everything, only record what was concluded.")),
     Mode.HOLD: (noted("Hold"), noted("Hold spam and unsure comments for a moderator.")),
@@ -54,46 +53,38 @@ _MODE_IN_WORDS = {
 }
 
 
-def add_sites(pages: Blueprint, services: Services) -> None:
-    """Add the list of sites, and the page of each."""
-    _add_list(pages, services)
-    _add_settings(pages, services)
-    _add_keys(pages, services)
+@pages.get("/sites")
+def sites() -> ResponseReturnValue:
+    return _show_list()
 
 
-def _add_list(pages: Blueprint, services: Services) -> None:
-    review, common = services.review, services.common
-
-    @pages.get("/sites")
-    def sites() -> ResponseReturnValue:
-        return _show_list(review, common)
-
-    @pages.post("/sites", endpoint="add_site")
-    @needs(Permission.MANAGE_SITES)
-    def add() -> ResponseReturnValue:
-        name = request.form.get("name", "")
-        try:
-            site, issued = add_site(name, common, actor=moderator().name)
-        except InvalidInputError:
-            problem = gettext("Give a name of 1 to 100 characters that can be printed.")
-            return _show_list(review, common, name=name, problem=problem)
-        except ConflictError:
-            return _show_list(
-                review, common, name=name, problem=gettext("There is a site of this name already.")
-            )
-        return _show_site(site, services, issued=issued)
+@pages.post("/sites", endpoint="add_site")
+@needs(Permission.MANAGE_SITES)
+def add() -> ResponseReturnValue:
+    name = request.form.get("name", "")
+    try:
+        site, issued = add_site(name, services.common, actor=moderator().name)
+    except InvalidInputError:
+        problem = gettext("Give a name of 1 to 100 characters that can be printed.")
+        return _show_list(name=name, problem=problem)
+    except ConflictError:
+        return _show_list(
+            name=name,
+            problem=gettext("There is a site of this name already."),
+        )
+    return _show_site(site, issued=issued)
 
 
-def _show_list(
-    review: ReviewPorts, common: CommonPorts, *, name: str = "", problem: str = ""
-) -> ResponseReturnValue:
+def _show_list(*, name: str = "", problem: str = "") -> ResponseReturnValue:
     user = moderator()
-    shown = [one for one in common.sites.all() if user.may(Permission.MANAGE_SITES, one.id)]
+    shown = [
+        one for one in services.common.sites.all() if user.may(Permission.MANAGE_SITES, one.id)
+    ]
     if not shown and not user.may(Permission.MANAGE_SITES):
         abort(HTTPStatus.FORBIDDEN)
     html = render_template(
         "sites.html",
-        sites=[_site_view(one, review, common) for one in shown],
+        sites=[_site_view(one) for one in shown],
         may_add=user.may(Permission.MANAGE_SITES),
         name=name,
         problem=problem,
@@ -101,72 +92,73 @@ def _show_list(
     return html, HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
 
 
-def _site_view(site: Site, review: ReviewPorts, common: CommonPorts) -> dict[str, object]:
-    now = common.clock()
+def _site_view(
+    site: Site,
+) -> dict[str, object]:
+    now = services.common.clock()
     return {
         "name": part_text(site.name),
         "url": url_for("pages.site", site_id=site.id),
         "mode": gettext(_MODE_IN_WORDS[site.settings.mode][0]),
-        "valid_keys": sum(key.is_valid(now) for key in common.sites.list_keys(site.id)),
-        "waiting": review.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
+        "valid_keys": sum(key.is_valid(now) for key in services.common.sites.list_keys(site.id)),
+        "waiting": services.review.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
     }
 
 
-def _add_settings(pages: Blueprint, services: Services) -> None:
-    @pages.get("/sites/<site_id>")
-    def site(site_id: str) -> ResponseReturnValue:
-        return _show_site(managed_site(site_id, services.common), services)
+@pages.get("/sites/<site_id>")
+def site(site_id: str) -> ResponseReturnValue:
+    return _show_site(managed_site(site_id))
 
-    # Which site it is decides whether they may, so that is asked inside.
-    @pages.post("/sites/<site_id>/settings", endpoint="site_settings")
-    @needs(Permission.LOOK)
-    def change(site_id: str) -> ResponseReturnValue:
-        site = managed_site(site_id, services.common)
-        form = read_form(request.form, site.settings)
-        if form.settings is None or request.form.get("act") == "preview":
-            return _show_site(site, services, form=form)
-        try:
-            change_site_settings(
-                site.id, form.change, services.intake, services.common, actor=moderator().name
-            )
-        except ValueError:
-            # The other cutoff was changed since the page was shown.
-            form = replace(
-                form_of(services.common.sites.get(site.id).settings), problems=crossed_cutoffs()
-            )
-            return _show_site(site, services, form=form)
-        session[_SAVED] = site.id
-        return redirect(url_for("pages.site", site_id=site.id), HTTPStatus.SEE_OTHER)
 
-    @pages.post("/sites/<site_id>/forget-taught", endpoint="forget_taught")
-    @needs(Permission.LOOK)
-    def forget(site_id: str) -> ResponseReturnValue:
-        site = managed_site(site_id, services.common)
-        forget_taught(site.id, services.intake, services.common, actor=moderator().name)
-        session[_FORGOTTEN] = site.id
-        return redirect(
-            url_for("pages.site", site_id=site.id, _anchor="forget"), HTTPStatus.SEE_OTHER
+# Which site it is decides whether they may, so that is asked inside.
+@pages.post("/sites/<site_id>/settings", endpoint="site_settings")
+@needs(Permission.LOOK)
+def change(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    form = read_form(request.form, site.settings)
+    if form.settings is None or request.form.get("act") == "preview":
+        return _show_site(site, form=form)
+    try:
+        change_site_settings(
+            site.id, form.change, services.intake, services.common, actor=moderator().name
         )
+    except ValueError:
+        # The other cutoff was changed since the page was shown.
+        form = replace(
+            form_of(services.common.sites.get(site.id).settings), problems=crossed_cutoffs()
+        )
+        return _show_site(site, form=form)
+    session[_SAVED] = site.id
+    return redirect(url_for("pages.site", site_id=site.id), HTTPStatus.SEE_OTHER)
 
-    @pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
-    def preview(site_id: str) -> ResponseReturnValue:
-        site = managed_site(site_id, services.common)
-        ham, spam, problems = read_cutoffs(request.args, site.settings)
-        if problems:
-            return {"problems": [problems[key] for key in sorted(problems)]}, HTTPStatus.BAD_REQUEST
-        found = preview_cutoffs(site.id, services, ham_cutoff=ham, spam_cutoff=spam)
-        return view_preview(found).as_json()
+
+@pages.post("/sites/<site_id>/forget-taught", endpoint="forget_taught")
+@needs(Permission.LOOK)
+def forget(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    forget_taught(site.id, services.intake, services.common, actor=moderator().name)
+    session[_FORGOTTEN] = site.id
+    return redirect(url_for("pages.site", site_id=site.id, _anchor="forget"), HTTPStatus.SEE_OTHER)
+
+
+@pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
+def preview(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    ham, spam, problems = read_cutoffs(request.args, site.settings)
+    if problems:
+        return {"problems": [problems[key] for key in sorted(problems)]}, HTTPStatus.BAD_REQUEST
+    found = preview_cutoffs(site.id, services, ham_cutoff=ham, spam_cutoff=spam)
+    return view_preview(found).as_json()
 
 
 def _show_site(
     site: Site,
-    services: Services,
     *,
     form: SiteForm | None = None,
     issued: IssuedKey | None = None,
 ) -> ResponseReturnValue:
     shown = form or form_of(site.settings)
-    preview = _preview(site, shown, services)
+    preview = _preview(site, shown)
     promise = services.judging.current_promise()
     html = render_template(
         "site.html",
@@ -185,7 +177,7 @@ def _show_site(
             "spam_cutoff": as_percent(promise.cutoffs.spam_cutoff),
         },
         forgotten=session.pop(_FORGOTTEN, None) == site.id,
-        keys=_keys(site, services.common),
+        keys=_keys(site),
         new_key=issued and issued.secret,
         saved=form is None and session.pop(_SAVED, None) == site.id,
     )
@@ -194,7 +186,7 @@ def _show_site(
     return html, HTTPStatus.BAD_REQUEST if shown.problems else HTTPStatus.OK
 
 
-def _preview(site: Site, form: SiteForm, services: Services) -> PreviewView | None:
+def _preview(site: Site, form: SiteForm) -> PreviewView | None:
     """Return what the form's cutoffs would have done, None while they are no cutoffs."""
     if "ham_cutoff" in form.problems or "spam_cutoff" in form.problems:
         return None
@@ -202,49 +194,46 @@ def _preview(site: Site, form: SiteForm, services: Services) -> PreviewView | No
     return view_preview(found)
 
 
-def _add_keys(pages: Blueprint, services: Services) -> None:
-    common = services.common
-    issuing = {
-        "api": partial(issue_key, common=common),
-        "akismet": partial(issue_akismet_key, reputation=services.reputation, common=common),
-        "rotate": partial(rotate_keys, common=common),
-    }
-
-    @pages.post("/sites/<site_id>/keys", endpoint="issue_site_key")
-    @needs(Permission.LOOK)
-    def issue(site_id: str) -> ResponseReturnValue:
-        site = managed_site(site_id, common)
-        act = issuing.get(request.form.get("kind", "")) or abort(HTTPStatus.BAD_REQUEST)
-        return _show_site(site, services, issued=act(site.id, actor=moderator().name))
-
-    @pages.post("/sites/<site_id>/keys/<key_id>/revoke", endpoint="revoke_site_key")
-    @needs(Permission.LOOK)
-    def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
-        site = managed_site(site_id, common)
-        key = next((k for k in common.sites.list_keys(site.id) if k.id == key_id), None)
-        if key is None:
-            abort(HTTPStatus.NOT_FOUND)
-        if key.revoked_at is None:
-            # The last one too: whoever is signed in can issue another.
-            revoke_key(key.id, common, actor=moderator().name)
-        return redirect(
-            url_for("pages.site", site_id=site.id, _anchor="keys"), HTTPStatus.SEE_OTHER
-        )
+@pages.post("/sites/<site_id>/keys", endpoint="issue_site_key")
+@needs(Permission.LOOK)
+def issue(site_id: str) -> ResponseReturnValue:
+    site, common, actor = managed_site(site_id), services.common, moderator().name
+    kind = request.form.get("kind", "")
+    if kind == "akismet":
+        issued = issue_akismet_key(site.id, services.reputation, common, actor=actor)
+    elif kind in _ISSUING:
+        issued = _ISSUING[kind](site.id, common, actor=actor)
+    else:
+        abort(HTTPStatus.BAD_REQUEST)
+    return _show_site(site, issued=issued)
 
 
-def managed_site(site_id: str, common: CommonPorts) -> Site:
+@pages.post("/sites/<site_id>/keys/<key_id>/revoke", endpoint="revoke_site_key")
+@needs(Permission.LOOK)
+def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    key = next((k for k in services.common.sites.list_keys(site.id) if k.id == key_id), None)
+    if key is None:
+        abort(HTTPStatus.NOT_FOUND)
+    if key.revoked_at is None:
+        # The last one too: whoever is signed in can issue another.
+        revoke_key(key.id, services.common, actor=moderator().name)
+    return redirect(url_for("pages.site", site_id=site.id, _anchor="keys"), HTTPStatus.SEE_OTHER)
+
+
+def managed_site(site_id: str) -> Site:
     """Return the site, for whoever may manage it; end the request for others."""
     if not is_id(site_id):
         abort(HTTPStatus.NOT_FOUND)
-    site = common.sites.get(SiteId(site_id))
+    site = services.common.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
 
 
-def _keys(site: Site, common: CommonPorts) -> list[dict[str, object]]:
+def _keys(site: Site) -> list[dict[str, object]]:
     """Return the site's keys, valid ones first, each kind's newest first."""
-    now = common.clock()
-    newest_first = common.sites.list_keys(site.id)[::-1]
+    now = services.common.clock()
+    newest_first = services.common.sites.list_keys(site.id)[::-1]
     keys = sorted(newest_first, key=lambda key: not key.is_valid(now))
     valid = [key.id for key in keys if key.is_valid(now)]
     return [
