@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# ruff: noqa: F401  # Rooms are imported for their routes.
+# ruff: noqa: F401  # Most are imported for their routes and filters.
 from flask import Flask
 
 from service.moderation.insight.figures import FigureBook
@@ -18,9 +18,8 @@ from service.web.pages.accounts import (
     second_factor_page,
 )
 from service.web.pages.accounts.guessing import limit_guessing
-from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import pages, register_guarded_pages
-from service.web.pages.common.shell import shell_of
+from service.web.pages.common import shell, targets_view
+from service.web.pages.common.pages import register_guarded_pages
 from service.web.pages.figures.figures_page import FIGURES
 from service.web.pages.models import models_page
 from service.web.pages.review import bulk_decisions, campaigns_page, live_pages, review
@@ -29,14 +28,11 @@ from service.web.pages.review.tab_counts import TabCounts
 from service.web.pages.search import search_page
 from service.web.pages.sites import callbacks_page, rules_page, site_lists_page, sites_page
 
-pages.context_processor(shell_of)
-
 
 def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     """Add the pages for moderators to an app: signing in, the lists, decisions."""
     app.extensions[COUNTS] = TabCounts(services.review)
     app.extensions[FIGURES] = FigureBook(services.insight, services.common)
-    app.add_template_filter(part_text, "parted")
     register_language(app)
     register_guarded_pages(app, services, config)
     limit_guessing(app)

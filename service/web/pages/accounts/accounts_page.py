@@ -6,11 +6,12 @@ have to lie in the cookie meanwhile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable
+from functools import wraps
 from http import HTTPStatus
+from typing import Any
 
-from flask import abort, redirect, render_template, request, session, url_for
+from flask import abort, render_template, request
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -27,11 +28,9 @@ from service.moderation.admin.second_factor import turn_off_second_factor
 from service.moderation.admin.users import MAX_NAME_CHARS, add_user, reset_password
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs, pages, services
-from service.web.pages.common.presenting import Moment, tell_time
+from service.web.pages.common.filters import all_sites
+from service.web.pages.common.pages import go_to, moderator, needs, pages, services
 
-_TOLD = "told_accounts"
 ROLE_NAMES = {
     Role.OWNER: noted("Owner"),
     Role.ADMIN: noted("Admin"),
@@ -50,26 +49,10 @@ _PROBLEMS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccountView:
-    """One account: what it may do where, and when it was last seen."""
-
-    id: str
-    name: tuple[Piece, ...]
-    role: Role
-    role_name: str
-    sites: tuple[tuple[Piece, ...], ...] | None
-    second_factor: bool
-    last_seen: Moment | None
-    ended: Moment | None
-    one_time_password: bool
-    is_me: bool
-
-
-@pages.get("/accounts", endpoint="accounts")
+@pages.get("/accounts")
 @needs(Permission.MANAGE_ACCOUNTS)
-def show() -> ResponseReturnValue:
-    return _list_page(told=session.pop(_TOLD, ""))
+def accounts() -> ResponseReturnValue:
+    return _list_page()
 
 
 @pages.post("/accounts")
@@ -94,93 +77,82 @@ def add_account() -> ResponseReturnValue:
 @pages.get("/accounts/<user_id>")
 @needs(Permission.MANAGE_ACCOUNTS)
 def account(user_id: str) -> ResponseReturnValue:
-    return _account_page(
-        _find(user_id),
-        told=session.pop(_TOLD, ""),
-    )
+    return _account_page(_find(user_id))
+
+
+def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., Any]:
+    """Hand an act the account and who acts; where it is refused, say why on the account's page."""
+
+    @wraps(act)
+    def view(user_id: str) -> ResponseReturnValue:
+        user = _find(user_id)
+        try:
+            return act(user, moderator())
+        except InvalidInputError as error:
+            status, refusal = HTTPStatus.UNPROCESSABLE_ENTITY, _said(error)
+        except ConflictError as error:
+            status, refusal = HTTPStatus.CONFLICT, _said(error)
+        return _account_page(user, refusal=refusal), status
+
+    return view
 
 
 @pages.post("/accounts/<user_id>")
 @needs(Permission.MANAGE_ACCOUNTS)
-def change_account(user_id: str) -> ResponseReturnValue:
-    user, me = _find(user_id), moderator()
-    try:
-        set_access(
-            user.id,
-            services.accounts,
-            services.common,
-            role=_role(),
-            site_ids=_chosen_sites(),
-            actor=me.name,
-            actor_role=me.role,
-        )
-    except (InvalidInputError, ConflictError) as error:
-        return _refused(
-            user,
-            error,
-        )
-    return _back(user, gettext("What this account may do has changed."))
+@_acts_on
+def change_account(user: User, me: User) -> ResponseReturnValue:
+    set_access(
+        user.id,
+        services.accounts,
+        services.common,
+        role=_role(),
+        site_ids=_chosen_sites(),
+        actor=me.name,
+        actor_role=me.role,
+    )
+    told = gettext("What this account may do has changed.")
+    return go_to("pages.account", told, user_id=user.id)
 
 
 @pages.post("/accounts/<user_id>/reset")
 @needs(Permission.MANAGE_ACCOUNTS)
-def reset_account(user_id: str) -> ResponseReturnValue:
-    user, me = _find(user_id), moderator()
-    try:
-        password = reset_password(
-            user.name, services.accounts, services.common, actor=me.name, actor_role=me.role
-        )
-    except ConflictError as error:
-        return _refused(
-            user,
-            error,
-        )
-    return _account_page(_find(user_id), password=password)
+@_acts_on
+def reset_account(user: User, me: User) -> ResponseReturnValue:
+    password = reset_password(
+        user.name, services.accounts, services.common, actor=me.name, actor_role=me.role
+    )
+    return _account_page(_find(user.id), password=password)
 
 
 @pages.post("/accounts/<user_id>/second-factor")
 @needs(Permission.MANAGE_ACCOUNTS)
-def turn_off_account_factor(user_id: str) -> ResponseReturnValue:
-    user, me = _find(user_id), moderator()
-    try:
-        turn_off_second_factor(
-            user, services.accounts, services.common, actor=me.name, actor_role=me.role
-        )
-    except ConflictError as error:
-        return _refused(
-            user,
-            error,
-        )
-    return _back(user, gettext("The second factor is off; the password alone signs them in."))
+@_acts_on
+def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
+    turn_off_second_factor(
+        user, services.accounts, services.common, actor=me.name, actor_role=me.role
+    )
+    told = gettext("The second factor is off; the password alone signs them in.")
+    return go_to("pages.account", told, user_id=user.id)
 
 
 @pages.post("/accounts/<user_id>/end")
 @needs(Permission.MANAGE_ACCOUNTS)
-def end_account(user_id: str) -> ResponseReturnValue:
-    user, me = _find(user_id), moderator()
-    try:
-        end_user(user.id, services.accounts, services.common, actor=me.name, actor_role=me.role)
-    except ConflictError as error:
-        return _refused(
-            user,
-            error,
-        )
-    return _back(user, gettext("This account has ended, and so have its sessions."))
+@_acts_on
+def end_account(user: User, me: User) -> ResponseReturnValue:
+    end_user(user.id, services.accounts, services.common, actor=me.name, actor_role=me.role)
+    if user.id == me.id:
+        return go_to("pages.sign_in")
+    told = gettext("This account has ended, and so have its sessions.")
+    return go_to("pages.account", told, user_id=user.id)
 
 
 @pages.post("/accounts/<user_id>/restore")
 @needs(Permission.MANAGE_ACCOUNTS)
-def restore_account(user_id: str) -> ResponseReturnValue:
-    user, me = _find(user_id), moderator()
-    try:
-        restored, password = restore_user(
-            user.id, services.accounts, services.common, actor=me.name, actor_role=me.role
-        )
-    except ConflictError as error:
-        return _refused(
-            user,
-            error,
-        )
+@_acts_on
+def restore_account(user: User, me: User) -> ResponseReturnValue:
+    restored, password = restore_user(
+        user.id, services.accounts, services.common, actor=me.name, actor_role=me.role
+    )
     return _account_page(restored, password=password)
 
 
@@ -212,97 +184,34 @@ def _said(error: InvalidInputError | ConflictError) -> str:
     return gettext("There is an account of that name already, or it has changed meanwhile.")
 
 
-def _refused(
-    user: User,
-    error: InvalidInputError | ConflictError,
-) -> ResponseReturnValue:
-    status = HTTPStatus.CONFLICT
-    if isinstance(error, InvalidInputError):
-        status = HTTPStatus.UNPROCESSABLE_ENTITY
-    return _account_page(user, refusal=_said(error)), status
-
-
-def _back(user: User, told: str) -> ResponseReturnValue:
-    if user.id == moderator().id and request.endpoint == "pages.end_account":
-        return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
-    session[_TOLD] = told
-    return redirect(url_for("pages.account", user_id=user.id), HTTPStatus.SEE_OTHER)
-
-
-def _list_page(*, refusal: str = "", told: str = "") -> str:
-    seen, factors = (
-        services.accounts.sessions.last_seen(),
-        services.accounts.second_factors.user_ids(),
-    )
-    now = services.common.clock()
-    views = [
-        _view(user, seen=seen.get(user.id), factor=user.id in factors, now=now)
-        for user in services.accounts.users.all()
-    ]
+def _list_page(*, refusal: str = "") -> str:
+    users = services.accounts.users.all()
     return render_template(
         "accounts.html",
-        accounts=[view for view in views if view.ended is None],
-        ended=[view for view in views if view.ended is not None],
-        refusal=refusal,
-        told=told,
+        accounts=[user for user in users if user.ended_at is None],
+        ended=[user for user in users if user.ended_at is not None],
         typed_name=request.form.get("name", "")[:MAX_NAME_CHARS],
         max_name_chars=MAX_NAME_CHARS,
-        **_choices(role=Role.MODERATOR, site_ids=None),
+        **_values(refusal, role=Role.MODERATOR, site_ids=None),
     )
 
 
-def _account_page(
-    user: User,
-    *,
-    password: str = "",
-    refusal: str = "",
-    told: str = "",
-) -> str:
-    view = _view(
-        user,
-        seen=services.accounts.sessions.last_seen().get(user.id),
-        factor=services.accounts.second_factors.get(user.id) is not None,
-        now=services.common.clock(),
-    )
-    return render_template(
-        "account.html",
-        account=view,
-        password=password,
-        refusal=refusal,
-        told=told,
-        **_choices(role=user.role, site_ids=user.site_ids),
-    )
+def _account_page(user: User, *, password: str = "", refusal: str = "") -> str:
+    values = _values(refusal, role=user.role, site_ids=user.site_ids)
+    return render_template("account.html", account=user, password=password, **values)
 
 
-def _choices(*, role: Role, site_ids: tuple[SiteId, ...] | None) -> dict[str, object]:
-    """Return what a form lets one choose: roles up to one's own, and sites."""
+def _values(refusal: str, *, role: Role, site_ids: tuple[SiteId, ...] | None) -> dict[str, Any]:
+    """Return what is known of accounts, and what their form offers: roles up to one's own."""
     mine = moderator().role
     return {
-        "roles": [
-            (one, gettext(ROLE_NAMES[one]), gettext(_ROLE_MEANS[one]))
-            for one in Role
-            if not is_above(one, mine)
-        ],
+        "refusal": refusal,
+        "last_seen": services.accounts.sessions.last_seen(),
+        "factors": services.accounts.second_factors.user_ids(),
+        "role_names": ROLE_NAMES,
+        "role_means": _ROLE_MEANS,
+        "roles": [one for one in Role if not is_above(one, mine)],
         "chosen_role": role,
-        "sites": [(site.id, part_text(site.name)) for site in services.common.sites.all()],
+        "sites": all_sites().values(),
         "chosen_sites": site_ids,
     }
-
-
-def _view(user: User, *, seen: datetime | None, factor: bool, now: datetime) -> AccountView:
-    names = {site.id: site.name for site in services.common.sites.all()}
-    sites = None
-    if user.site_ids is not None:
-        sites = tuple(part_text(names.get(site_id, site_id)) for site_id in user.site_ids)
-    return AccountView(
-        id=user.id,
-        name=part_text(user.name),
-        role=user.role,
-        role_name=gettext(ROLE_NAMES[user.role]),
-        sites=sites,
-        second_factor=factor,
-        last_seen=tell_time(seen, now) if seen else None,
-        ended=tell_time(user.ended_at, now) if user.ended_at else None,
-        one_time_password=user.must_change_password,
-        is_me=user.id == moderator().id,
-    )

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from flask import Response, current_app, render_template, request, url_for
+from flask import Response, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import CommentId
 from service.domain.user import Permission
-from service.ports.audit import AuditEntry, AuditFilter
+from service.ports.audit import AuditFilter
 from service.stores.sql.audit_log import AuditLog
 from service.web.edge.ids import is_id
 from service.web.edge.moments import write_moment
-from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs, pages, services
-from service.web.pages.common.presenting import Moment, tell_time
+from service.web.pages.common.filters import all_sites, seen_ids
+from service.web.pages.common.pages import needs, pages, services
 
 PAGE_SIZE = 50
 _EXPORTED_AT_ONCE = 1_000
@@ -29,33 +28,22 @@ _MAX_TYPED_CHARS = 200
 _MAX_SEQ_CHARS = 18
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActView:
-    """One act. `comment` says that its subject is a comment that can be looked at."""
-
-    when: Moment
-    actor: tuple[Piece, ...]
-    act: str
-    subject: tuple[Piece, ...]
-    subject_id: str
-    comment: bool
-    detail: tuple[Piece, ...]
-
-
 @pages.get("/log")
 @needs(Permission.SEE_LOG)
 def log() -> ResponseReturnValue:
-    page = services.common.audit_log.page(_filter(), after=_after(), limit=PAGE_SIZE)
-    asked = _asked()
-    bulk_decisions = "pages.bulk_decisions" in current_app.view_functions
+    asked, after = _read_query(), _after()
+    page = services.common.audit_log.page(_filter(asked), after=after, limit=PAGE_SIZE)
+    older = page.next_after
+    subjects = [CommentId(one.subject) for one in page.entries if is_id(one.subject)]
+    users = {user.id: user.name for user in services.accounts.users.all()}
     return render_template(
         "log.html",
-        acts=_present(page.entries),
+        entries=page.entries,
+        names=users | {site_id: site.name for site_id, site in all_sites().items()},
+        comments=seen_ids(services.review.cases.find_judged(subjects)),
         asked=asked,
-        further=url_for("pages.log", **asked, after=page.next_after) if page.next_after else None,
-        newest=url_for("pages.log", **asked) if _after() else None,
-        export=url_for("pages.export_log", **asked),
-        bulk_decisions=url_for("pages.bulk_decisions") if bulk_decisions else None,
+        further=url_for("pages.log", **asked, after=older) if older else None,
+        newest=url_for("pages.log", **asked) if after else None,
     )
 
 
@@ -63,13 +51,13 @@ def log() -> ResponseReturnValue:
 @needs(Permission.SEE_LOG)
 def export_log() -> ResponseReturnValue:
     return Response(
-        _lines(services.common.audit_log, _filter()),
+        _lines(services.common.audit_log, _filter(_read_query())),
         mimetype="application/jsonl",
         headers={"Content-Disposition": 'attachment; filename="slopsieve-log.jsonl"'},
     )
 
 
-def _asked() -> dict[str, Any]:
+def _read_query() -> dict[str, Any]:
     """Return what the log is narrowed to, as it was typed; what says nothing is left out."""
     fields = ("actor", "act", "subject", "from", "to")
     given = {name: request.args.get(name, "").strip()[:_MAX_TYPED_CHARS] for name in fields}
@@ -79,8 +67,7 @@ def _asked() -> dict[str, Any]:
     return {name: value for name, value in given.items() if value}
 
 
-def _filter() -> AuditFilter:
-    asked = _asked()
+def _filter(asked: Mapping[str, str]) -> AuditFilter:
     first, last = _day(asked.get("from", "")), _day(asked.get("to", ""))
     return AuditFilter(
         actor=asked.get("actor"),
@@ -111,53 +98,13 @@ def _after() -> int | None:
     return int(typed)
 
 
-def _present(entries: Sequence[AuditEntry]) -> list[ActView]:
-    now = services.common.clock()
-    named: dict[str, str] = {user.id: user.name for user in services.accounts.users.all()}
-    named |= {site.id: site.name for site in services.common.sites.all()}
-    comments = _comments(entries)
-    return [
-        ActView(
-            when=tell_time(entry.at, now),
-            actor=part_text(entry.actor),
-            act=entry.act,
-            subject=part_text(named.get(entry.subject, entry.subject)),
-            subject_id=entry.subject if entry.subject in comments else "",
-            comment=entry.subject in comments,
-            detail=part_text(entry.detail),
-        )
-        for entry in entries
-    ]
-
-
-def _comments(entries: Sequence[AuditEntry]) -> set[str]:
-    """Return which subjects are comments of sites that the account sees."""
-    ids = {CommentId(entry.subject) for entry in entries if is_id(entry.subject)}
-    user = moderator()
-    return {
-        case.comment.id
-        for case in services.review.cases.find_judged(sorted(ids))
-        if user.sees(case.comment.site_id)
-    }
-
-
 def _lines(audit_log: AuditLog, criteria: AuditFilter) -> Iterator[str]:
     after, left = None, MAX_EXPORTED
     while left > 0:
         page = audit_log.page(criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left))
         for entry in page.entries:
-            yield json.dumps(_record(entry)) + "\n"
+            yield json.dumps({**asdict(entry), "at": write_moment(entry.at)}) + "\n"
         left -= len(page.entries)
         after = page.next_after
         if after is None:
             return
-
-
-def _record(entry: AuditEntry) -> dict[str, str]:
-    return {
-        "at": write_moment(entry.at),
-        "actor": entry.actor,
-        "act": entry.act,
-        "subject": entry.subject,
-        "detail": entry.detail,
-    }

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 from http import HTTPStatus
 
-from flask import (
-    redirect,
-    render_template,
-    request,
-    session,
-    url_for,
-)
+from flask import redirect, render_template, request, session
 from flask.typing import ResponseReturnValue
 from flask_login import current_user, login_user, logout_user
 
-from service.domain.errors import InvalidInputError, NotAuthenticatedError, Problem
+from service.domain.errors import InvalidInputError, NotAuthenticatedError
 from service.domain.user import Permission, User
 from service.moderation.admin.second_factor import check_second_factor
 from service.moderation.admin.sessions import begin_session, end_session
@@ -31,6 +26,7 @@ from service.web.edge.language import choose_language, gettext
 from service.web.pages.common.pages import (
     SignedIn,
     current_session_id,
+    go_to,
     moderator,
     needs,
     pages,
@@ -41,16 +37,13 @@ from service.web.pages.common.pages import (
 # Who has given the password and not yet the code of the second factor.
 _PENDING = "second_step"
 _PENDING_SECONDS = 300
-_REPEAT_DIFFERS = Problem(
-    field="repeat", problem="differs from the new password", remedy="type the same twice"
-)
 
 
 @pages.route("/sign-in", methods=["GET", "POST"])
 @open_to_all
 def sign_in() -> ResponseReturnValue:
     if current_user.is_authenticated:
-        return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
+        return go_to("pages.queue")
     if request.method == "GET":
         return _sign_in_page()
     try:
@@ -61,7 +54,7 @@ def sign_in() -> ResponseReturnValue:
     target = safe_next(request.form.get("next"))
     if services.accounts.second_factors.get(user.id) is not None:
         _remember_first_step(user, target)
-        return redirect(url_for("pages.sign_in_code"), HTTPStatus.SEE_OTHER)
+        return go_to("pages.sign_in_code")
     _start_session(user)
     return redirect(target, HTTPStatus.SEE_OTHER)
 
@@ -72,7 +65,7 @@ def sign_in_code() -> ResponseReturnValue:
     user = _half_signed_in()
     if user is None:
         session.pop(_PENDING, None)
-        return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
+        return go_to("pages.sign_in")
     if request.method == "GET":
         return render_template("sign_in_code.html", refusal="")
     try:
@@ -92,7 +85,7 @@ def sign_out() -> ResponseReturnValue:
     end_session(current_session_id(), moderator(), services.accounts, services.common)
     logout_user()
     session.clear()
-    return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
+    return go_to("pages.sign_in")
 
 
 @pages.route("/password", methods=["GET", "POST"])
@@ -100,13 +93,18 @@ def sign_out() -> ResponseReturnValue:
 def password() -> ResponseReturnValue:
     if request.method == "GET":
         return _password_page()
+    old, new = typed("old"), typed("new")
+    if new != typed("repeat"):
+        return _password_page(["repeat"]), HTTPStatus.UNPROCESSABLE_ENTITY
+    accounts, common = services.accounts, services.common
     try:
-        changed = _change_password(moderator())
+        changed = change_password(moderator(), old=old, new=new, accounts=accounts, common=common)
     except InvalidInputError as error:
-        return _password_page(error.problems), HTTPStatus.UNPROCESSABLE_ENTITY
+        wrong = [problem.field for problem in error.problems]
+        return _password_page(wrong), HTTPStatus.UNPROCESSABLE_ENTITY
     # A session of its own: a copy of the one so far ends with it.
     _start_session(changed)
-    return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
+    return go_to("pages.queue")
 
 
 def typed(field: str) -> str:
@@ -115,9 +113,7 @@ def typed(field: str) -> str:
     return value if value.isprintable() else ""
 
 
-def _start_session(
-    user: User,
-) -> None:
+def _start_session(user: User) -> None:
     """Begin anew, so that nothing set before signing in lives on."""
     begun = begin_session(
         user, services.accounts, services.common, user_agent=request.headers.get("User-Agent")
@@ -160,19 +156,6 @@ def _proof(user: User) -> str:
     return hashlib.sha256(f"first step:{user.password_hash}".encode()).hexdigest()[:32]
 
 
-def _change_password(
-    user: User,
-) -> User:
-    """Change the password, or name all that is wrong with what was typed."""
-    new = typed("new")
-    problems: tuple[Problem, ...] = (_REPEAT_DIFFERS,) if new != typed("repeat") else ()
-    if problems:
-        raise InvalidInputError(problems)
-    return change_password(
-        user, old=typed("old"), new=new, accounts=services.accounts, common=services.common
-    )
-
-
 def _sign_in_page(refusal: str = "") -> str:
     asked = request.values.get("next")
     return render_template(
@@ -183,11 +166,11 @@ def _sign_in_page(refusal: str = "") -> str:
     )
 
 
-def _password_page(problems: tuple[Problem, ...] = ()) -> str:
+def _password_page(wrong: Sequence[str] = ()) -> str:
     return render_template(
         "password.html",
         user=moderator(),
-        problems={problem.field: _in_words(problem.field) for problem in problems},
+        problems={field: _in_words(field) for field in wrong},
         min_chars=MIN_PASSWORD_CHARS,
     )
 

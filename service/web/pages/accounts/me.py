@@ -2,67 +2,42 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from http import HTTPStatus
 
 from babel import Locale, UnknownLocaleError
-from flask import abort, redirect, render_template, request, session, url_for
+from flask import abort, flash, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
-from service.domain.sign_in import UserSession
 from service.domain.user import Permission
 from service.moderation.admin.accounts import set_mail, set_preferences
 from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
 from service.web.edge.ids import is_id
-from service.web.edge.language import (
-    choose_language,
-    gettext,
-    languages,
-    ngettext,
-)
+from service.web.edge.language import choose_language, gettext, languages, ngettext
 from service.web.pages.common.pages import (
     current_session_id,
+    go_to,
     moderator,
     needs,
     pages,
     safe_next,
     services,
 )
-from service.web.pages.common.presenting import Moment, tell_time
-
-_TOLD, _REFUSED = "told_me", "refused_me"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionView:
-    """One session: in what browser, since when, last used when, and whether it is this one."""
-
-    id: str
-    browser: str
-    since: Moment
-    seen: Moment
-    current: bool
 
 
 @pages.get("/me")
 def me() -> ResponseReturnValue:
     user = moderator()
-    factor = services.accounts.second_factors.get(user.id)
-    now = services.common.clock()
     return render_template(
         "me.html",
         preferences=user.preferences,
         languages=[(tag, language_name(tag)) for tag in languages()],
-        sessions=[
-            _session_view(one, now)
-            for one in list_sessions(user, services.accounts, services.common)
-        ],
-        factor_since=tell_time(factor.since, now) if factor else None,
+        sessions=list_sessions(user, services.accounts, services.common),
+        current=current_session_id(),
+        browser_name=browser_name,
+        factor=services.accounts.second_factors.get(user.id),
         takes_digests=services.digest.mailer is not None and user.may(Permission.DECIDE),
-        told=session.pop(_TOLD, None),
-        refused=session.pop(_REFUSED, None),
     )
 
 
@@ -72,9 +47,9 @@ def keep_digest_address() -> ResponseReturnValue:
     try:
         set_mail(moderator(), request.form.get("mail", ""), services.accounts, services.common)
     except InvalidInputError:
-        session[_REFUSED] = gettext("Not a valid email address. Write it as name@example.org.")
-        return redirect(url_for("pages.me"), HTTPStatus.SEE_OTHER)
-    return _back(gettext("Preferences saved."))
+        flash(gettext("Not a valid email address. Write it as name@example.org."), "refusal")
+        return go_to("pages.me")
+    return go_to("pages.me", gettext("Preferences saved."))
 
 
 @pages.post("/me/preferences")
@@ -90,7 +65,7 @@ def keep_preferences() -> ResponseReturnValue:
     )
     set_preferences(moderator(), preferences, services.accounts)
     choose_language(preferences.language)
-    return _back(gettext("Preferences saved."))
+    return go_to("pages.me", gettext("Preferences saved."))
 
 
 @pages.post("/me/density")
@@ -109,7 +84,7 @@ def end_my_session(session_id: str) -> ResponseReturnValue:
     if not is_id(session_id) or session_id == current_session_id():
         abort(HTTPStatus.NOT_FOUND)
     end_session(session_id, moderator(), services.accounts, services.common)
-    return _back(gettext("That session has ended."))
+    return go_to("pages.me", gettext("That session has ended."))
 
 
 @pages.post("/me/sessions/end-others")
@@ -118,8 +93,9 @@ def end_my_other_sessions() -> ResponseReturnValue:
     ended = end_other_sessions(
         current_session_id(), moderator(), services.accounts, services.common
     )
-    return _back(
-        ngettext("%(num)s other session has ended.", "%(num)s other sessions have ended.", ended)
+    return go_to(
+        "pages.me",
+        ngettext("%(num)s other session has ended.", "%(num)s other sessions have ended.", ended),
     )
 
 
@@ -133,22 +109,7 @@ def language_name(tag: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _back(told: str) -> ResponseReturnValue:
-    session[_TOLD] = told
-    return redirect(url_for("pages.me"), HTTPStatus.SEE_OTHER)
-
-
-def _session_view(one: UserSession, now: datetime) -> SessionView:
-    return SessionView(
-        id=one.id,
-        browser=_browser_name(one.browser),
-        since=tell_time(one.created_at, now),
-        seen=tell_time(one.last_seen_at, now),
-        current=one.id == current_session_id(),
-    )
-
-
-def _browser_name(label: str) -> str:
+def browser_name(label: str) -> str:
     """Return the label of a browser as `name_browser` writes it, in the reader's language."""
     browser, on, system = label.partition(" on ")
     if on:

@@ -6,20 +6,12 @@ What says who it is comes in forms alone: it stands in no address, no cookie and
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from functools import wraps
 from http import HTTPStatus
 
-from flask import (
-    Response,
-    redirect,
-    render_template,
-    request,
-    session,
-    stream_with_context,
-    url_for,
-)
+from flask import Response, flash, render_template, request, stream_with_context
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
@@ -35,79 +27,88 @@ from service.moderation.privacy.erase import (
 from service.moderation.privacy.forget import forget_sender
 from service.web.edge.language import gettext, ngettext
 from service.web.edge.moments import write_moment
-from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs, pages, services
+from service.web.pages.common.filters import site_name
+from service.web.pages.common.pages import go_to, moderator, needs, pages, services
 
 # Some seconds of work; the page says how many are left, and goes on.
 ERASED_AT_ONCE = 1_000
-_TOLD = "told_personal_data"
 _FIELDS = ("email", "name", "address")
 _MAX_TYPED_CHARS = 400
+# Sites by name, each with how many comments of a person are kept there.
+_Held = Sequence[tuple[str, int]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """How many comments of a person are kept, in all and by the sites' names."""
+def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
+    """Hand an act the person whom the form names, or say why it names none."""
 
-    comments: int
-    by_site: tuple[tuple[tuple[Piece, ...], int], ...]
+    @wraps(act)
+    def view() -> ResponseReturnValue:
+        named = {name: typed or None for name, typed in _typed().items()}
+        try:
+            person = find_person(services.reputation, **named)
+        except InvalidInputError:
+            refusal = gettext("Give at least one of the three; an address such as 192.0.2.7.")
+            return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return act(person)
+
+    return view
 
 
 @pages.get("/personal-data")
 @needs(Permission.ERASE_PEOPLE)
 def personal_data() -> ResponseReturnValue:
-    return _page(told=session.pop(_TOLD, ""))
+    return _page()
 
 
 @pages.post("/personal-data")
 @needs(Permission.ERASE_PEOPLE)
-def find_personal_data() -> ResponseReturnValue:
-    return _for_person(
-        lambda person: _page(held=_held(person)),
-    )
+@_of_person
+def find_personal_data(person: Person) -> ResponseReturnValue:
+    return _page(_count(person))
 
 
 @pages.post("/personal-data/export")
 @needs(Permission.ERASE_PEOPLE)
-def export_personal_data() -> ResponseReturnValue:
-    return _for_person(lambda person: _export(person))
-
-
-@pages.post("/personal-data/forget")
-@needs(Permission.ERASE_PEOPLE)
-def forget_personal_data() -> ResponseReturnValue:
-    return _for_person(lambda person: _forget(person))
-
-
-@pages.post("/personal-data/erase")
-@needs(Permission.ERASE_PEOPLE)
-def erase_personal_data() -> ResponseReturnValue:
-    return _for_person(lambda person: _erase(person))
-
-
-def _for_person(act: Callable[[Person], ResponseReturnValue]) -> ResponseReturnValue:
-    """Do this for the person whom the form names, or say why it names none."""
-    typed = _typed()
-    try:
-        person = find_person(
-            services.reputation,
-            address=typed["address"] or None,
-            email=typed["email"] or None,
-            name=typed["name"] or None,
-        )
-    except InvalidInputError:
-        refusal = gettext("Give at least one of the three; an address such as 192.0.2.7.")
-        return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
-    return act(person)
-
-
-def _export(person: Person) -> ResponseReturnValue:
+@_of_person
+def export_personal_data(person: Person) -> ResponseReturnValue:
     record_act(services.common, actor=moderator().name, act="export person", subject="person")
     return Response(
         stream_with_context(_lines(person)),
         mimetype="application/jsonl",
         headers={"Content-Disposition": 'attachment; filename="personal-data.jsonl"'},
     )
+
+
+@pages.post("/personal-data/forget")
+@needs(Permission.ERASE_PEOPLE)
+@_of_person
+def forget_personal_data(person: Person) -> ResponseReturnValue:
+    held = _count(person)
+    if not _is_confirmed(held):
+        return _unconfirmed(held)
+    forgotten = forget_sender(person.sender, services, by=moderator().name)
+    told = ngettext(
+        "%(num)s comment lost its sender keys; its text is kept.",
+        "%(num)s comments lost their sender keys; their text is kept.",
+        forgotten,
+    )
+    return go_to("pages.personal_data", told)
+
+
+@pages.post("/personal-data/erase")
+@needs(Permission.ERASE_PEOPLE)
+@_of_person
+def erase_personal_data(person: Person) -> ResponseReturnValue:
+    held = _count(person)
+    if not _is_confirmed(held):
+        return _unconfirmed(held)
+    erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
+    told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
+    left = _count(person)
+    if not left:
+        return go_to("pages.personal_data", told)
+    flash(told)
+    return _page(left)
 
 
 def _lines(person: Person) -> Iterator[str]:
@@ -122,64 +123,34 @@ def _plain(value: object) -> object:
     raise TypeError(msg)
 
 
-def _forget(person: Person) -> ResponseReturnValue:
-    held = _held(person)
-    if not _is_confirmed(held):
-        return _unconfirmed(held)
-    forgotten = forget_sender(person.sender, services, by=moderator().name)
-    return _back(
-        ngettext(
-            "%(num)s comment lost its sender keys; its text is kept.",
-            "%(num)s comments lost their sender keys; their text is kept.",
-            forgotten,
-        )
-    )
-
-
-def _erase(person: Person) -> ResponseReturnValue:
-    held = _held(person)
-    if not _is_confirmed(held):
-        return _unconfirmed(held)
-    erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
-    told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
-    left = _held(person)
-    if not left.comments:
-        return _back(told)
-    return _page(held=left, told=told)
-
-
-def _is_confirmed(held: Held) -> bool:
+def _is_confirmed(held: _Held) -> bool:
     """Return True if the current number of comments was typed: neither act can be undone."""
-    return request.form.get("count", "").strip() == str(held.comments)
+    return request.form.get("count", "").strip() == str(_total(held))
 
 
-def _unconfirmed(held: Held) -> ResponseReturnValue:
+def _unconfirmed(held: _Held) -> ResponseReturnValue:
     refusal = gettext("Nothing was erased: type the number of comments as it stands below.")
-    return _page(held=held, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    return _page(held, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _back(told: str) -> ResponseReturnValue:
-    session[_TOLD] = told
-    return redirect(url_for("pages.personal_data"), HTTPStatus.SEE_OTHER)
-
-
-def _held(
-    person: Person,
-) -> Held:
+def _count(person: Person) -> _Held:
     counts = count_comments(person, services.reputation)
-    names = {site.id: site.name for site in services.common.sites.all()}
-    by_site = sorted((names.get(site_id, site_id), count) for site_id, count in counts.items())
-    return Held(
-        comments=sum(counts.values()),
-        by_site=tuple((part_text(name), count) for name, count in by_site),
-    )
+    return sorted((site_name(site_id), count) for site_id, count in counts.items())
+
+
+def _total(held: _Held) -> int:
+    return sum(count for _, count in held)
 
 
 def _typed() -> dict[str, str]:
     return {name: request.form.get(name, "").strip()[:_MAX_TYPED_CHARS] for name in _FIELDS}
 
 
-def _page(*, held: Held | None = None, refusal: str = "", told: str = "") -> str:
+def _page(held: _Held | None = None, *, refusal: str = "") -> str:
     return render_template(
-        "personal_data.html", held=held, refusal=refusal, told=told, typed=_typed()
+        "personal_data.html",
+        by_site=held,
+        comments=None if held is None else _total(held),
+        refusal=refusal,
+        typed=_typed(),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from http import HTTPStatus
 
 import segno
-from flask import current_app, redirect, render_template, session, url_for
+from flask import current_app, render_template, session
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
@@ -25,8 +25,7 @@ from service.moderation.admin.second_factor import (
 from service.moderation.admin.users import check_password
 from service.web.edge.language import gettext
 from service.web.pages.accounts.login import typed
-from service.web.pages.common.pages import moderator, needs, pages, services
-from service.web.pages.common.presenting import tell_time
+from service.web.pages.common.pages import go_to, moderator, needs, pages, services
 
 # Which seed was offered, and when. It makes no code without a secret that no cookie has.
 _OFFERED = "offered_factor"
@@ -47,7 +46,7 @@ def offer_factor() -> ResponseReturnValue:
         return _wrong_password()
     offer = offer_second_factor(user, services.accounts, services.common)
     session[_OFFERED] = {"seed": offer.seed, "at": int(services.common.clock().timestamp())}
-    return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+    return go_to("pages.second_factor")
 
 
 @pages.post("/me/second-factor")
@@ -56,7 +55,7 @@ def confirm_factor() -> ResponseReturnValue:
     user = moderator()
     offer = _offered(user)
     if offer is None or services.accounts.second_factors.get(user.id) is not None:
-        return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+        return go_to("pages.second_factor")
     try:
         codes = turn_on_second_factor(
             user, services.accounts, services.common, seed=offer.seed, code=typed("code")
@@ -73,12 +72,10 @@ def confirm_factor() -> ResponseReturnValue:
 def renew_codes() -> ResponseReturnValue:
     user = moderator()
     if services.accounts.second_factors.get(user.id) is None:
-        return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+        return go_to("pages.second_factor")
     if not check_password(user, typed("password"), services.accounts):
         return _wrong_password()
-    return _page(
-        codes=renew_recovery_codes(user, services.accounts, services.common),
-    )
+    return _page(codes=renew_recovery_codes(user, services.accounts, services.common))
 
 
 @pages.post("/me/second-factor/off")
@@ -86,26 +83,22 @@ def renew_codes() -> ResponseReturnValue:
 def turn_off_factor() -> ResponseReturnValue:
     user = moderator()
     if current_app.config["REQUIRE_SECOND_FACTOR"]:
-        return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+        return go_to("pages.second_factor")
     if not check_password(user, typed("password"), services.accounts):
         return _wrong_password()
     turn_off_second_factor(
         user, services.accounts, services.common, actor=user.name, actor_role=user.role
     )
-    return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+    return go_to("pages.second_factor")
 
 
-def _page(
-    *,
-    refusal: str = "",
-    codes: tuple[str, ...] = (),
-) -> str:
+def _page(*, refusal: str = "", codes: tuple[str, ...] = ()) -> str:
     user = moderator()
     factor = services.accounts.second_factors.get(user.id)
-    offer = _offered(user) if factor is None else None
+    offer = None if factor else _offered(user)
     return render_template(
         "second_factor.html",
-        since=tell_time(factor.since, services.common.clock()) if factor else None,
+        since=factor and factor.since,
         codes_left=services.accounts.second_factors.count_recovery(user.id) if factor else 0,
         codes=codes,
         offer=offer,
@@ -121,9 +114,7 @@ def _wrong_password() -> ResponseReturnValue:
     return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _offered(
-    user: User,
-) -> Offer | None:
+def _offered(user: User) -> Offer | None:
     """Return the second factor that was offered to this browser within ten minutes."""
     offered = session.get(_OFFERED)
     if offered is None or services.common.clock().timestamp() - offered["at"] > _OFFER_SECONDS:

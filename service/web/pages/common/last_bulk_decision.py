@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-
 from flask import request, session
 
 from service.domain.bulk_decision import BulkDecision, ChosenBy
-from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
-from service.domain.site import Site
 from service.domain.user import Permission
+from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.web.edge.language import gettext, ngettext, noted
-from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, services
-from service.web.pages.common.presenting import Moment, tell_time
+from service.web.pages.common.pages import moderator, pages, services
 
 _JUST_DONE = "just_done_stroke"
 _WHAT_IN_WORDS = {
@@ -27,27 +20,7 @@ _WHAT_IN_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BulkDecisionView:
-    """One act on many comments, in words.
-
-    `told` is a sentence that says what was done, `left_out` one about what was not, empty for
-    nothing. `may_undo` says that something of it stands and may be taken back by whoever looks.
-    """
-
-    id: str
-    told: str
-    left_out: str
-    what: str
-    ruling: Ruling
-    n_decided: int
-    n_in_force: int
-    by: tuple[Piece, ...]
-    when: Moment
-    sites: tuple[tuple[Piece, ...], ...]
-    undone_by: tuple[Piece, ...]
-    undone: Moment | None
-    may_undo: bool
+pages.add_app_template_filter(lambda what: gettext(_WHAT_IN_WORDS[what]), "chosen_by_name")
 
 
 def note_given() -> str | None:
@@ -55,50 +28,45 @@ def note_given() -> str | None:
     return request.form.get("note", "").strip() or None
 
 
+def refusal_of_many(nothing_chosen: str, ruling: Ruling | None, note: str | None) -> str:
+    """Return why a form decides nothing on many comments, empty if it does."""
+    problems = [nothing_chosen] if nothing_chosen else []
+    if ruling is None:
+        problems.append(gettext("Choose to approve or to reject."))
+    if note is not None and len(note) > MAX_NOTE_CHARS:
+        problems.append(
+            ngettext(
+                "A note has at most %(num)s character.",
+                "A note has at most %(num)s characters.",
+                MAX_NOTE_CHARS,
+            )
+        )
+    return " ".join(problems)
+
+
 def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
     """Let the next page tell what was done."""
     session[_JUST_DONE] = bulk_decision.id
 
 
-def just_done_bulk_decision() -> BulkDecisionView | None:
+def just_done_bulk_decision() -> BulkDecision | None:
     """Return what was done last on many comments, as it stands now; tell it once."""
     bulk_decision_id = session.pop(_JUST_DONE, None)
     if bulk_decision_id is None:
         return None
     try:
-        bulk_decision = services.review.bulk_decisions.get(bulk_decision_id)
+        return services.review.bulk_decisions.get(bulk_decision_id)
     except NotFoundError:
         return None
-    sites = {site.id: site for site in services.common.sites.all()}
-    return view_bulk_decision(bulk_decision, sites=sites, now=services.common.clock())
 
 
-def view_bulk_decision(
-    bulk_decision: BulkDecision, *, sites: Mapping[SiteId, Site], now: datetime
-) -> BulkDecisionView:
-    """Return what a page shows of a bulk decision to whoever is signed in."""
+@pages.app_template_filter()
+def may_undo(bulk_decision: BulkDecision) -> bool:
+    """Return True if something of it stands and may be undone by whoever is signed in."""
     user = moderator()
-    seen = is_seen(bulk_decision) and all(
-        user.may(Permission.DECIDE, site_id) for site_id in bulk_decision.site_ids
-    )
-    return BulkDecisionView(
-        id=bulk_decision.id,
-        told=_told(bulk_decision),
-        left_out=_left_out(bulk_decision),
-        what=gettext(_WHAT_IN_WORDS[bulk_decision.what]),
-        ruling=bulk_decision.ruling,
-        n_decided=bulk_decision.n_decided,
-        n_in_force=bulk_decision.n_in_force,
-        by=part_text(bulk_decision.decided_by),
-        when=tell_time(bulk_decision.decided_at, now),
-        sites=tuple(
-            part_text(sites[site_id].name if site_id in sites else site_id)
-            for site_id in bulk_decision.site_ids
-        ),
-        undone_by=part_text(bulk_decision.undone_by or ""),
-        undone=tell_time(bulk_decision.undone_at, now) if bulk_decision.undone_at else None,
-        may_undo=seen and bulk_decision.n_in_force > 0 and user.may(Permission.DECIDE),
-    )
+    decides = all(user.may(Permission.DECIDE, site_id) for site_id in bulk_decision.site_ids)
+    in_force = bulk_decision.n_in_force > 0
+    return in_force and decides and is_seen(bulk_decision) and user.may(Permission.DECIDE)
 
 
 def is_seen(bulk_decision: BulkDecision) -> bool:
@@ -112,7 +80,9 @@ def is_seen(bulk_decision: BulkDecision) -> bool:
     return all(user.sees(site_id) for site_id in bulk_decision.site_ids)
 
 
-def _told(bulk_decision: BulkDecision) -> str:
+@pages.app_template_filter()
+def done_in_words(bulk_decision: BulkDecision) -> str:
+    """Return in a sentence what was done."""
     if bulk_decision.undone_at is not None:
         return ngettext(
             "%(num)s decision undone.",
@@ -128,7 +98,9 @@ def _told(bulk_decision: BulkDecision) -> str:
     )
 
 
-def _left_out(bulk_decision: BulkDecision) -> str:
+@pages.app_template_filter()
+def left_out_in_words(bulk_decision: BulkDecision) -> str:
+    """Return in a sentence what was left out, empty for nothing."""
     if not bulk_decision.n_left_out:
         return ""
     return ngettext(

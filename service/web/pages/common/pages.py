@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ from flask import (
     Response,
     abort,
     current_app,
+    flash,
     g,
     make_response,
     redirect,
@@ -45,6 +47,8 @@ from service.web.edge.config import WebConfig
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 
+E = TypeVar("E", bound=StrEnum)
+P = TypeVar("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
 pages = Blueprint("pages", __name__)
@@ -210,6 +214,26 @@ def error_page(status: int, title: str = "", advice: str = "") -> Response:
         advice=advice or gettext(known[1]),
     )
     return _harden(make_response(html, status))
+
+
+def read_choice(kind: type[E], given: str) -> E | None:
+    """Return the member of an enumeration that a form or a query names, None for nonsense."""
+    return kind(given) if given in set(kind) else None
+
+
+def read_from(cursor: str | None, read: Callable[[str | None], P]) -> P:
+    """Return the page that begins at the cursor; the first if it is none of this list's."""
+    try:
+        return read(cursor)
+    except InvalidInputError:
+        return read(None)
+
+
+def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
+    """Lead from a form to a page, which tells once what was done."""
+    if told:
+        flash(told)
+    return redirect(url_for(endpoint, **values), HTTPStatus.SEE_OTHER)
 
 
 def limiter_of(app: Flask) -> Limiter | None:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.case import Case
 from service.domain.claim import Claim
-from service.domain.comment import Comment, Post, SiteId
-from service.domain.decision import EDIT_POLICY, Action, Decision, Mode, Ruling
+from service.domain.comment import Comment, Post
+from service.domain.decision import EDIT_POLICY, Action, Decision, Mode
 from service.domain.normal_form import unescape
 from service.domain.phrase import Phrase
 from service.domain.report import Label
-from service.domain.site import Site
-from service.domain.verdict import Outcome, SecondOpinion, Span, Verdict, WeighedSignal, WeightKind
+from service.domain.verdict import Span, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
@@ -29,16 +28,7 @@ from service.scoring.lean import (
 from service.scoring.rules import REASONS
 from service.signals.detectors.seam import BETWEEN, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
-from service.web.edge.language import (
-    ENGLISH,
-    day_in_words,
-    gettext,
-    is_said,
-    ngettext,
-    noted,
-    probability,
-    said,
-)
+from service.web.edge.language import ENGLISH, gettext, is_said, ngettext, noted, probability, said
 from service.web.edge.language import number as in_thousands
 from service.web.pages.common.labels import (
     CALLED_BECAUSE,
@@ -56,19 +46,13 @@ from service.web.pages.common.labels import (
 )
 from service.web.pages.common.link_targets import MAX_SHOWN as MAX_LINKS_SHOWN
 from service.web.pages.common.link_targets import LinkView, count_targets, present_links
-from service.web.pages.common.marking import (
-    Layer,
-    Piece,
-    Seam,
-    part_text,
-    shorten,
-)
+from service.web.pages.common.marking import Layer, Piece, Seam, part_text, shorten
 from service.web.pages.common.one_sentence import Sentence, in_one_sentence
+from service.web.pages.common.pages import pages
 
 # What fits on a laptop's screen together with the reasons; the rest is one click away.
 _WORDS_SHOWN = 2_400
 _LINES_SHOWN = 36
-_ROW_CHARS = 150
 _EXCERPT_CHARS = 180
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _SPACES = " \t\r\n"
@@ -101,8 +85,6 @@ _WEAK = {
     INTO_ADVERT: noted("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
     INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
 }
-# How a day is written, in the letters of Unicode's date patterns (UTS 35).
-_SHORT_DAY = noted("d MMM y")
 # A contribution smaller than the first changes the odds by less than a twentieth; one of the second
 # doubles them; one of the third makes them seven times as high or as low.
 _WORTH_A_BAR, _COUNTS, _COUNTS_MUCH = 0.05, 0.7, 2.0
@@ -112,14 +94,9 @@ _SIDES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """A time, as a person reads it and exactly."""
-
-    short: str
-    exact: str
-    iso: str
-    day: str
+pages.add_app_template_filter(lambda outcome: gettext(OUTCOME_NAMES[outcome]), "outcome_name")
+pages.add_app_template_filter(lambda ruling: gettext(RULED_HEADINGS[ruling]), "ruling_name")
+pages.add_app_template_filter(lambda action: gettext(SITE_DOES[action]), "site_does")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,19 +136,14 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictView:
-    """A verdict: its outcome, the comment in one sentence, and what speaks for and against it."""
+    """A verdict: the comment in one sentence, and what speaks for and against it."""
 
-    outcome: Outcome
-    outcome_in_words: str
-    p_spam: str
     meaning: Sentence
     headline: str
     missing: tuple[str, ...]
     scale: Scale
     base: str
     evidence: tuple[Evidence, ...]
-    model_version: str
-    judged: Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,167 +160,55 @@ class Words:
 class Event:
     """One thing that happened to the comment."""
 
-    what: tuple[Piece, ...]
-    when: Moment
+    at: datetime
+    what: str
     undone: bool = False
-    note: tuple[Piece, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionView:
-    """The decision in force."""
-
-    id: str
-    ruling: Ruling
-    in_words: str
-    by: tuple[Piece, ...]
-    when: Moment
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseView:
-    """One comment with all there is to know about it.
+    """One comment as it is opened.
 
-    `reported` is the site's own label where it contradicts the verdict and nobody has ruled.
-    `withdrawn` says when the site took the comment back: its words are gone then. `claimed_by` is
-    who else looks at it now, empty for nobody. `links` are its targets, `more_links` how many are
-    left out. `appeal` are its author's words against its being held or rejected.
+    `claimed_by` is who else looks at it now, empty for nobody. `links` are its targets,
+    `more_links` how many are left out.
     """
 
-    id: str
+    case: Case
     words: Words
     language: str | None
-    author_name: tuple[Piece, ...]
-    author_url: tuple[Piece, ...]
     author_facts: tuple[str, ...]
-    email_domain: tuple[Piece, ...]
-    user_agent: tuple[Piece, ...]
-    post_title: tuple[Piece, ...]
-    post_url: tuple[Piece, ...]
     post_excerpt: Words
-    reply_to: tuple[Piece, ...]
-    site_name: str
-    received: Moment
     verdict: VerdictView | None
-    decision: DecisionView | None
-    audit: bool
-    reported: Label | None
-    withdrawn: Moment | None
-    needs_review: bool
-    is_open: bool
-    site_does: str
     site_does_for_now: str
     links: tuple[LinkView, ...]
     more_links: int
-    claimed_by: tuple[Piece, ...]
-    second_opinion: SecondOpinion | None
-    appeal: tuple[Piece, ...]
+    claimed_by: str
     history: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowView:
-    """One comment as a line of the list."""
-
-    id: str
-    excerpt: tuple[Piece, ...]
-    author_name: tuple[Piece, ...]
-    post_title: tuple[Piece, ...]
-    site_name: str
-    received: Moment
-    outcome: Outcome | None
-    outcome_in_words: str
-    p_spam: str
-    at: float
-    audit: bool
-    reported: Label | None
-    withdrawn: Moment | None
-    degraded: bool
-    decision: DecisionView | None
-    claimed_by: tuple[Piece, ...]
-    skipped: bool
-    second_opinion: SecondOpinion | None
-    appealed: bool
-
-
-def present_row(
-    case: Case,
-    *,
-    sites: Mapping[SiteId, Site],
-    now: datetime,
-    claim: Claim | None = None,
-    skipped: bool = False,
-) -> RowView:
-    """Return a case as a line of the list; `claim` is another's."""
-    comment, verdict = case.comment, case.verdict
-    return RowView(
-        id=comment.id,
-        excerpt=part_text(beginning(comment.text, _ROW_CHARS)),
-        author_name=part_text(beginning(comment.author.name or "", 60)),
-        post_title=part_text(beginning(title_of(comment.post) or comment.post.url or "", 80)),
-        site_name=_site_name(comment, sites),
-        received=tell_time(comment.received_at, now),
-        outcome=verdict.outcome if verdict else None,
-        outcome_in_words=gettext(OUTCOME_NAMES[verdict.outcome]) if verdict else "",
-        p_spam=stands_at(verdict) if verdict else "",
-        at=round(verdict.p_spam * 100, 2) if verdict else 0.0,
-        audit=case.audit,
-        reported=_reported(case),
-        withdrawn=_withdrawn(case, now),
-        degraded=verdict is not None and verdict.degraded,
-        decision=_decision(case.decision, now),
-        claimed_by=_holder(case, claim),
-        skipped=skipped and case.is_open,
-        appealed=case.is_appealed,
-        second_opinion=case.second_opinion,
-    )
-
-
-def present_case(
-    case: Case,
-    *,
-    sites: Mapping[SiteId, Site],
-    now: datetime,
-    claim: Claim | None = None,
-) -> CaseView:
-    """Return everything the page shows about a case; `claim` as in `present_row`."""
+def present_case(case: Case, claim: Claim | None = None) -> CaseView:
+    """Return everything the page shows about a case; `claim` is another's."""
     comment = case.comment
     links = find_links(comment.text)
     # Of a withdrawn comment there is nothing left to mark.
     layers = _layers(case.verdict) if case.verdict and not case.withdrawn_at else ()
     return CaseView(
-        id=comment.id,
+        case=case,
         words=_words(comment.text, links, layers, _seams(case.verdict)),
         language=_language(comment.language),
-        author_name=part_text(comment.author.name or ""),
-        author_url=_with_host(comment.author.url or ""),
         author_facts=_author_facts(comment),
-        email_domain=part_text(comment.sender.email_domain or ""),
-        user_agent=part_text(beginning(comment.user_agent or "", 200)),
-        post_title=part_text(title_of(comment.post)),
-        post_url=_with_host(comment.post.url or ""),
         post_excerpt=_excerpt(comment.post.excerpt or ""),
-        reply_to=part_text(beginning(comment.reply_to or "", 200)),
-        site_name=_site_name(comment, sites),
-        received=tell_time(comment.received_at, now),
-        verdict=_verdict(case.verdict, layers, comment.text, links, now) if case.verdict else None,
-        decision=_decision(case.decision, now),
-        audit=case.audit,
-        reported=_reported(case),
-        withdrawn=_withdrawn(case, now),
-        needs_review=case.needs_review,
-        is_open=case.is_open,
-        appeal=part_text(case.appeal.text if case.appeal else ""),
-        site_does=gettext(SITE_DOES[case.action]),
+        verdict=_verdict(case.verdict, layers, comment.text, links) if case.verdict else None,
         site_does_for_now=_for_now(case),
         links=present_links(links),
         more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
-        claimed_by=_holder(case, claim),
-        second_opinion=case.second_opinion,
-        history=_history(case, now),
+        claimed_by=claim.user_name if claim is not None and case.is_open else "",
+        history=_history(case),
     )
 
 
+@pages.app_template_filter()
 def stands_at(verdict: Verdict) -> str:
     """Return a verdict's probability with digits enough to see on which side of its cutoffs."""
     return probability(verdict.p_spam, beside=(verdict.ham_cutoff, verdict.spam_cutoff))
@@ -358,38 +218,14 @@ def _cutoff(cutoff: float, verdict: Verdict) -> str:
     return probability(cutoff, beside=(verdict.p_spam,))
 
 
-def tell_time(moment: datetime, now: datetime) -> Moment:
-    """Return a moment as time past, exactly, and for machines."""
-    moment = moment.astimezone(UTC)
-    return Moment(
-        short=_past(moment, now),
-        exact=gettext("%(day)s, %(time)s UTC", day=day_in_words(moment), time=f"{moment:%H:%M:%S}"),
-        iso=moment.isoformat(timespec="seconds"),
-        day=day_in_words(moment),
-    )
-
-
-def _past(moment: datetime, now: datetime) -> str:
-    past = now - moment
-    if past < timedelta(minutes=1):
-        return gettext("just now")
-    if past < timedelta(hours=1):
-        return gettext("%(n)s min ago", n=past // timedelta(minutes=1))
-    if past < timedelta(days=1):
-        return gettext("%(n)s h ago", n=past // timedelta(hours=1))
-    if past < timedelta(days=2):
-        return gettext("yesterday")
-    if past < timedelta(days=14):
-        return ngettext("%(num)s day ago", "%(num)s days ago", past.days)
-    return day_in_words(moment, _SHORT_DAY)
-
-
+@pages.app_template_filter()
 def beginning(text: str, max_chars: int) -> str:
     """Return the start of a text on one line, whatever space stands before it or within."""
     flat = _SPACE.sub(" ", text.lstrip(_SPACES)[: max_chars * 4]).strip()
     return flat if len(flat) <= max_chars else flat[:max_chars].rstrip() + "…"
 
 
+@pages.app_template_filter()
 def title_of(post: Post) -> str:
     """Return a post's title as its platform shows it; many send HTML entities for punctuation.
 
@@ -450,7 +286,10 @@ def _excerpt(text: str) -> Words:
     return Words(first=first, rest=rest, total_chars=len(text))
 
 
-def _with_host(url: str) -> tuple[Piece, ...]:
+@pages.app_template_filter()
+def with_host(url: str | None) -> tuple[Piece, ...]:
+    """Return an address in pieces, its host marked."""
+    url = url or ""
     return part_text(url, hosts=_hosts(url, find_links(url)))
 
 
@@ -480,44 +319,24 @@ def _author_facts(comment: Comment) -> tuple[str, ...]:
     )
 
 
-def _site_name(comment: Comment, sites: Mapping[SiteId, Site]) -> str:
-    site = sites.get(comment.site_id)
-    return site.name if site else comment.site_id
-
-
 def _kept_from(decision: Decision) -> str | None:
     """Return who ruled on the comment before an edit that keeps the ruling, None for any other."""
     by = decision.decided_by
     return by.removeprefix(EDIT_POLICY) if by.startswith(EDIT_POLICY) else None
 
 
-def _decision(decision: Decision | None, now: datetime) -> DecisionView | None:
-    if decision is None:
-        return None
+@pages.app_template_filter()
+def decided_by(decision: Decision) -> str:
+    """Return who decided, for an edit that keeps a ruling who did before it."""
     kept_from = _kept_from(decision)
-    by = decision.decided_by if kept_from is None else gettext(KEPT_WHO, who=kept_from)
-    return DecisionView(
-        id=decision.id,
-        ruling=decision.ruling,
-        in_words=gettext(RULED_HEADINGS[decision.ruling]),
-        by=part_text(by),
-        when=tell_time(decision.decided_at, now),
-    )
+    return decision.decided_by if kept_from is None else gettext(KEPT_WHO, who=kept_from)
 
 
-def _reported(case: Case) -> Label | None:
+@pages.app_template_filter()
+def reported_label(case: Case) -> Label | None:
     """Return what the site says against the verdict while that still asks for a ruling."""
     disputed = case.disputed and case.withdrawn_at is None
     return case.reports[-1].label if disputed else None
-
-
-def _withdrawn(case: Case, now: datetime) -> Moment | None:
-    return tell_time(case.withdrawn_at, now) if case.withdrawn_at else None
-
-
-def _holder(case: Case, claim: Claim | None) -> tuple[Piece, ...]:
-    """Return who else looks at a comment that is still to be decided."""
-    return part_text(claim.user_name) if claim is not None and case.is_open else ()
 
 
 def _for_now(case: Case) -> str:
@@ -526,63 +345,54 @@ def _for_now(case: Case) -> str:
     return gettext(SITE_DOES_FOR_NOW[case.action])
 
 
-def _history(case: Case, now: datetime) -> tuple[Event, ...]:
+def _history(case: Case) -> tuple[Event, ...]:
     """Return what happened to a comment, oldest first."""
-    events = [_event(case.comment.received_at, gettext("Received"), now)]
+    events = [Event(at=case.comment.received_at, what=gettext("Received"))]
     if case.verdict:
         model = case.verdict.model_version
         called = gettext(CALLED_BY[case.verdict.outcome], model=model)
-        events.append(_event(case.verdict.judged_at, called, now))
+        events.append(Event(at=case.verdict.judged_at, what=called))
     for decision in case.decisions:
-        events += _decision_events(decision, now)
+        events += _decision_events(decision)
     for report in case.reports:
         said = (
             gettext(REPORTED_BY[report.label], who=report.reported_by)
             if report.reported_by
             else gettext(REPORTED[report.label])
         )
-        events.append(_event(report.reported_at, said, now))
+        events.append(Event(at=report.reported_at, what=said))
     if case.appeal is not None:
-        events.append(_event(case.appeal.at, gettext("The author appealed"), now))
+        events.append(Event(at=case.appeal.at, what=gettext("The author appealed")))
     if case.withdrawn_at is not None:
-        events.append(_event(case.withdrawn_at, gettext("Text deleted"), now))
-    return tuple(event for _, event in sorted(events, key=lambda one: one[0]))
+        events.append(Event(at=case.withdrawn_at, what=gettext("Text deleted")))
+    return tuple(sorted(events, key=lambda event: event.at))
 
 
-def _decision_events(decision: Decision, now: datetime) -> list[tuple[datetime, Event]]:
+def _decision_events(decision: Decision) -> list[Event]:
     """Return a ruling with its note, and its undoing if it was undone."""
     kept_from = _kept_from(decision)
     says = RULED_BY if kept_from is None else KEPT_BY
     ruled = gettext(says[decision.ruling], who=kept_from or decision.decided_by)
-    at, event = _event(decision.decided_at, ruled, now)
     why = decision.note or ""
-    note = part_text(why if kept_from is None else gettext(KEPT_BECAUSE.get(why, why)))
-    events = [(at, replace(event, note=note, undone=decision.undone_at is not None))]
-    if decision.undone_at is not None:
+    note = why if kept_from is None else gettext(KEPT_BECAUSE.get(why, why))
+    undone_at = decision.undone_at
+    events = [Event(at=decision.decided_at, what=ruled, note=note, undone=undone_at is not None)]
+    if undone_at is not None:
         taken_back = gettext("Undone by %(who)s", who=decision.undone_by or "")
-        events.append(_event(decision.undone_at, taken_back, now))
+        events.append(Event(at=undone_at, what=taken_back))
     return events
 
 
-def _event(at: datetime, what: str, now: datetime) -> tuple[datetime, Event]:
-    return at, Event(what=part_text(what), when=tell_time(at, now))
-
-
 def _verdict(
-    verdict: Verdict, layers: tuple[Layer, ...], text: str, links: Sequence[Link], now: datetime
+    verdict: Verdict, layers: tuple[Layer, ...], text: str, links: Sequence[Link]
 ) -> VerdictView:
     return VerdictView(
-        outcome=verdict.outcome,
-        outcome_in_words=gettext(OUTCOME_NAMES[verdict.outcome]),
-        p_spam=stands_at(verdict),
         meaning=in_one_sentence(verdict, links),
         headline=_headline(verdict),
         missing=tuple(_missing(what) for what in verdict.degraded_by),
         scale=_scale(verdict),
         base=_side(verdict.base),
         evidence=_evidence(verdict, layers, text),
-        model_version=verdict.model_version,
-        judged=tell_time(verdict.judged_at, now),
     )
 
 

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from flask import current_app, request, url_for
 from flask_login import current_user
 
 from service.domain.user import Permission, User
-from service.web.edge.language import gettext, noted
-from service.web.pages.common.pages import services
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """One entry of the bar; `count` is a number that asks for attention, empty for none."""
-
-    name: str
-    url: str
-    current: bool
-    count: str = ""
-
+from service.web.edge.language import noted
+from service.web.pages.common.pages import pages, services
 
 # Endpoint, name, and what an account must be allowed to find the way useful.
 _DAILY = (
@@ -39,26 +26,21 @@ _SELDOM = (
     ("pages.personal_data", noted("Personal data"), Permission.ERASE_PEOPLE),
     ("pages.callbacks", noted("Callbacks"), Permission.LOOK),
 )
-_CALLBACKS = "pages.callbacks"
 _COUNTED = 99
 
 
+@pages.context_processor
 def shell_of() -> dict[str, Any]:
     """Return what the bar shows to whoever is signed in; nothing to strangers."""
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
     troubles = services.telling.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
-    callbacks = _number(troubles.given_up + troubles.refused)
     return {
-        "daily_ways": [_way(*way) for way in _DAILY if _is_open(user, *way)],
-        "seldom_ways": [
-            _way(*way, count=callbacks if way[0] == _CALLBACKS else "")
-            for way in _SELDOM
-            if _is_open(user, *way)
-        ],
+        "daily_ways": [way for way in _DAILY if user.may(way[2])],
+        "seldom_ways": [way for way in _SELDOM if user.may(way[2])],
         "dead": _number(troubles.given_up),
-        "callbacks_count": callbacks,
+        "callbacks_count": _number(troubles.given_up + troubles.refused),
         "user": user,
     }
 
@@ -68,16 +50,3 @@ def _number(count: int) -> str:
     if count > _COUNTED:
         return f"{_COUNTED}+"
     return str(count) if count else ""
-
-
-def _is_open(user: User, endpoint: str, _name: str, permission: Permission) -> bool:
-    return endpoint in current_app.view_functions and user.may(permission)
-
-
-def _way(endpoint: str, name: str, _permission: Permission, *, count: str = "") -> Way:
-    return Way(
-        name=gettext(name),
-        url=url_for(endpoint),
-        current=(request.endpoint or "").startswith(endpoint),
-        count=count,
-    )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from service.campaigns.targets import HANDLE, MAIL, NAME, PHONE, SITE
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.marking import Piece, part_text
+from service.web.pages.common.pages import pages
 
 _KINDS = {
     # A host says by itself that it is a site.
@@ -20,22 +17,11 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetView:
-    """What a campaign advertises, spelled out, never a link; `kind` is empty for a site."""
-
-    kind: str
-    spelled: tuple[Piece, ...]
-
-
-def present_targets(targets: Sequence[str]) -> tuple[TargetView, ...]:
-    """Return targets as a page spells them."""
-    return tuple(_target(target) for target in targets)
-
-
-def _target(target: str) -> TargetView:
+@pages.app_template_filter()
+def spell_target(target: str) -> tuple[str, str]:
+    """Return what kind of target it is, empty for a site, and the target spelled out."""
     kind, _, spelled = target.partition(":")
     if kind not in _KINDS:
-        return TargetView(kind="", spelled=part_text(target))
+        return "", target
     name = _KINDS[kind]
-    return TargetView(kind=gettext(name) if name else "", spelled=part_text(spelled))
+    return gettext(name) if name else "", spelled

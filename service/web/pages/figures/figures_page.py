@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime
 from http import HTTPStatus
 
@@ -19,31 +18,17 @@ from service.scoring.stability import SHIFTED
 from service.web.api.figure_answers import FiguresAnswer
 from service.web.api.route import JSON
 from service.web.edge.ids import is_id
-from service.web.edge.language import (
-    current_language,
-    decimal,
-    gettext,
-    ngettext,
-    number,
-    percent,
-)
+from service.web.edge.language import current_language, decimal, gettext, ngettext, number, percent
 from service.web.pages.common import plots
+from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.labels import OUTCOME_HEADINGS
-from service.web.pages.common.pages import moderator, needs, pages, require, services
+from service.web.pages.common.pages import moderator, needs, pages, require
 
 FIGURES = "slopsieve_figures"
 """Under which extension of an app its figures are kept for a minute."""
 SPANS = (7, 30, 90)
 _USUAL_SPAN = 30
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
-    """One series of the chart: its class in the style sheet, and its name."""
-
-    css: str
-    name: str
 
 
 @pages.get("/figures")
@@ -59,13 +44,13 @@ def stats() -> ResponseReturnValue:
     return render_template(
         "figures.html",
         figures=figures,
-        sites=[site for site in services.common.sites.all() if moderator().sees(site.id)],
+        sites=seen_sites(),
         site_id=site_id,
         days=days,
         spans=SPANS,
         headline=_headline(figures),
         plot=plots.stacked_bars(columns, labels),
-        rows=list(zip(labels, columns, strict=True)),
+        rows=zip(labels, columns, strict=True),
         kinds=_kinds(),
         shifted=SHIFTED,
         least=MIN_COUNT,
@@ -135,10 +120,10 @@ def _day_name(day: date) -> str:
     return format_skeleton("MMMd", at_noon, locale=current_language())
 
 
-def _kinds() -> list[Kind]:
-    kinds = {outcome.value: gettext(name) for outcome, name in OUTCOME_HEADINGS.items()}
-    kinds["unjudged"] = gettext("Without a verdict")
-    return [Kind(css=css, name=name) for css, name in kinds.items()]
+def _kinds() -> list[tuple[str, str]]:
+    """Return each series of the chart: its class in the style sheet, and its name."""
+    named = [(outcome.value, gettext(name)) for outcome, name in OUTCOME_HEADINGS.items()]
+    return [*named, ("unjudged", gettext("Without a verdict"))]
 
 
 def _headline(figures: Figures) -> str:

@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
+from itertools import chain
 
-from flask import current_app, redirect, render_template, request, session, url_for
+from flask import current_app, render_template, request
 from flask.typing import ResponseReturnValue
 
+from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, StoreUnavailableError
 from service.domain.retraining import Retraining, RetrainingOptions
 from service.domain.user import Permission
 from service.moderation.learning.ask_retraining import NoTrainerError, ask_retraining
-from service.moderation.learning.retrain import promote_retrained, refuse_retrained
+from service.moderation.learning.retrain import SCHEDULE, promote_retrained, refuse_retrained
 from service.moderation.learning.versions import promote_version, roll_back
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
-from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import moderator, needs, pages, services
+from service.web.pages.common.filters import seen_ids
+from service.web.pages.common.pages import go_to, moderator, needs, pages, services
 from service.web.pages.models.models_view import (
+    ANSWERED,
+    FIGURES,
+    LOST_SHOWN,
+    PROVENANCE,
     RETRAININGS_SHOWN,
+    cost_in_words,
+    mark_of,
+    progress_in_words,
     progress_of,
-    view_retraining,
-    view_version,
+    trained_at,
+    verdict_in_words,
 )
 
-_TOLD = "told_models"
 # The shipped card has 40,000; nobody reads more on a page.
 _CARD_CHARS = 120_000
 
@@ -32,7 +41,7 @@ _CARD_CHARS = 120_000
 @pages.get("/models")
 @needs(Permission.MANAGE_MODELS)
 def models() -> ResponseReturnValue:
-    return _show(told=session.pop(_TOLD, ""))
+    return _show()
 
 
 @pages.get("/models/progress")
@@ -49,8 +58,8 @@ def models_card(version_name: str) -> ResponseReturnValue:
     card = services.learning.versions.card(version_name)
     return render_template(
         "model_card.html",
-        name=part_text(version_name),
-        card=part_text(card[:_CARD_CHARS]) if card else None,
+        name=version_name,
+        card=card and card[:_CARD_CHARS],
         cut=bool(card and len(card) > _CARD_CHARS),
     )
 
@@ -61,8 +70,8 @@ def promote_model(version_name: str) -> ResponseReturnValue:
     try:
         promote_version(version_name, services.learning, services.common, by=moderator().name)
     except ConflictError as error:
-        return _show(refusal=_why_not(error), status=HTTPStatus.CONFLICT)
-    return _back(gettext("%(version)s serves from now on.", version=version_name))
+        return _show(_why_not(error))
+    return go_to("pages.models", gettext("%(version)s serves from now on.", version=version_name))
 
 
 @pages.post("/models/rollback")
@@ -71,12 +80,12 @@ def roll_model_back() -> ResponseReturnValue:
     # Two clicks in a row must not go back and forth: the form names what it goes back to.
     if request.form.get("to") != services.learning.versions.previous():
         refusal = gettext("Meanwhile another version was promoted. Nothing was changed.")
-        return _show(refusal=refusal, status=HTTPStatus.CONFLICT)
+        return _show(refusal)
     try:
         name = roll_back(services.learning, services.common, by=moderator().name)
     except ConflictError as error:
-        return _show(refusal=_why_not(error), status=HTTPStatus.CONFLICT)
-    return _back(gettext("%(version)s serves from now on.", version=name))
+        return _show(_why_not(error))
+    return go_to("pages.models", gettext("%(version)s serves from now on.", version=name))
 
 
 @pages.post("/models/retrainings")
@@ -87,11 +96,11 @@ def retrain_now() -> ResponseReturnValue:
         ask_retraining(services.learning, services.common, by=moderator().name, options=options)
     except NoTrainerError:
         refusal = gettext("No process that retrains is running; see below for what to do.")
-        return _show(refusal=refusal, status=HTTPStatus.CONFLICT)
+        return _show(refusal)
     except ConflictError:
         refusal = gettext("A retraining is already running.")
-        return _show(refusal=refusal, status=HTTPStatus.CONFLICT)
-    return _back(gettext("Retraining requested; it starts within seconds."))
+        return _show(refusal)
+    return go_to("pages.models", gettext("Retraining requested; it starts within seconds."))
 
 
 @pages.post("/models/retrainings/<retraining_id>/promote")
@@ -103,8 +112,8 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     try:
         promote_retrained(found, services.learning, services.common, by=moderator().name)
     except ConflictError as error:
-        return _show(refusal=_why_not(error), status=HTTPStatus.CONFLICT)
-    return _back(gettext("%(version)s serves from now on.", version=found.version))
+        return _show(_why_not(error))
+    return go_to("pages.models", gettext("%(version)s serves from now on.", version=found.version))
 
 
 @pages.post("/models/retrainings/<retraining_id>/refuse")
@@ -117,7 +126,10 @@ def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
         refuse_retrained(found, services.learning, services.common, by=moderator().name)
     except ConflictError:
         return _answered()
-    return _back(gettext("%(version)s was refused and does not serve.", version=found.version))
+    return go_to(
+        "pages.models",
+        gettext("%(version)s was refused and does not serve.", version=found.version),
+    )
 
 
 def _find(retraining_id: str) -> Retraining:
@@ -126,32 +138,45 @@ def _find(retraining_id: str) -> Retraining:
 
 def _answered() -> ResponseReturnValue:
     refusal = gettext("This candidate was already promoted or refused. Nothing was changed.")
-    return _show(refusal=refusal, status=HTTPStatus.CONFLICT)
+    return _show(refusal)
 
 
 def _why_not(error: ConflictError) -> str:
     return gettext("Nothing was changed: %(problem)s.", problem=str(error))
 
 
-def _back(told: str) -> ResponseReturnValue:
-    session[_TOLD] = told
-    return redirect(url_for("pages.models"), HTTPStatus.SEE_OTHER)
-
-
-def _show(*, told: str = "", refusal: str = "", status: int = HTTPStatus.OK) -> ResponseReturnValue:
+def _show(refusal: str = "") -> ResponseReturnValue:
     now = services.common.clock()
     recent = services.learning.retrainings.recent(limit=RETRAININGS_SHOWN)
     html = render_template(
         "models.html",
-        told=told,
         refusal=refusal,
-        versions=[view_version(one, now) for one in services.learning.versions.all()],
+        versions=services.learning.versions.all(),
         previous=services.learning.versions.previous(),
-        retrainings=[view_retraining(one, moderator(), now) for one in recent],
+        trained_at=trained_at,
+        figures=FIGURES,
+        provenance=PROVENANCE,
+        retrainings=recent,
+        now=now,
+        schedule=SCHEDULE,
+        verdict_in_words=verdict_in_words,
+        mark_of=mark_of,
+        progress_in_words=progress_in_words,
+        cost_in_words=cost_in_words,
+        answers=ANSWERED,
+        lost_shown=LOST_SHOWN,
+        comments=_lost_comments(recent),
         under_way=progress_of(recent, now)["under_way"],
         trainer=_is_heard(),
     )
-    return html, status
+    return html, HTTPStatus.CONFLICT if refusal else HTTPStatus.OK
+
+
+def _lost_comments(recent: Sequence[Retraining]) -> set[str]:
+    """Return which ids of lost ham are comments that this person may see."""
+    lost = [one.report.newly_lost[:LOST_SHOWN] for one in recent if one.report]
+    ids = [CommentId(one) for one in chain.from_iterable(lost) if is_id(one)]
+    return seen_ids(services.review.cases.find(ids))
 
 
 def _is_heard() -> bool:

@@ -11,25 +11,22 @@ from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.user import Permission
-from service.moderation.review.bulk_decisions import (
-    decide_together,
-    undo_bulk_decision,
-)
-from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, ngettext
+from service.web.edge.language import gettext
 from service.web.pages.common.last_bulk_decision import (
     is_seen,
     just_done_bulk_decision,
     note_given,
+    refusal_of_many,
     remember_bulk_decision,
-    view_bulk_decision,
 )
 from service.web.pages.common.pages import (
     error_page,
     moderator,
     needs,
     pages,
+    read_choice,
     require,
     safe_next,
     services,
@@ -42,10 +39,9 @@ BULK_DECISIONS_SHOWN = 25
 @needs(Permission.DECIDE)
 def bulk() -> ResponseReturnValue:
     ids = [CommentId(one) for one in request.form.getlist("id") if is_id(one)]
-    rulings = {ruling.value: ruling for ruling in Ruling}
-    ruling = rulings.get(request.form.get("ruling", ""))
+    ruling = read_choice(Ruling, request.form.get("ruling", ""))
     note = note_given()
-    refusal = _refusal(ids, ruling, note)
+    refusal = refusal_of_many("" if ids else gettext("Choose at least one comment."), ruling, note)
     if refusal or ruling is None:
         title = gettext("Nothing was decided")
         return error_page(HTTPStatus.BAD_REQUEST, title, refusal)
@@ -90,11 +86,7 @@ def bulk_decisions() -> ResponseReturnValue:
         limit=BULK_DECISIONS_SHOWN + 1,
         before=before if is_id(before) else None,
     )
-    sites = {site.id: site for site in services.common.sites.all()}
-    shown = [
-        view_bulk_decision(one, sites=sites, now=services.common.clock())
-        for one in found[:BULK_DECISIONS_SHOWN]
-    ]
+    shown = found[:BULK_DECISIONS_SHOWN]
     more = shown[-1].id if len(found) > BULK_DECISIONS_SHOWN else None
     return render_template(
         "bulk_decisions.html",
@@ -103,21 +95,3 @@ def bulk_decisions() -> ResponseReturnValue:
         older=url_for("pages.bulk_decisions", before=more) if more else None,
         first=not before,
     )
-
-
-def _refusal(ids: list[CommentId], ruling: Ruling | None, note: str | None) -> str:
-    """Return why a form decides nothing, empty if it does."""
-    problems = []
-    if not ids:
-        problems.append(gettext("Choose at least one comment."))
-    if ruling is None:
-        problems.append(gettext("Choose to approve or to reject."))
-    if note is not None and len(note) > MAX_NOTE_CHARS:
-        problems.append(
-            ngettext(
-                "A note has at most %(num)s character.",
-                "A note has at most %(num)s characters.",
-                MAX_NOTE_CHARS,
-            )
-        )
-    return " ".join(problems)

@@ -3,145 +3,90 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any, TypeVar
 
-from flask import abort, redirect, render_template, request, session, url_for
+from flask import abort, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.bulk_decision import BulkDecision
-from service.domain.campaign import LOW_P_SPAM, Campaign
-from service.domain.comment import CommentId, SiteId
+from service.domain.campaign import LOW_P_SPAM, Campaign, is_low
+from service.domain.comment import CommentId
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, NotFoundError
-from service.domain.site import Site
+from service.domain.errors import NotFoundError
 from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.campaigns import decide_campaign, put_back
 from service.moderation.review.decide import MAX_NOTE_CHARS
-from service.ports.campaigns import MemberPage
 from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, ngettext, probability
+from service.web.edge.language import gettext, probability
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
     note_given,
+    refusal_of_many,
     remember_bulk_decision,
 )
-from service.web.pages.common.pages import error_page, moderator, needs, pages, services
-from service.web.pages.review.campaign_views import (
-    present_campaign,
-    present_member,
+from service.web.pages.common.pages import (
+    error_page,
+    go_to,
+    moderator,
+    needs,
+    pages,
+    read_choice,
+    read_from,
+    services,
 )
+from service.web.pages.review.campaign_views import present_member
 
 CAMPAIGNS_SHOWN = 20
 # A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.
 MEMBERS_SHOWN = 60
 _CURSOR = re.compile(r"[A-Za-z0-9_-]{1,400}")
-_P = TypeVar("_P")
 _WAITING, _ALL = "waiting", "all"
 _JUST_PUT_BACK = "just_put_back"
 
 
 @pages.get("/review/campaigns")
 def campaigns() -> ResponseReturnValue:
-    return _show_list()
-
-
-@pages.get("/review/campaigns/<campaign_id>")
-def campaign(campaign_id: str) -> ResponseReturnValue:
-    return _show(_find(campaign_id))
-
-
-@pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
-@needs(Permission.DECIDE)
-def decide(campaign_id: str) -> ResponseReturnValue:
-    return _decide(_find(campaign_id))
-
-
-@pages.post("/review/campaigns/<campaign_id>/put-back")
-@needs(Permission.DECIDE)
-def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
-    found, user = _find(campaign_id), moderator()
-    session[_JUST_PUT_BACK] = put_back(
-        found.id, services.clusters, services.common, by=user.name, site_ids=user.site_ids
-    )
-    return _back_to(found.id)
-
-
-def _show_list() -> str:
     waiting_only = _shown(default=_WAITING) == _WAITING
-    page = _from_cursor(
+    page = read_from(
+        _cursor(),
         lambda cursor: services.clusters.campaigns.page(
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
             cursor=cursor,
             limit=CAMPAIGNS_SHOWN,
-        )
+        ),
     )
-    further: dict[str, Any] = {
-        "show": None if waiting_only else _ALL,
-        "cursor": page.next_cursor,
-    }
-    sites, now = _sites(), services.common.clock()
+    show = None if waiting_only else _ALL
     return render_template(
         "campaigns.html",
-        campaigns=[
-            present_campaign(one, url=_url(one.id), sites=sites, now=now) for one in page.campaigns
-        ],
+        campaigns=page.campaigns,
         waiting_only=waiting_only,
         first=not _cursor(),
-        further=url_for("pages.campaigns", **further) if page.next_cursor else None,
+        further=page.next_cursor and url_for("pages.campaigns", show=show, cursor=page.next_cursor),
     )
 
 
-def _url(campaign_id: str, **asked: Any) -> str:
-    return url_for("pages.campaign", campaign_id=campaign_id, **asked)
-
-
-def _sites() -> dict[SiteId, Site]:
-    return {site.id: site for site in services.common.sites.all()}
-
-
-def _find(campaign_id: str) -> Campaign:
-    if not is_id(campaign_id):
-        abort(HTTPStatus.NOT_FOUND)
-    return services.clusters.campaigns.get(campaign_id, site_ids=moderator().site_ids)
-
-
-def _members(campaign: Campaign, *, waiting_only: bool) -> MemberPage:
-    return _from_cursor(
+@pages.get("/review/campaigns/<campaign_id>")
+def campaign(campaign_id: str) -> ResponseReturnValue:
+    campaign = _find(campaign_id)
+    waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
+    page = read_from(
+        _cursor(),
         lambda cursor: services.clusters.campaigns.members(
             campaign.id,
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
             cursor=cursor,
             limit=MEMBERS_SHOWN,
-        )
+        ),
     )
-
-
-def _from_cursor(read: Callable[[str | None], _P]) -> _P:
-    """Return the page that is asked for; the first if the cursor is none of this list's."""
-    try:
-        return read(_cursor())
-    except InvalidInputError:
-        return read(None)
-
-
-def _show(campaign: Campaign) -> str:
-    waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
-    page = _members(campaign, waiting_only=waiting_only)
-    sites = _sites()
-    now = services.common.clock()
-    members = [present_member(case, sites=sites, now=now) for case in page.cases]
-    sure_here = sum(member.waits and not member.low for member in members)
-    shown = _WAITING if waiting_only else _ALL
+    sure_here = sum(case.needs_review and not is_low(case) for case in page.cases)
     return render_template(
         "campaign.html",
-        campaign=present_campaign(campaign, url=_url(campaign.id), sites=sites, now=now),
-        members=members,
+        campaign=campaign,
+        members=[present_member(case) for case in page.cases],
         waiting_only=waiting_only,
         may_decide=moderator().may(Permission.DECIDE),
         others=max(0, campaign.waiting - campaign.low - sure_here),
@@ -153,26 +98,21 @@ def _show(campaign: Campaign) -> str:
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
         first=not _cursor(),
-        further=_url(campaign.id, show=shown, cursor=page.next_cursor)
-        if page.next_cursor
-        else None,
-        urls={
-            _WAITING: _url(campaign.id, show=_WAITING),
-            _ALL: _url(campaign.id, show=_ALL),
-            "decide": url_for("pages.decide_campaign", campaign_id=campaign.id),
-            "put_back": url_for("pages.put_back_into_campaign", campaign_id=campaign.id),
-            "list": url_for("pages.campaigns"),
-        },
+        next_cursor=page.next_cursor,
     )
 
 
-def _decide(campaign: Campaign) -> ResponseReturnValue:
+@pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
+@needs(Permission.DECIDE)
+def decide(campaign_id: str) -> ResponseReturnValue:
+    campaign = _find(campaign_id)
     ticked = _ids("id")
     unticked = [one for one in _ids("shown") if one not in set(ticked)]
-    ruling = {one.value: one for one in Ruling}.get(request.form.get("ruling", ""))
+    ruling = read_choice(Ruling, request.form.get("ruling", ""))
     until = _until() if request.form.get("others") else None
     note = note_given()
-    refusal = _refusal(ticked, ruling, note, others=until is not None)
+    nothing = "" if ticked or until else gettext("Tick at least one comment.")
+    refusal = refusal_of_many(nothing, ruling, note)
     if refusal or ruling is None:
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
     user = moderator()
@@ -195,7 +135,23 @@ def _decide(campaign: Campaign) -> ResponseReturnValue:
         told = gettext("Somebody else has decided these comments in the meantime.")
         return error_page(HTTPStatus.CONFLICT, gettext("Nothing was decided"), told)
     remember_bulk_decision(bulk_decision)
-    return _back_to(campaign.id)
+    return go_to("pages.campaign", campaign_id=campaign.id)
+
+
+@pages.post("/review/campaigns/<campaign_id>/put-back")
+@needs(Permission.DECIDE)
+def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
+    found, user = _find(campaign_id), moderator()
+    session[_JUST_PUT_BACK] = put_back(
+        found.id, services.clusters, services.common, by=user.name, site_ids=user.site_ids
+    )
+    return go_to("pages.campaign", campaign_id=found.id)
+
+
+def _find(campaign_id: str) -> Campaign:
+    if not is_id(campaign_id):
+        abort(HTTPStatus.NOT_FOUND)
+    return services.clusters.campaigns.get(campaign_id, site_ids=moderator().site_ids)
 
 
 def _made_before(bulk_decision_id: str) -> BulkDecision | None:
@@ -211,26 +167,6 @@ def _made_before(bulk_decision_id: str) -> BulkDecision | None:
     return bulk_decision if bulk_decision and bulk_decision.decided_by == moderator().name else None
 
 
-def _refusal(
-    ticked: list[CommentId], ruling: Ruling | None, note: str | None, *, others: bool
-) -> str:
-    """Return why a form decides nothing, empty if it does."""
-    problems = []
-    if not ticked and not others:
-        problems.append(gettext("Tick at least one comment."))
-    if ruling is None:
-        problems.append(gettext("Choose to approve or to reject."))
-    if note is not None and len(note) > MAX_NOTE_CHARS:
-        problems.append(
-            ngettext(
-                "A note has at most %(num)s character.",
-                "A note has at most %(num)s characters.",
-                MAX_NOTE_CHARS,
-            )
-        )
-    return " ".join(problems)
-
-
 def _ids(field: str) -> list[CommentId]:
     return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
 
@@ -242,10 +178,6 @@ def _until() -> datetime:
         return until.astimezone(UTC) if until.tzinfo else abort(HTTPStatus.BAD_REQUEST)
     except (ValueError, OverflowError):
         abort(HTTPStatus.BAD_REQUEST)
-
-
-def _back_to(campaign_id: str) -> ResponseReturnValue:
-    return redirect(_url(campaign_id), HTTPStatus.SEE_OTHER)
 
 
 def _shown(*, default: str) -> str:

@@ -27,18 +27,14 @@ class Opened:
     claims: Mapping[CommentId, Claim]
 
 
-def open_chosen(
-    case: Case,
-) -> Opened:
+def open_chosen(case: Case) -> Opened:
     """Claim the comment that a moderator chose; somebody else's is shown all the same."""
     held = _claim(case)
     is_others = held is not None and held.user_id != moderator().id
     return Opened(case=case, claims={case.comment.id: held} if held and is_others else {})
 
 
-def open_first(
-    cases: Sequence[Case],
-) -> Opened:
+def open_first(cases: Sequence[Case]) -> Opened:
     """Open the first comment that nobody else looks at and that was not skipped.
 
     Where there is none the first one of the list is opened, unclaimed.
@@ -78,9 +74,7 @@ def skipped_last(cases: Sequence[Case]) -> list[Case]:
     return sorted(cases, key=lambda case: order.get(case.comment.id, 0))
 
 
-def _claim(
-    case: Case,
-) -> Claim | None:
+def _claim(case: Case) -> Claim | None:
     if not moderator().may(Permission.DECIDE, case.comment.site_id):
         # Who only looks around is in nobody's way.
         found = claims_of_others([case.comment.id], moderator(), services.review, services.common)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -18,16 +17,14 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.user import Permission
 from service.moderation.review.reject_and_block import (
-    Trait,
     approve_and_allow,
     reject_and_block,
     traits_of,
     undo_reject_and_block,
 )
 from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, ngettext
+from service.web.edge.language import gettext, ngettext, noted
 from service.web.pages.common.list_words import KIND_IN_WORDS
-from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import (
     error_page,
     moderator,
@@ -40,57 +37,16 @@ from service.web.pages.common.pages import (
 
 _DONE = "just_listed"
 _MAX_ENTRIES = 8
+_TRAIT_IN_WORDS = {
+    EntryKind.EMAIL: noted("This e-mail address"),
+    EntryKind.ADDRESS: noted("This IP address"),
+    EntryKind.NETWORK: noted("This network"),
+    EntryKind.DOMAIN: noted("This domain"),
+}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraitView:
-    """One thing to tick: what the form calls it, its kind in words, how long it would count."""
-
-    name: str
-    kind: str
-    label: tuple[Piece, ...]
-    is_keyed: bool
-    ends: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MenuView:
-    """One menu: a ruling, what can be listed with it, and what its button says."""
-
-    effect: str
-    summary: str
-    button: str
-    traits: tuple[TraitView, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RejectAndBlockView:
-    """The menus of one comment."""
-
-    comment_id: str
-    seen: str
-    menus: tuple[MenuView, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JustListedView:
-    """What was just ruled and listed, for the line that offers its undoing."""
-
-    comment_id: str
-    seen: str
-    entry_ids: tuple[str, ...]
-    says: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InstructionView:
-    """The entry that a verdict followed, or would have if it were not degraded."""
-
-    effect: str
-    followed: bool
-    kind: str
-    label: tuple[Piece, ...]
-    reason: tuple[Piece, ...]
+pages.add_app_template_filter(lambda kind: gettext(KIND_IN_WORDS[kind]), "entry_kind_name")
+pages.add_app_template_filter(lambda kind: gettext(_TRAIT_IN_WORDS[kind]), "this_trait_name")
 
 
 @pages.post("/review/comments/<comment_id>/distrust")
@@ -137,26 +93,23 @@ def _give_just_listed() -> dict[str, object]:
     return {"just_listed": just_listed}
 
 
-def reject_and_block_view(case: Case) -> RejectAndBlockView | None:
-    """Return the menus for `reject_and_block.html`, None for whoever may not list senders."""
-    site_id = case.comment.site_id
+def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
+    """Return the menus for `reject_and_block.html`, none for whoever may not list senders.
+
+    Each is a ruling and what can be listed with it.
+    """
+    site_id, decision = case.comment.site_id, case.decision
     if case.withdrawn_at is not None or not moderator().may(Permission.LIST_SENDERS, site_id):
-        return None
-    decision = case.decision
-    menus = [
-        _menu(effect, traits)
+        return []
+    return [
+        {"effect": effect, "traits": traits}
         for effect, ruling in ((Effect.BLOCK, Ruling.REJECT), (Effect.ALLOW, Ruling.APPROVE))
         if (decision is None or decision.ruling is ruling)
         and (traits := traits_of(case.comment, effect, services.reputation))
     ]
-    if not menus:
-        return None
-    return RejectAndBlockView(
-        comment_id=case.comment.id, seen=decision.id if decision else "", menus=tuple(menus)
-    )
 
 
-def just_listed() -> JustListedView | None:
+def just_listed() -> dict[str, Any] | None:
     """Take out of the session what was ruled and listed last, if it still stands."""
     if _DONE not in session:
         return None
@@ -169,26 +122,12 @@ def just_listed() -> JustListedView | None:
     decision = case.decision
     if not moderator().sees(case.comment.site_id) or not decision or decision.id != decision_id:
         return None
-    return JustListedView(
-        comment_id=comment_id,
-        seen=decision_id,
-        entry_ids=tuple(entry_ids),
-        says=_done_in_words(decision.ruling, entries),
-    )
-
-
-def instruction_view(case: Case) -> InstructionView | None:
-    """Return what `instruction.html` shows, None where no entry matched the comment."""
-    found = case.verdict.instruction if case.verdict else None
-    if case.verdict is None or found is None:
-        return None
-    return InstructionView(
-        effect=found.effect.value,
-        followed=case.verdict.followed is not None,
-        kind=gettext(KIND_IN_WORDS[found.kind]),
-        label=part_text(found.label or ""),
-        reason=part_text(found.reason),
-    )
+    return {
+        "comment_id": comment_id,
+        "seen": decision_id,
+        "entry_ids": entry_ids,
+        "says": _done_in_words(decision.ruling, entries),
+    }
 
 
 def _case(comment_id: str) -> Case:
@@ -211,33 +150,8 @@ def _conflict() -> ResponseReturnValue:
     )
 
 
-def _menu(effect: Effect, traits: Collection[Trait]) -> MenuView:
-    is_block = effect is Effect.BLOCK
-    return MenuView(
-        effect=effect.value,
-        summary=gettext("Reject and block…") if is_block else gettext("Approve and trust…"),
-        button=gettext("Reject and block") if is_block else gettext("Approve and trust"),
-        traits=tuple(_present(trait) for trait in traits),
-    )
-
-
-def _present(trait: Trait) -> TraitView:
-    named: dict[EntryKind, Any] = {
-        EntryKind.EMAIL: gettext("This e-mail address"),
-        EntryKind.ADDRESS: gettext("This IP address"),
-        EntryKind.NETWORK: gettext("This network"),
-        EntryKind.DOMAIN: gettext("This domain"),
-    }
-    return TraitView(
-        name=trait.name,
-        kind=named[trait.kind],
-        label=part_text(trait.recognised.label),
-        is_keyed=trait.kind.is_keyed,
-        ends=_ends(trait.expires_in),
-    )
-
-
-def _ends(expires_in: timedelta | None) -> str:
+@pages.app_template_filter("duration")
+def _duration(expires_in: timedelta | None) -> str:
     if expires_in is None:
         return gettext("for good")
     return ngettext("for %(num)s day", "for %(num)s days", expires_in.days)

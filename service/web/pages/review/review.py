@@ -17,7 +17,7 @@ from service.moderation.review.claims import end_claim, seconds_since_opening
 from service.moderation.review.review import decide_as_seen, undo_as_seen
 from service.web.edge.ids import is_id
 from service.web.pages.common.last_bulk_decision import note_given
-from service.web.pages.common.pages import moderator, needs, pages, require, services
+from service.web.pages.common.pages import moderator, needs, pages, read_choice, require, services
 from service.web.pages.review.claiming import skip as put_off
 from service.web.pages.review.review_page import (
     SKIPPED,
@@ -27,7 +27,6 @@ from service.web.pages.review.review_page import (
     read_token,
     remember_done,
     show_page,
-    show_refused,
     show_told,
     wants_told,
 )
@@ -125,7 +124,7 @@ def _made(case: Case) -> str:
 def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
     chosen = services.review.cases.get(comment_id)
     if wants_told():
-        return show_refused(read_place(), chosen), HTTPStatus.CONFLICT
+        return show_told(read_place(), chosen, "", refused=True), HTTPStatus.CONFLICT
     html = show_page(read_place(), chosen=chosen, refused=ruling or "undo")
     return html, HTTPStatus.CONFLICT
 
@@ -139,8 +138,7 @@ def _case(comment_id: str) -> Case:
 
 
 def _ruling() -> Ruling:
-    rulings = {ruling.value: ruling for ruling in Ruling}
-    ruling = rulings.get(request.form.get("ruling", ""))
+    ruling = read_choice(Ruling, request.form.get("ruling", ""))
     return ruling or abort(HTTPStatus.BAD_REQUEST)
 
 

@@ -16,21 +16,18 @@ from service.domain.case import Case, CasePage, Order
 from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, ModerationError, NotFoundError
+from service.domain.errors import ModerationError, NotFoundError
+from service.domain.sender_record import MAX_COUNTED
 from service.domain.user import Permission
 from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.review import Tab, list_for_review
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_bulk_decision
-from service.web.pages.common.pages import moderator, services
-from service.web.pages.common.presenting import (
-    CaseView,
-    RowView,
-    present_case,
-    present_row,
-)
+from service.web.pages.common.filters import seen_sites
+from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, may_undo
+from service.web.pages.common.pages import moderator, read_choice, read_from, services
+from service.web.pages.common.presenting import present_case
 from service.web.pages.review.about_sender import about_sender_view
 from service.web.pages.review.campaign_views import MemberView, present_member
 from service.web.pages.review.claiming import (
@@ -41,12 +38,8 @@ from service.web.pages.review.claiming import (
     skipped,
     skipped_last,
 )
-from service.web.pages.review.reject_and_block import instruction_view, reject_and_block_view
-from service.web.pages.review.similar import (
-    StripView,
-    campaign_strip_view,
-    similar_view,
-)
+from service.web.pages.review.reject_and_block import reject_and_block_view
+from service.web.pages.review.similar import similar_view
 from service.web.pages.review.tab_counts import TabCounts
 from service.web.pages.review.thread import thread_view
 
@@ -60,6 +53,7 @@ _JUDGED_WITHIN = timedelta(minutes=10)
 # A page left open over night has no use for a list of everything since.
 _LOOKS_BACK = timedelta(hours=1)
 _MOST_NEWCOMERS = 500
+_STRIPS_SHOWN = 3
 TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 """No id and no cursor of ours has other characters or is longer."""
 COUNTS = "slopsieve_tab_counts"
@@ -151,17 +145,6 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TabView:
-    """One list's name, address and size."""
-
-    tab: Tab
-    name: str
-    url: str
-    count: int
-    current: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JustDone:
     """What the moderator did last, as it stands now.
 
@@ -169,7 +152,7 @@ class JustDone:
     colleague had made it by then.
     """
 
-    view: CaseView
+    case: Case
     undone: bool
     skipped: bool
     is_theirs: bool
@@ -186,9 +169,8 @@ class News:
 
 def read_place() -> Place:
     """Return the place that the query or the form names; nonsense in it means the default."""
-    tabs = {tab.value: tab for tab in Tab}
     site_id = read_token("site")
-    tab = tabs.get(request.values.get("show", ""), Tab.NEEDS_REVIEW)
+    tab = read_choice(Tab, request.values.get("show", "")) or Tab.NEEDS_REVIEW
     sorts = {order.value: order for order in SORTS.get(tab, ())}
     return Place(
         tab=tab,
@@ -209,40 +191,78 @@ def remember_done(comment_id: CommentId, act: str) -> None:
     session[_JUST_DONE] = [comment_id, act]
 
 
-def show_page(
-    place: Place,
-    *,
-    chosen: Case | None = None,
-    refused: Ruling | str | None = None,
-) -> str:
-    """Return the list with the chosen comment opened, or else the first that is free.
-
-    `refused` names what was not done because somebody else decided in the meantime.
-    """
-    desk = _Desk(place)
-    if request.headers.get(_PARTS_HEADER) == _LIST_ALONE:
-        return desk.show_list()
-    return desk.show_whole(chosen, refused)
-
-
 def wants_told() -> bool:
     """Return True if the page's script asks only for the result of an action."""
     return request.headers.get(_PARTS_HEADER) == _TOLD
 
 
-def show_told(place: Place, case: Case, act: str) -> str:
-    """Return what became of an act on a comment: the decision of this id, an undo or a skip."""
-    return _Desk(place).show_told(case, act)
+def show_page(
+    place: Place, *, chosen: Case | None = None, refused: Ruling | str | None = None
+) -> str:
+    """Return the list with the chosen comment opened, or else the first that is free.
+
+    `refused` names what was not done because somebody else decided in the meantime.
+    """
+    page = _list(place)
+    cases = skipped_last(page.cases)
+    if request.headers.get(_PARTS_HEADER) == _LIST_ALONE:
+        # It is asked for beside rulings, and must not bring back the session of before them.
+        session.modified = False
+        return render_template("list_part.html", **_list_values(place, page, cases, _claims(cases)))
+    opened = _open(chosen, cases)
+    case, is_queue = opened.case, place.tab is Tab.NEEDS_REVIEW
+    return render_template(
+        "review.html",
+        sites=seen_sites(),
+        chosen=chosen is not None,
+        campaign_strip=services.clusters.campaigns.most_waiting(
+            site_ids=place.site_ids, limit=_STRIPS_SHOWN
+        )
+        if is_queue
+        else (),
+        sorts=SORTS.get(place.tab, {}),
+        compact=moderator().preferences.compact,
+        key_acts=KEY_ACTS,
+        then=_next_after(case, cases, opened.claims),
+        done=_just_done(),
+        bulk_decision=just_done_bulk_decision(),
+        refused=refused,
+        max_note_chars=MAX_NOTE_CHARS,
+        most_counted=MAX_COUNTED,
+        blur=moderator().preferences.blur,
+        **_list_values(place, page, cases, opened.claims),
+        **(_opened_values(case, opened.claims) if case else {}),
+    )
 
 
-def show_refused(place: Place, case: Case) -> str:
-    """Return that an act on a comment was not done because somebody else had ruled."""
-    return _Desk(place).show_told(case, "", refused=True)
+def show_told(place: Place, case: Case, act: str, *, refused: bool = False) -> str:
+    """Return what became of an act on a comment: the decision of this id, an undo or a skip.
+
+    With `refused` it was not done because somebody else had ruled.
+    """
+    return render_template(
+        "told.html",
+        place=place,
+        tabs=_tabs(place),
+        done=_done(case, act),
+        case=case,
+        skipped=skipped(),
+        refused=refused,
+        may_select=_may_select(),
+    )
 
 
 def show_last(place: Place, last: Case | BulkDecision | None) -> str:
     """Return what the moderator did last with the way back, nothing if they did nothing."""
-    return _Desk(place).show_last(last)
+    ruled = last if isinstance(last, Case) and _sees(last) else None
+    together = last if isinstance(last, BulkDecision) and may_undo(last) else None
+    return render_template(
+        "told.html",
+        place=place,
+        tabs=_tabs(place),
+        done=_done(ruled, ruled.decision.id) if ruled and ruled.decision else None,
+        bulk_decision=together,
+    )
 
 
 def show_ahead(place: Place, *, ids: Sequence[CommentId], meanwhile: bool) -> str:
@@ -250,264 +270,140 @@ def show_ahead(place: Place, *, ids: Sequence[CommentId], meanwhile: bool) -> st
 
     With `meanwhile` it is said who ruled on them while they were open.
     """
-    return _Desk(place).show_ahead(ids, meanwhile=meanwhile)
+    cases = _find(ids)
+    claims = _claims(cases)
+    return render_template(
+        "ahead.html",
+        place=place,
+        meanwhile=meanwhile,
+        blur=moderator().preferences.blur,
+        max_note_chars=MAX_NOTE_CHARS,
+        most_counted=MAX_COUNTED,
+        ahead=[_opened_values(case, claims) for case in cases],
+    )
 
 
 def show_rows(place: Place, *, ids: Sequence[CommentId], news: News) -> str:
     """Return these rows as they stand now, with the tabs and the news of the list."""
-    return _Desk(place).show_rows(ids, news)
+    cases = _find(ids)
+    return render_template(
+        "rows_part.html",
+        place=place,
+        tabs=_tabs(place),
+        cases=cases,
+        claims=_claims(cases),
+        skipped=skipped(),
+        news=news,
+        may_select=_may_select(),
+    )
 
 
-class _Desk:
-    """What the parts of one page have in common while it is put together."""
+def _claims(cases: Sequence[Case]) -> Mapping[CommentId, Claim]:
+    ids = [case.comment.id for case in cases]
+    return claims_of_others(ids, moderator(), services.review, services.common)
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._now = services.common.clock()
-        self._sites = {site.id: site for site in services.common.sites.all()}
 
-    def show_whole(self, chosen: Case | None, refused: Ruling | str | None) -> str:
-        """Return a whole page."""
-        page = self._list()
-        cases = skipped_last(page.cases)
-        opened = self._open(chosen, cases)
-        return render_template(
-            "review.html",
-            sites=[site for site in self._sites.values() if moderator().sees(site.id)],
-            chosen=chosen is not None,
-            campaign_strip=self._campaign_strip(),
-            sorts=[
-                (order.value, gettext(says))
-                for order, says in SORTS.get(self._place.tab, {}).items()
-            ],
-            compact=moderator().preferences.compact,
-            key_acts=[(act, key, gettext(says)) for act, (key, says) in KEY_ACTS.items()],
-            has_page=lambda name: name in current_app.view_functions,
-            **self._list_values(page, cases, opened) | self._opened_values(opened, cases, refused),
-        )
+def _open(chosen: Case | None, cases: Sequence[Case]) -> Opened:
+    if chosen is None:
+        return open_first(cases)
+    opened = open_chosen(chosen)
+    return Opened(case=opened.case, claims={**_claims(cases), **opened.claims})
 
-    def _campaign_strip(self) -> Sequence[StripView]:
-        if self._place.tab is not Tab.NEEDS_REVIEW:
-            return ()
-        return campaign_strip_view(self._place.site_ids)
 
-    def show_list(self) -> str:
-        """Return the list alone, of which nothing is opened."""
-        # It is asked for beside rulings, and must not bring back the session of before them.
-        session.modified = False
-        page = self._list()
-        cases = skipped_last(page.cases)
-        ids = [case.comment.id for case in cases]
-        claims = claims_of_others(ids, moderator(), services.review, services.common)
-        values = self._list_values(page, cases, Opened(case=None, claims=claims))
-        return render_template("list_part.html", **values)
+def _list_values(
+    place: Place, page: CasePage, cases: Sequence[Case], claims: Mapping[CommentId, Claim]
+) -> dict[str, Any]:
+    return {
+        "place": place,
+        "tabs": _tabs(place),
+        "cases": cases,
+        "claims": claims,
+        "skipped": skipped(),
+        "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
+        "news": News(ids=(), since=services.common.clock().isoformat()),
+        "may_select": _may_select(),
+    }
 
-    def show_told(self, case: Case, act: str, *, refused: bool = False) -> str:
-        """Return what became of an act: tabs, what is said of it, the row."""
-        [row] = self._rows([case], {})
-        return render_template(
-            "told.html",
-            place=self._place,
-            tabs=self._tabs(),
-            done=self._done(case, act),
-            view=row,
-            refused=refused,
-            may_select=_may_select(),
-        )
 
-    def show_last(self, last: Case | BulkDecision | None) -> str:
-        """Return what is said of the last act."""
-        ruled = last if isinstance(last, Case) and _sees(last) else None
-        decision = ruled.decision if ruled else None
-        bulk_decision = (
-            view_bulk_decision(last, sites=self._sites, now=self._now)
-            if isinstance(last, BulkDecision)
-            else None
-        )
-        return render_template(
-            "told.html",
-            place=self._place,
-            tabs=self._tabs(),
-            done=self._done(ruled, decision.id) if ruled and decision else None,
-            bulk_decision=bulk_decision if bulk_decision and bulk_decision.may_undo else None,
-        )
+def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
+    """Return an opened comment, and what stands around it: its sender, its like."""
+    site_ids = moderator().site_ids
+    return {
+        "opened": present_case(case, claims.get(case.comment.id)),
+        "may_decide": moderator().may(Permission.DECIDE, case.comment.site_id),
+        "sender": _beside(case, lambda: about_sender_view(case, site_ids)),
+        "similar": _beside(case, lambda: similar_view(case, site_ids)),
+        "reject_and_block": _beside(case, lambda: reject_and_block_view(case)),
+        "behind": _beside(case, lambda: _behind(case)),
+        "thread": _beside(case, lambda: thread_view(case)),
+    }
 
-    def show_ahead(self, ids: Sequence[CommentId], *, meanwhile: bool) -> str:
-        """Return comments as they are opened."""
-        claims = claims_of_others(ids, moderator(), services.review, services.common)
-        return render_template(
-            "ahead.html",
-            place=self._place,
-            meanwhile=meanwhile,
-            blur=moderator().preferences.blur,
-            max_note_chars=MAX_NOTE_CHARS,
-            ahead=[
-                {
-                    "opened": self._present(case, claims),
-                    "may_decide": moderator().may(Permission.DECIDE, case.comment.site_id),
-                    **self._around(case),
-                }
-                for case in self._find(ids)
-            ],
-        )
 
-    def show_rows(self, ids: Sequence[CommentId], news: News) -> str:
-        """Return rows as they stand now, with tabs and news."""
-        cases = self._find(ids)
-        claims = claims_of_others(ids, moderator(), services.review, services.common)
-        return render_template(
-            "rows_part.html",
-            place=self._place,
-            tabs=self._tabs(),
-            rows=self._rows(cases, claims),
-            news=news,
-            may_select=_may_select(),
-        )
+def _behind(case: Case) -> list[MemberView]:
+    found = decisions_behind(case, services.review, services.learning)
+    return [present_member(one) for one in found]
 
-    def _open(self, chosen: Case | None, cases: Sequence[Case]) -> Opened:
-        if chosen is None:
-            return open_first(cases)
-        opened = open_chosen(chosen)
-        ids = [case.comment.id for case in cases]
-        others = claims_of_others(ids, moderator(), services.review, services.common)
-        return Opened(case=opened.case, claims={**others, **opened.claims})
 
-    def _list_values(self, page: CasePage, cases: Sequence[Case], opened: Opened) -> dict[str, Any]:
-        further = replace(self._place, cursor=page.next_cursor)
-        return {
-            "place": self._place,
-            "tabs": self._tabs(),
-            "rows": self._rows(cases, opened.claims),
-            "further": further if further.cursor else None,
-            "news": News(ids=(), since=self._now.isoformat()),
-            "may_select": _may_select(),
-        }
-
-    def _opened_values(
-        self, opened: Opened, cases: Sequence[Case], refused: Ruling | str | None
-    ) -> dict[str, Any]:
-        case = opened.case
-        may_decide = case is not None and moderator().may(Permission.DECIDE, case.comment.site_id)
-        return {
-            "place": self._place,
-            "opened": self._present(case, opened.claims) if case else None,
-            "then": _next_after(case, cases, opened.claims),
-            "may_decide": may_decide,
-            "may_select": _may_select(),
-            "max_note_chars": MAX_NOTE_CHARS,
-            "blur": moderator().preferences.blur,
-            "done": self._just_done(),
-            "bulk_decision": just_done_bulk_decision(),
-            "refused": refused,
-            **self._around(case),
-        }
-
-    def _around(self, case: Case | None) -> dict[str, Any]:
-        """Return what stands around an opened comment: its sender, its like, what listed it."""
-        if case is None:
-            return {}
-        site_ids = moderator().site_ids
-        return {
-            "sender": _beside(
-                case,
-                lambda: about_sender_view(case, site_ids),
-            ),
-            "similar": _beside(
-                case,
-                lambda: similar_view(case, site_ids, self._sites),
-            ),
-            "reject_and_block": _beside(case, lambda: reject_and_block_view(case)),
-            "instruction": _beside(case, lambda: instruction_view(case)),
-            "behind": _beside(case, lambda: self._behind(case)),
-            "thread": _beside(case, lambda: thread_view(case)),
-        }
-
-    def _behind(self, case: Case) -> list[MemberView]:
-        found = decisions_behind(case, services.review, services.learning)
-        return [present_member(one, sites=self._sites, now=self._now) for one in found]
-
-    def _present(self, case: Case, claims: Mapping[CommentId, Claim]) -> CaseView:
-        claim = claims.get(case.comment.id)
-        return present_case(case, sites=self._sites, now=self._now, claim=claim)
-
-    def _rows(self, cases: Sequence[Case], claims: Mapping[CommentId, Claim]) -> list[RowView]:
-        put_off = skipped()
-        return [
-            present_row(
-                case,
-                sites=self._sites,
-                now=self._now,
-                claim=claims.get(case.comment.id),
-                skipped=case.comment.id in put_off,
-            )
-            for case in cases
-        ]
-
-    def _list(self) -> CasePage:
-        """Return the list from the place on; from its top if the cursor is none of this list's."""
-        try:
-            return self._page(self._place.cursor)
-        except InvalidInputError:
-            return self._page(None)
-
-    def _page(self, cursor: str | None) -> CasePage:
-        place = self._place
-        return list_for_review(
+def _list(place: Place) -> CasePage:
+    return read_from(
+        place.cursor,
+        lambda cursor: list_for_review(
             place.tab,
             services,
             site_ids=place.site_ids,
             cursor=cursor,
             limit=PAGE_SIZE,
             order=place.sort,
-        )
-
-    def _find(self, ids: Sequence[CommentId]) -> list[Case]:
-        found = {case.comment.id: case for case in services.review.cases.find_judged(ids)}
-        for one in ids:
-            if one not in found:
-                case = _get(one)
-                found |= {one: case} if case else {}
-        return [found[one] for one in ids if one in found and _sees(found[one])]
-
-    def _tabs(self) -> list[TabView]:
-        counted: TabCounts = current_app.extensions[COUNTS]
-        counts = counted.count(self._place.site_ids)
-        return [
-            TabView(
-                tab=tab,
-                name=gettext(_TAB_NAMES[tab]),
-                url=Place(tab=tab, site_id=self._place.site_id).url,
-                count=counts[tab],
-                current=tab is self._place.tab,
-            )
-            for tab in Tab
-        ]
-
-    def _just_done(self) -> JustDone | None:
-        remembered = session.pop(_JUST_DONE, None)
-        if remembered is None:
-            return None
-        comment_id, act = remembered
-        case = _get(CommentId(comment_id))
-        return self._done(case, act) if case and _sees(case) else None
-
-    def _done(self, case: Case, act: str) -> JustDone:
-        made = case.decision if case.decision and case.decision.id == act else None
-        return JustDone(
-            view=present_case(case, sites=self._sites, now=self._now),
-            undone=act == UNDONE,
-            skipped=act == SKIPPED,
-            is_theirs=made is not None,
-            by_other=made is not None and made.decided_by != moderator().name,
-        )
+        ),
+    )
 
 
-def find_news(
-    place: Place,
-    *,
-    since: datetime,
-    seen: Sequence[CommentId],
-) -> News:
+def _find(ids: Sequence[CommentId]) -> list[Case]:
+    found = {case.comment.id: case for case in services.review.cases.find_judged(ids)}
+    for one in ids:
+        if one not in found:
+            case = _get(one)
+            found |= {one: case} if case else {}
+    return [found[one] for one in ids if one in found and _sees(found[one])]
+
+
+def _tabs(place: Place) -> list[dict[str, Any]]:
+    """Return each list's name, address and size."""
+    counted: TabCounts = current_app.extensions[COUNTS]
+    counts = counted.count(place.site_ids)
+    return [
+        {
+            "tab": tab,
+            "name": gettext(_TAB_NAMES[tab]),
+            "url": Place(tab=tab, site_id=place.site_id).url,
+            "count": counts[tab],
+            "current": tab is place.tab,
+        }
+        for tab in Tab
+    ]
+
+
+def _just_done() -> JustDone | None:
+    remembered = session.pop(_JUST_DONE, None)
+    if remembered is None:
+        return None
+    comment_id, act = remembered
+    case = _get(CommentId(comment_id))
+    return _done(case, act) if case and _sees(case) else None
+
+
+def _done(case: Case, act: str) -> JustDone:
+    made = case.decision if case.decision and case.decision.id == act else None
+    return JustDone(
+        case=case,
+        undone=act == UNDONE,
+        skipped=act == SKIPPED,
+        is_theirs=made is not None,
+        by_other=made is not None and made.decided_by != moderator().name,
+    )
+
+
+def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> News:
     """Return what began to wait in this list since it was drawn, but for what it shows already."""
     if place.tab is not Tab.NEEDS_REVIEW:
         # Elsewhere it would be announced in vain: they don't stand in these lists.
@@ -533,8 +429,7 @@ def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
         raise
     except Exception:  # whatever one comment provokes, it can be decided
         log.exception(
-            "a part beside a comment cannot be shown",
-            extra={"comment_id": case.comment.id},
+            "a part beside a comment cannot be shown", extra={"comment_id": case.comment.id}
         )
         return None
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
+from typing import Any
 
 from flask import Response, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, VALUES, Field, line_of
-from service.domain.site import Site
 from service.domain.user import Permission
 from service.moderation.review.search import (
     MAX_COUNTED,
@@ -26,12 +25,12 @@ from service.moderation.review.search import (
 )
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, number
+from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
     remember_bulk_decision,
 )
-from service.web.pages.common.pages import moderator, needs, pages, services
-from service.web.pages.common.presenting import RowView, present_row
+from service.web.pages.common.pages import moderator, needs, pages, read_choice, services
 from service.web.pages.search.search_export import MEDIA_TYPES, ExportForm, write_export
 from service.web.pages.search.search_problems import problems_in_words
 
@@ -51,24 +50,6 @@ class FoundPlace:
         return url_for("pages.comment", comment_id=comment_id, show="all")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
-    """What was found: the page's rows, how many there are, and what may be done with all of them.
-
-    Where they may not be decided together, `why_not` may say why.
-    """
-
-    rows: Sequence[RowView]
-    in_words: str
-    count: int
-    n_decided: int
-    until: str
-    may_decide: bool
-    why_not: str
-    further: str | None
-    first: str | None
-
-
 @pages.get("/review/search")
 def search() -> ResponseReturnValue:
     typed = {name: request.args.get(name, "") for name in FIELD_NAMES}
@@ -81,8 +62,7 @@ def search() -> ResponseReturnValue:
 
 @pages.get("/review/search/export")
 def search_export() -> ResponseReturnValue:
-    forms = {form.value: form for form in ExportForm}
-    form = forms.get(request.args.get("as", "")) or abort(HTTPStatus.BAD_REQUEST)
+    form = read_choice(ExportForm, request.args.get("as", "")) or abort(HTTPStatus.BAD_REQUEST)
     try:
         cases = export_found(
             _line(), form.value, services.review, services.common, user=moderator()
@@ -96,8 +76,7 @@ def search_export() -> ResponseReturnValue:
 @pages.post("/review/search/decision")
 @needs(Permission.DECIDE)
 def decide_search() -> ResponseReturnValue:
-    rulings = {ruling.value: ruling for ruling in Ruling}
-    ruling = rulings.get(request.form.get("ruling", "")) or abort(HTTPStatus.BAD_REQUEST)
+    ruling = read_choice(Ruling, request.form.get("ruling", "")) or abort(HTTPStatus.BAD_REQUEST)
     bulk_decision_id = request.form.get("stroke", "")
     try:
         bulk_decision = decide_found(
@@ -118,18 +97,14 @@ def decide_search() -> ResponseReturnValue:
 
 
 def _show(
-    line: str,
-    *,
-    problems: Sequence[Problem] = (),
-    changed: bool = False,
+    line: str, *, problems: Sequence[Problem] = (), changed: bool = False
 ) -> ResponseReturnValue:
     """Return the page for a line; with what is wrong with it, or why nothing was decided."""
-    sites = {site.id: site for site in services.common.sites.all()}
     results = None
     status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
     if not problems:
         try:
-            results = _results(line, sites)
+            results = _results(line)
         except InvalidInputError as error:
             problems, status = error.problems, HTTPStatus.BAD_REQUEST
     if changed:
@@ -141,10 +116,11 @@ def _show(
         results=results,
         problems=problems_in_words(problems),
         changed=changed,
-        sites=[site for site in sites.values() if moderator().sees(site.id)],
+        sites=seen_sites(),
         values={field.value: values for field, values in VALUES.items()},
         fields=FIELD_NAMES,
         done=just_done_bulk_decision(),
+        max_decided=MAX_DECIDED,
         place=FoundPlace(),
         bulk_decision_id=services.common.new_id("str"),
         max_line=MAX_QUERY_CHARS,
@@ -152,37 +128,36 @@ def _show(
     return page, status
 
 
-def _results(line: str, sites: Mapping[SiteId, Site]) -> Results:
-    cursor = request.args.get("cursor", "")[:_MAX_CURSOR_CHARS] or None
+def _results(line: str) -> dict[str, Any]:
+    """Return what was found, and what may be done with all of it."""
     user = moderator()
+    found, cursor = _find(line, request.args.get("cursor", "")[:_MAX_CURSOR_CHARS] or None)
+    further = found.page.next_cursor
+    # Nobody means every comment there is who asked for nothing in particular.
+    may_ask = bool(line.strip()) and user.may(Permission.DECIDE)
+    return {
+        "cases": found.page.cases,
+        "in_words": _count_in_words(found),
+        "count": found.count,
+        "n_decided": found.n_decided,
+        "until": (found.until - _EPOCH) // _MICROSECOND,
+        "may_decide": may_ask and 0 < found.count <= MAX_DECIDED,
+        "too_many": may_ask and found.count > MAX_DECIDED,
+        "further": _url(line, cursor=further) if further else None,
+        "first": _url(line) if cursor else None,
+    }
+
+
+def _find(line: str, cursor: str | None) -> tuple[Found, str | None]:
+    """Return what a line finds from the cursor on; from the top if it is of another search."""
+    user, review, common = moderator(), services.review, services.common
     try:
-        found = find_comments(
-            line, services.review, services.common, user=user, cursor=cursor, limit=PAGE_SIZE
-        )
+        found = find_comments(line, review, common, user=user, cursor=cursor, limit=PAGE_SIZE)
     except InvalidInputError:
         if cursor is None:
             raise
-        # A cursor of another search: begin at the top.
-        cursor = None
-        found = find_comments(
-            line, services.review, services.common, user=user, cursor=None, limit=PAGE_SIZE
-        )
-    now = services.common.clock()
-    further = found.page.next_cursor
-    # Nobody means every comment there is who asked for nothing in particular.
-    asked = bool(line.strip())
-    may_decide = asked and user.may(Permission.DECIDE) and 0 < found.count <= MAX_DECIDED
-    return Results(
-        rows=[present_row(case, sites=sites, now=now) for case in found.page.cases],
-        in_words=_count_in_words(found),
-        count=found.count,
-        n_decided=found.n_decided,
-        until=str(_micros(found.until)),
-        may_decide=may_decide,
-        why_not=_why_not(found) if asked and user.may(Permission.DECIDE) else "",
-        further=_url(line, cursor=further) if further else None,
-        first=_url(line) if cursor else None,
-    )
+        return _find(line, None)
+    return found, cursor
 
 
 def _count_in_words(found: Found) -> str:
@@ -190,15 +165,6 @@ def _count_in_words(found: Found) -> str:
         return gettext("More than %(n)s comments", n=number(MAX_COUNTED))
     return ngettext(
         "%(shown)s comment", "%(shown)s comments", found.count, shown=number(found.count)
-    )
-
-
-def _why_not(found: Found) -> str:
-    if found.count <= MAX_DECIDED:
-        return ""
-    return gettext(
-        "At most %(n)s comments can be decided at once. Narrow the search to decide all it finds.",
-        n=number(MAX_DECIDED),
     )
 
 
@@ -218,10 +184,6 @@ def _number(field: str) -> int:
     if not (given.isascii() and given.isdigit() and len(given) <= 6):
         abort(HTTPStatus.BAD_REQUEST)
     return int(given)
-
-
-def _micros(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MICROSECOND
 
 
 def _until() -> datetime:

@@ -2,82 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from service.domain.verdict import Outcome
 from service.moderation.review.preview_cutoffs import Preview
-from service.web.edge.language import (
-    gettext,
-    ngettext,
-    up_to_four_digits,
-)
+from service.web.edge.language import gettext, ngettext, up_to_four_digits
 from service.web.pages.common.labels import CALLED_HEADINGS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutcomeRow:
-    """How many comments had an outcome, and would have it."""
-
-    outcome: str
-    name: str
-    were: int
-    would_be: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovedRow:
-    """How many comments would change from one outcome to another, and what moderators ruled."""
-
-    was: str
-    becomes: str
-    comments: int
-    approved: int
-    rejected: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewView:
-    """What cutoffs would have done. `mistakes` say what moderators ruled against."""
-
-    held: str
-    mistakes: tuple[str, ...]
-    promises: tuple[str, ...]
-    outcomes: tuple[OutcomeRow, ...]
-    moved: tuple[MovedRow, ...]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as the page's script reads it."""
-        return asdict(self)
-
-
-def view_preview(preview: Preview) -> PreviewView:
-    """Return what a page shows of a preview."""
+def view_preview(preview: Preview) -> dict[str, Any]:
+    """Return what the page and its script show of what cutoffs would have done."""
     counts = preview.counts
-    return PreviewView(
-        held=_held(preview),
-        mistakes=_mistakes(preview),
-        promises=_promises(preview),
-        outcomes=tuple(
-            OutcomeRow(
-                outcome=outcome.value,
-                name=gettext(name),
-                were=counts.were(outcome),
-                would_be=counts.would_be(outcome),
-            )
+    return {
+        "held": _held(preview),
+        "mistakes": _mistakes(preview),
+        "promises": _promises(preview),
+        "outcomes": [
+            {
+                "outcome": outcome.value,
+                "name": gettext(name),
+                "were": counts.were(outcome),
+                "would_be": counts.would_be(outcome),
+            }
             for outcome, name in CALLED_HEADINGS.items()
-        ),
-        moved=tuple(
-            MovedRow(
-                was=gettext(CALLED_HEADINGS[one.was]),
-                becomes=gettext(CALLED_HEADINGS[one.becomes]),
-                comments=one.comments,
-                approved=one.approved,
-                rejected=one.rejected,
-            )
+        ],
+        "moved": [
+            {
+                "was": gettext(CALLED_HEADINGS[one.was]),
+                "becomes": gettext(CALLED_HEADINGS[one.becomes]),
+                "comments": one.comments,
+                "approved": one.approved,
+                "rejected": one.rejected,
+            }
             for one in counts.changed()
-        ),
-    )
+        ],
+    }
 
 
 def as_percent(share: float) -> str:
@@ -100,26 +59,20 @@ def _held(preview: Preview) -> str:
     )
 
 
-def _mistakes(preview: Preview) -> tuple[str, ...]:
-    lost, missed = preview.counts.ham_called_spam, preview.counts.spam_called_ham
-    says = []
-    if lost:
-        says.append(
-            ngettext(
-                "%(num)s comment that moderators approved would be called spam.",
-                "%(num)s comments that moderators approved would be called spam.",
-                lost,
-            )
-        )
-    if missed:
-        says.append(
-            ngettext(
-                "%(num)s comment that moderators rejected would be called ham.",
-                "%(num)s comments that moderators rejected would be called ham.",
-                missed,
-            )
-        )
-    return tuple(says)
+def _mistakes(preview: Preview) -> list[str]:
+    """Return what moderators ruled against."""
+    lost = ngettext(
+        "%(num)s comment that moderators approved would be called spam.",
+        "%(num)s comments that moderators approved would be called spam.",
+        preview.counts.ham_called_spam,
+    )
+    missed = ngettext(
+        "%(num)s comment that moderators rejected would be called ham.",
+        "%(num)s comments that moderators rejected would be called ham.",
+        preview.counts.spam_called_ham,
+    )
+    said = ((preview.counts.ham_called_spam, lost), (preview.counts.spam_called_ham, missed))
+    return [says for count, says in said if count]
 
 
 def _promises(preview: Preview) -> tuple[str, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any
 
-from flask import abort, redirect, render_template, request, session, url_for
+from flask import abort, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -20,11 +20,9 @@ from service.domain.list_entry import (
     Effect,
     EntryFilter,
     EntryKind,
-    EntryPage,
     ListEntry,
 )
-from service.domain.site import Site
-from service.domain.user import Permission, User
+from service.domain.user import Permission
 from service.moderation.admin.entry_values import MAX_VALUE_CHARS
 from service.moderation.admin.site_lists import (
     NewEntry,
@@ -38,10 +36,18 @@ from service.moderation.admin.site_lists import (
 )
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, noted
+from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.list_words import EFFECT_IN_WORDS, KIND_IN_WORDS, problems_in_words
-from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, needs, pages, require, services
-from service.web.pages.common.presenting import Moment, tell_time
+from service.web.pages.common.pages import (
+    go_to,
+    moderator,
+    needs,
+    pages,
+    read_choice,
+    read_from,
+    require,
+    services,
+)
 
 PAGE_SIZE = 50
 MAX_WORDS_CHARS = 100
@@ -105,56 +111,6 @@ class ListPlace:
         return bool(self.kind or self.site_id or self.words)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EntryView:
-    """One entry as a row. `hits` is None where it would tell of sites that are not to be seen."""
-
-    id: str
-    effect: str
-    kind: str
-    label: tuple[Piece, ...]
-    is_keyed: bool
-    site_name: tuple[Piece, ...]
-    reason: tuple[Piece, ...]
-    added_by: tuple[Piece, ...]
-    added: Moment
-    expires: Moment | None
-    expired: bool
-    removed: Moment | None
-    removed_by: tuple[Piece, ...]
-    comment_id: str | None
-    hits: int | None
-    last_hit: Moment | None
-    may_change: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoneView:
-    """What was just done to an entry, and whether it can be taken back by a button."""
-
-    says: str
-    entry: EntryView
-    undo_url: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormView:
-    """The form for a new entry as it was filled in, with what is wrong or what it would do."""
-
-    kind: str = ""
-    value: str = ""
-    reason: str = ""
-    site: str = ""
-    expires: str = _NEVER
-    problems: Mapping[str, str] = field(default_factory=dict)
-    preview: tuple[str, ...] = ()
-
-    @property
-    def is_open(self) -> bool:
-        """Return True if the preview has something to show."""
-        return bool(self.problems or self.preview)
-
-
 @pages.get("/lists")
 @needs(Permission.LIST_SENDERS)
 def site_lists() -> ResponseReturnValue:
@@ -164,7 +120,20 @@ def site_lists() -> ResponseReturnValue:
 @pages.post("/lists/add")
 @needs(Permission.LIST_SENDERS)
 def site_lists_add() -> ResponseReturnValue:
-    return _add()
+    effect = Effect.ALLOW if request.form.get("show") == Show.ALLOW else Effect.BLOCK
+    place = ListPlace(show=Show(effect.value))
+    form = _filled()
+    try:
+        new = _new_entry(form, effect)
+        if request.form.get("do") == "preview":
+            preview = _preview_in_words(preview_entry(new, services), effect)
+            return _show(place, form={**form, "preview": preview})
+        entry = add_entry(new, services, by=moderator().name)
+    except InvalidInputError as error:
+        problems = problems_in_words(error.problems)
+        return _show(place, form={**form, "problems": problems}), HTTPStatus.UNPROCESSABLE_ENTITY
+    session[_DONE] = [_ADDED, entry.id]
+    return go_to("pages.site_lists", **place.query)
 
 
 @pages.post("/lists/<entry_id>/remove")
@@ -183,40 +152,16 @@ def site_lists_restore(entry_id: str) -> ResponseReturnValue:
     return _go_on(_RESTORED, entry)
 
 
-def _add() -> ResponseReturnValue:
-    effect = Effect.ALLOW if request.form.get("show") == Show.ALLOW else Effect.BLOCK
-    place = ListPlace(show=Show(effect.value))
-    filled = _filled()
-    try:
-        new = _new_entry(
-            filled,
-            effect,
-        )
-        if request.form.get("do") == "preview":
-            preview = preview_entry(new, services)
-            filled["preview"] = _preview_in_words(preview, effect)
-            return _show(place, form=FormView(**filled))
-        entry = add_entry(new, services, by=moderator().name)
-    except InvalidInputError as error:
-        form = FormView(**filled, problems=problems_in_words(error.problems))
-        return _show(place, form=form), HTTPStatus.UNPROCESSABLE_ENTITY
-    session[_DONE] = [_ADDED, entry.id]
-    return redirect(url_for("pages.site_lists", **place.query), HTTPStatus.SEE_OTHER)
-
-
-def _filled() -> dict[str, Any]:
+def _filled() -> dict[str, str]:
     """Return what was typed, within bounds, to be shown again."""
     names = {"kind": 20, "value": MAX_VALUE_CHARS + 1, "reason": MAX_REASON_CHARS + 1}
     bounds = names | {"site": 64, "expires": 4}
     return {name: request.form.get(name, "")[:most] for name, most in bounds.items()}
 
 
-def _new_entry(
-    filled: Mapping[str, str],
-    effect: Effect,
-) -> NewEntry:
+def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
     """Return what the form asks for. Raises `InvalidInputError` with all that is wrong."""
-    kind = {kind.value: kind for kind in EntryKind}.get(filled["kind"])
+    kind = read_choice(EntryKind, filled["kind"])
     site_id = SiteId(filled["site"]) if filled["site"] else None
     problems = [_missing("kind", "choose what to list")] if kind is None else []
     if site_id is not None:
@@ -250,12 +195,13 @@ def _changeable(entry_id: str) -> ListEntry:
     entry = services.reputation.list_entries.get(entry_id)
     if entry.site_id is not None:
         require(Permission.LIST_SENDERS, entry.site_id)
-    elif not _may_change(entry, moderator()):
+    elif not _may_change(entry):
         abort(HTTPStatus.FORBIDDEN)
     return entry
 
 
-def _may_change(entry: ListEntry, user: User) -> bool:
+def _may_change(entry: ListEntry) -> bool:
+    user = moderator()
     if entry.site_id is None:
         return user.site_ids is None and user.may(Permission.LIST_SENDERS)
     return user.may(Permission.LIST_SENDERS, entry.site_id)
@@ -263,45 +209,44 @@ def _may_change(entry: ListEntry, user: User) -> bool:
 
 def _go_on(act: str, entry: ListEntry) -> ResponseReturnValue:
     session[_DONE] = [act, entry.id]
-    place = _place(request.form)
-    return redirect(url_for("pages.site_lists", **place.query), HTTPStatus.SEE_OTHER)
+    return go_to("pages.site_lists", **_place(request.form).query)
 
 
 def _place(given: Mapping[str, str]) -> ListPlace:
     """Return the place that a query or a form names; nonsense in it means the default."""
-    shows = {show.value: show for show in Show}
-    kinds = {kind.value: kind for kind in EntryKind}
     site_id, cursor = given.get("site", ""), given.get("cursor", "")
     return ListPlace(
-        show=shows.get(given.get("show", ""), Show.BLOCK),
-        kind=kinds.get(given.get("kind", "")),
+        show=read_choice(Show, given.get("show", "")) or Show.BLOCK,
+        kind=read_choice(EntryKind, given.get("kind", "")),
         site_id=SiteId(site_id) if is_id(site_id) and moderator().sees(SiteId(site_id)) else None,
         words=" ".join(given.get("q", "")[:MAX_WORDS_CHARS].split()),
         cursor=cursor if _CURSOR.fullmatch(cursor) else None,
     )
 
 
-def _show(
-    place: ListPlace,
-    *,
-    form: FormView | None = None,
-) -> str:
-    now, user = services.common.clock(), moderator()
-    sites = {site.id: site for site in services.common.sites.all() if user.sees(site.id)}
-    page = _page(place, now)
+def _show(place: ListPlace, *, form: Mapping[str, Any] | None = None) -> str:
+    now, user, sites = services.common.clock(), moderator(), seen_sites()
+    criteria, reputation = _criteria(place, now), services.reputation
+    page = read_from(
+        place.cursor,
+        lambda cursor: list_entries(criteria, reputation, cursor=cursor, limit=PAGE_SIZE),
+    )
     further = {**place.query, "cursor": page.next_cursor} if page.next_cursor else None
+    site_id = sites[0].id if sites and user.site_ids is not None else ""
     return render_template(
         "site_lists.html",
         place=place,
         tabs=_tabs(place, now),
-        entries=[_present(entry, sites, user, now) for entry in page.entries],
+        entries=page.entries,
         further=further,
-        sites=list(sites.values()),
+        sites=sites,
         for_all=user.site_ids is None,
-        kinds=[(kind.value, gettext(words)) for kind, words in KIND_IN_WORDS.items()],
-        expiries=[(value, gettext(words)) for value, (words, _) in _EXPIRIES.items()],
-        form=form or FormView(site=next(iter(sites), "") if user.site_ids is not None else ""),
-        done=_just_done(sites, user, now),
+        kinds=KIND_IN_WORDS,
+        expiries=_EXPIRIES,
+        form={"problems": {}, **(form or {"site": site_id})},
+        done=_just_done(),
+        may_change=_may_change,
+        now=now,
         bounds={"value": MAX_VALUE_CHARS, "reason": MAX_REASON_CHARS, "words": MAX_WORDS_CHARS},
     )
 
@@ -318,15 +263,6 @@ def _criteria(place: ListPlace, now: datetime) -> EntryFilter:
     )
 
 
-def _page(place: ListPlace, now: datetime) -> EntryPage:
-    """Return the entries from the place on; from the top if the cursor is nobody's."""
-    criteria = _criteria(place, now)
-    try:
-        return list_entries(criteria, services.reputation, cursor=place.cursor, limit=PAGE_SIZE)
-    except InvalidInputError:
-        return list_entries(criteria, services.reputation, cursor=None, limit=PAGE_SIZE)
-
-
 def _tabs(place: ListPlace, now: datetime) -> list[dict[str, Any]]:
     return [
         {
@@ -339,48 +275,21 @@ def _tabs(place: ListPlace, now: datetime) -> list[dict[str, Any]]:
     ]
 
 
-def _present(
-    entry: ListEntry, sites: Mapping[SiteId, Site], user: User, now: datetime
-) -> EntryView:
-    site = sites.get(entry.site_id) if entry.site_id else None
-    # What an entry for all sites did at others, or which comment it was made from, is theirs.
-    open_to_user = entry.site_id is not None or user.site_ids is None
-    return EntryView(
-        id=entry.id,
-        effect=entry.effect.value,
-        kind=gettext(KIND_IN_WORDS[entry.kind]),
-        label=part_text(entry.label),
-        is_keyed=entry.kind.is_keyed,
-        site_name=part_text(site.name if site else gettext("All sites")),
-        reason=part_text(entry.reason),
-        added_by=part_text(entry.added_by),
-        added=tell_time(entry.added_at, now),
-        expires=tell_time(entry.expires_at, now) if entry.expires_at else None,
-        expired=entry.expires_at is not None and entry.expires_at <= now,
-        removed=tell_time(entry.removed_at, now) if entry.removed_at else None,
-        removed_by=part_text(entry.removed_by or ""),
-        comment_id=entry.comment_id if open_to_user else None,
-        hits=entry.hits if open_to_user else None,
-        last_hit=tell_time(entry.last_hit_at, now) if entry.last_hit_at and open_to_user else None,
-        may_change=_may_change(entry, user),
-    )
-
-
-def _just_done(sites: Mapping[SiteId, Site], user: User, now: datetime) -> DoneView | None:
+def _just_done() -> dict[str, Any] | None:
+    """Return what was just done to an entry, and the way back."""
     act, entry_id = session.pop(_DONE, None) or ("", "")
     try:
         entry = services.reputation.list_entries.get(entry_id) if entry_id else None
     except NotFoundError:
         entry = None
-    if entry is None or not _may_change(entry, user):
+    if entry is None or not _may_change(entry):
         return None
     says, undo = {
         _ADDED: (gettext("Added to the list."), "pages.site_lists_remove"),
         _REMOVED: (gettext("Removed from the list."), "pages.site_lists_restore"),
         _RESTORED: (gettext("Back on the list."), "pages.site_lists_remove"),
     }[act]
-    view = _present(entry, sites, user, now)
-    return DoneView(says=says, entry=view, undo_url=url_for(undo, entry_id=entry.id))
+    return {"says": says, "entry": entry, "undo_url": url_for(undo, entry_id=entry.id)}
 
 
 def _preview_in_words(preview: Preview, effect: Effect) -> tuple[str, ...]:

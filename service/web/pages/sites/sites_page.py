@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from http import HTTPStatus
+from typing import Any
 
-from flask import abort, redirect, render_template, request, session, url_for
+from flask import abort, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import CaseFilter
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, InvalidInputError
-from service.domain.site import MAX_UNDO_SECONDS, Site, SiteKey
+from service.domain.site import MAX_UNDO_SECONDS, Site
 from service.domain.user import Permission
 from service.moderation.admin.sites import (
     IssuedKey,
@@ -28,13 +29,12 @@ from service.moderation.admin.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
+from service.moderation.review.preview_cutoffs import preview_cutoffs
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import moderator, needs, pages, require, services
-from service.web.pages.common.presenting import tell_time
-from service.web.pages.sites.cutoffs_view import PreviewView, as_percent, view_preview
+from service.web.pages.common.filters import all_sites
+from service.web.pages.common.pages import go_to, moderator, needs, pages, require, services
+from service.web.pages.sites.cutoffs_view import as_percent, view_preview
 from service.web.pages.sites.site_form import (
     SiteForm,
     crossed_cutoffs,
@@ -43,8 +43,6 @@ from service.web.pages.sites.site_form import (
     read_form,
 )
 
-_SAVED = "settings_saved"
-_FORGOTTEN = "taught_forgotten"
 _ISSUING = {"api": issue_key, "rotate": rotate_keys}
 _MODE_IN_WORDS = {
     Mode.OBSERVE: (noted("Observe"), noted("Publish everything, only record what was concluded.")),
@@ -68,41 +66,27 @@ def add() -> ResponseReturnValue:
         problem = gettext("Give a name of 1 to 100 characters that can be printed.")
         return _show_list(name=name, problem=problem)
     except ConflictError:
-        return _show_list(
-            name=name,
-            problem=gettext("There is a site of this name already."),
-        )
+        return _show_list(name=name, problem=gettext("There is a site of this name already."))
     return _show_site(site, issued=issued)
 
 
 def _show_list(*, name: str = "", problem: str = "") -> ResponseReturnValue:
-    user = moderator()
-    shown = [
-        one for one in services.common.sites.all() if user.may(Permission.MANAGE_SITES, one.id)
-    ]
+    user, now = moderator(), services.common.clock()
+    shown = [one for one in all_sites().values() if user.may(Permission.MANAGE_SITES, one.id)]
     if not shown and not user.may(Permission.MANAGE_SITES):
         abort(HTTPStatus.FORBIDDEN)
+    count, list_keys = services.review.cases.count, services.common.sites.list_keys
     html = render_template(
         "sites.html",
-        sites=[_site_view(one) for one in shown],
+        sites=shown,
+        modes=_MODE_IN_WORDS,
+        valid_keys={one.id: sum(key.is_valid(now) for key in list_keys(one.id)) for one in shown},
+        waiting={one.id: count(CaseFilter(site_id=one.id, needs_review=True)) for one in shown},
         may_add=user.may(Permission.MANAGE_SITES),
         name=name,
         problem=problem,
     )
     return html, HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
-
-
-def _site_view(
-    site: Site,
-) -> dict[str, object]:
-    now = services.common.clock()
-    return {
-        "name": part_text(site.name),
-        "url": url_for("pages.site", site_id=site.id),
-        "mode": gettext(_MODE_IN_WORDS[site.settings.mode][0]),
-        "valid_keys": sum(key.is_valid(now) for key in services.common.sites.list_keys(site.id)),
-        "waiting": services.review.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
-    }
 
 
 @pages.get("/sites/<site_id>")
@@ -124,12 +108,10 @@ def change(site_id: str) -> ResponseReturnValue:
         )
     except ValueError:
         # The other cutoff was changed since the page was shown.
-        form = replace(
-            form_of(services.common.sites.get(site.id).settings), problems=crossed_cutoffs()
-        )
-        return _show_site(site, form=form)
-    session[_SAVED] = site.id
-    return redirect(url_for("pages.site", site_id=site.id), HTTPStatus.SEE_OTHER)
+        present = services.common.sites.get(site.id).settings
+        return _show_site(site, form=replace(form_of(present), problems=crossed_cutoffs()))
+    told = gettext("The settings are saved; they count for comments judged from now on.")
+    return go_to("pages.site", told, site_id=site.id)
 
 
 @pages.post("/sites/<site_id>/forget-taught", endpoint="forget_taught")
@@ -137,8 +119,8 @@ def change(site_id: str) -> ResponseReturnValue:
 def forget(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
     forget_taught(site.id, services.intake, services.common, actor=moderator().name)
-    session[_FORGOTTEN] = site.id
-    return redirect(url_for("pages.site", site_id=site.id, _anchor="forget"), HTTPStatus.SEE_OTHER)
+    flash(gettext("What its decisions taught is forgotten; the decisions stay."), "forgotten")
+    return go_to("pages.site", site_id=site.id, _anchor="forget")
 
 
 @pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
@@ -148,49 +130,41 @@ def preview(site_id: str) -> ResponseReturnValue:
     if problems:
         return {"problems": [problems[key] for key in sorted(problems)]}, HTTPStatus.BAD_REQUEST
     found = preview_cutoffs(site.id, services, ham_cutoff=ham, spam_cutoff=spam)
-    return view_preview(found).as_json()
+    return view_preview(found)
 
 
 def _show_site(
-    site: Site,
-    *,
-    form: SiteForm | None = None,
-    issued: IssuedKey | None = None,
+    site: Site, *, form: SiteForm | None = None, issued: IssuedKey | None = None
 ) -> ResponseReturnValue:
-    shown = form or form_of(site.settings)
-    preview = _preview(site, shown)
+    shown, now = form or form_of(site.settings), services.common.clock()
     promise = services.judging.current_promise()
+    newest_first = services.common.sites.list_keys(site.id)[::-1]
     html = render_template(
         "site.html",
         site=site,
-        site_name=part_text(site.name),
         form=shown,
-        modes=[
-            {"value": mode.value, "name": gettext(name), "says": gettext(says)}
-            for mode, (name, says) in _MODE_IN_WORDS.items()
-        ],
+        modes=_MODE_IN_WORDS,
         max_undo_seconds=MAX_UNDO_SECONDS,
-        preview=preview,
+        preview=_preview(site, shown),
         promised=promise
         and {
             "ham_cutoff": as_percent(promise.cutoffs.ham_cutoff),
             "spam_cutoff": as_percent(promise.cutoffs.spam_cutoff),
         },
-        forgotten=session.pop(_FORGOTTEN, None) == site.id,
-        keys=_keys(site),
+        keys=sorted(newest_first, key=lambda key: not key.is_valid(now)),
+        valid_keys=[key.id for key in newest_first if key.is_valid(now)],
         new_key=issued and issued.secret,
-        saved=form is None and session.pop(_SAVED, None) == site.id,
     )
     if issued is not None:
         return html, HTTPStatus.CREATED
     return html, HTTPStatus.BAD_REQUEST if shown.problems else HTTPStatus.OK
 
 
-def _preview(site: Site, form: SiteForm) -> PreviewView | None:
+def _preview(site: Site, form: SiteForm) -> dict[str, Any] | None:
     """Return what the form's cutoffs would have done, None while they are no cutoffs."""
     if "ham_cutoff" in form.problems or "spam_cutoff" in form.problems:
         return None
-    found: Preview = preview_cutoffs(site.id, services, ham_cutoff=form.ham, spam_cutoff=form.spam)
+    found = preview_cutoffs(site.id, services, ham_cutoff=form.ham, spam_cutoff=form.spam)
     return view_preview(found)
 
 
@@ -218,7 +192,7 @@ def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
     if key.revoked_at is None:
         # The last one too: whoever is signed in can issue another.
         revoke_key(key.id, services.common, actor=moderator().name)
-    return redirect(url_for("pages.site", site_id=site.id, _anchor="keys"), HTTPStatus.SEE_OTHER)
+    return go_to("pages.site", site_id=site.id, _anchor="keys")
 
 
 def managed_site(site_id: str) -> Site:
@@ -228,32 +202,3 @@ def managed_site(site_id: str) -> Site:
     site = services.common.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
-
-
-def _keys(site: Site) -> list[dict[str, object]]:
-    """Return the site's keys, valid ones first, each kind's newest first."""
-    now = services.common.clock()
-    newest_first = services.common.sites.list_keys(site.id)[::-1]
-    keys = sorted(newest_first, key=lambda key: not key.is_valid(now))
-    valid = [key.id for key in keys if key.is_valid(now)]
-    return [
-        {
-            "id": key.id,
-            "hint": key.hint,
-            "kind": gettext("Akismet") if key.is_akismet else gettext("API"),
-            "created": tell_time(key.created_at, now),
-            "valid": key.is_valid(now),
-            "state": _state(key, valid=key.is_valid(now)),
-            "ends": tell_time(key.expires_at, now)
-            if key.is_valid(now) and key.expires_at
-            else None,
-            "is_last": valid == [key.id],
-        }
-        for key in keys
-    ]
-
-
-def _state(key: SiteKey, *, valid: bool) -> str:
-    if not valid:
-        return gettext("Revoked") if key.revoked_at is not None else gettext("Expired")
-    return gettext("Valid until") if key.expires_at is not None else gettext("Valid")
