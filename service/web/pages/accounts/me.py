@@ -6,7 +6,7 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from babel import Locale, UnknownLocaleError
-from flask import abort, flash, redirect, render_template, request
+from flask import abort, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
@@ -17,11 +17,11 @@ from service.web.edge.ids import is_id
 from service.web.edge.language import choose_language, gettext, languages, ngettext
 from service.web.pages.common.pages import (
     current_session_id,
+    go_back,
     go_to,
     moderator,
     needs,
     pages,
-    safe_next,
     services,
 )
 
@@ -75,7 +75,7 @@ def change_density() -> ResponseReturnValue:
     set_preferences(
         moderator(), replace(preferences, compact=not preferences.compact), services.accounts
     )
-    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+    return go_back()
 
 
 @pages.post("/me/sessions/<session_id>/end")

@@ -54,8 +54,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 pages = Blueprint("pages", __name__)
 """The pages for moderators: each asks who is signed in and checks its forms."""
 
-services: Services = LocalProxy(lambda: current_app.extensions[_SERVICES])  # type: ignore[assignment]  # as Flask has its own
-"""The services of the app that answers."""
+services: Services = LocalProxy(lambda: current_app.extensions[_SERVICES])  # type: ignore[assignment]  # like current_app
+"""The services of the app that answers; what goes on after a request is given ports themselves."""
 
 _WITH_ONE_TIME_PASSWORD = frozenset({"pages.password", "pages.sign_out"})
 # Where a second factor is asked for of everybody, who has none comes no further than this.
@@ -234,6 +234,11 @@ def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
     if told:
         flash(told)
     return redirect(url_for(endpoint, **values), HTTPStatus.SEE_OTHER)
+
+
+def go_back() -> ResponseReturnValue:
+    """Lead from a form to the page that it names."""
+    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
 
 def limiter_of(app: Flask) -> Limiter | None:

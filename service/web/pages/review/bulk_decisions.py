@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from flask import abort, redirect, render_template, request, url_for
+from flask import abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.bulk_decision import ChosenBy
@@ -23,12 +23,12 @@ from service.web.pages.common.last_bulk_decision import (
 )
 from service.web.pages.common.pages import (
     error_page,
+    go_back,
     moderator,
     needs,
     pages,
     read_choice,
     require,
-    safe_next,
     services,
 )
 
@@ -59,7 +59,7 @@ def bulk() -> ResponseReturnValue:
         open_only=not request.form.get("show"),
     )
     remember_bulk_decision(bulk_decision)
-    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+    return go_back()
 
 
 @pages.post("/review/strokes/<bulk_decision_id>/undo", endpoint="undo_bulk_decision")
@@ -75,7 +75,7 @@ def undo(bulk_decision_id: str) -> ResponseReturnValue:
     remember_bulk_decision(
         undo_bulk_decision(bulk_decision.id, services, undone_by=moderator().name)
     )
-    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+    return go_back()
 
 
 @pages.get("/review/strokes")

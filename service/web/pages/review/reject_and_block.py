@@ -7,7 +7,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
-from flask import abort, redirect, request, session
+from flask import abort, request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
@@ -27,11 +27,11 @@ from service.web.edge.language import gettext, ngettext, noted
 from service.web.pages.common.list_words import KIND_IN_WORDS
 from service.web.pages.common.pages import (
     error_page,
+    go_back,
     moderator,
     needs,
     pages,
     require,
-    safe_next,
     services,
 )
 
@@ -68,7 +68,7 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
     ids = [entry.id for entry in listed.entries]
     decision = listed.case.decision
     session[_DONE] = [case.comment.id, decision.id if decision else "", ids]
-    return _go_on()
+    return go_back()
 
 
 @pages.post("/review/comments/<comment_id>/distrust/undo")
@@ -84,7 +84,7 @@ def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
     except ConflictError:
         return _conflict()
     session.pop(_DONE, None)
-    return _go_on()
+    return go_back()
 
 
 @pages.context_processor
@@ -136,10 +136,6 @@ def _case(comment_id: str) -> Case:
     case = services.review.cases.get(CommentId(comment_id))
     require(Permission.LIST_SENDERS, case.comment.site_id)
     return case
-
-
-def _go_on() -> ResponseReturnValue:
-    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
 
 def _conflict() -> ResponseReturnValue:

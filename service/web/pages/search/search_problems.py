@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from service.domain.errors import Problem
 from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, MAX_TERMS, VALUES
@@ -44,17 +43,9 @@ _SENTENCES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchProblem:
-    """What is wrong with one field; `says` goes on after the field's name."""
-
-    field: str
-    says: str
-
-
-def problems_in_words(problems: Sequence[Problem]) -> list[SearchProblem]:
-    """Return what is wrong and what to do about it, in the reader's language."""
-    return [SearchProblem(field=one.field, says=_says(one)) for one in problems]
+def problems_in_words(problems: Sequence[Problem]) -> list[tuple[str, str]]:
+    """Return the fields with what is wrong and what to do about it, in the reader's language."""
+    return [(one.field, _says(one)) for one in problems]
 
 
 def _says(problem: Problem) -> str:
