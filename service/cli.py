@@ -10,10 +10,9 @@ import click
 
 from models.errors import ModelVersionError
 from service import PREFIX
-from service.commands.unavailable import describe_unavailable
 from service.domain.errors import InvalidInputError, ModerationError, StoreUnavailableError
 from service.logs import configure_command_logging
-from service.start_error import SettingsError
+from service.start_error import SettingsError, StartError
 
 # Each command's module, imported only when the command is called, and its line of `--help`.
 _ROOM = f"{PREFIX}service.commands"
@@ -101,16 +100,24 @@ def main(args: Sequence[str] | None = None) -> None:
             err=True,
         )
         sys.exit(1)
-    except InvalidInputError as error:
-        for problem in error.problems:
-            click.echo(f"{problem.field}: {problem.problem}; {problem.remedy}.", err=True)
-        sys.exit(_WRONG_INPUT)
-    except SettingsError as error:
-        click.echo(str(error), err=True)
-        sys.exit(_WRONG_INPUT)
-    except StoreUnavailableError as error:
-        click.echo(describe_unavailable(error), err=True)
-        sys.exit(1)
-    except (ModerationError, ModelVersionError) as error:
-        click.echo(f"{error}.", err=True)
-        sys.exit(1)
+    except (ModerationError, ModelVersionError, OSError) as error:
+        lines, code = _explain(error)
+        click.echo("\n".join(lines), err=True)
+        sys.exit(code)
+
+
+def _explain(error: Exception) -> tuple[list[str], int]:
+    """Return what went wrong, in one line each, and the exit code."""
+    if isinstance(error, InvalidInputError):
+        lines = [f"{one.field}: {one.problem}; {one.remedy}." for one in error.problems]
+        return lines, _WRONG_INPUT
+    if isinstance(error, SettingsError):
+        return [str(error)], _WRONG_INPUT
+    if isinstance(error, StoreUnavailableError):
+        from service.commands.opening import describe_unavailable
+
+        return [f"{describe_unavailable(error)}."], 1
+    if isinstance(error, OSError):
+        name = f"{click.format_filename(error.filename)}: " if error.filename else ""
+        return [f"Error: {name}{error.strerror or type(error).__name__}."], 1
+    return [f"{error}."], error.exit_code if isinstance(error, StartError) else 1

@@ -6,16 +6,15 @@ from dataclasses import asdict
 
 import click
 
-from service.commands.opening import with_services
-from service.commands.output import json_option, print_rows
+from service.commands.opening import with_json_services
+from service.commands.output import print_rows
 from service.ports.services import Services
 
 
 @click.command("audit")
 @click.option("--subject", help="Only acts on this comment, site, key or user.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@with_services
-@json_option
+@with_json_services
 def audit_command(services: Services, subject: str | None, limit: int) -> None:
     """List the newest acts of moderators and operators."""
     entries = services.common.audit_log.recent(subject=subject, limit=limit)

@@ -11,7 +11,7 @@ import sqlite3
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -35,8 +35,11 @@ from service.stores.sql.damage import is_whole
 _MANIFEST = "backup.json"
 _FORMAT = 1
 _DATABASE, _KEY, _LISTS, _MODELS = "slopsieve.db", "secret.key", "reputation", "models"
-_OF_MODELS = re.compile(
-    rf"{_MODELS}/({CURRENT_FILE}|{PREVIOUS_FILE}|[A-Za-z0-9][\w.-]{{0,99}}/[A-Za-z0-9][\w.-]{{0,99}})",
+_VERSION_FILE = r"[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"
+# Nothing of an archive is ever written anywhere but under these names.
+_OURS = re.compile(
+    rf"{re.escape(_DATABASE)}|{re.escape(_KEY)}|{_LISTS}/[^/.][^/]*"
+    rf"|{_MODELS}/({CURRENT_FILE}|{PREVIOUS_FILE}|{_VERSION_FILE})",
     re.ASCII,
 )
 _BLOCK = 1 << 20
@@ -71,18 +74,25 @@ def backup_command(file: str) -> None:
         copied = Path(staging) / _DATABASE
         try:
             _copy_database(folder.database_file, copied)
-            parts = dict(_parts(folder, copied))
             with (
+                ExitStack() as stack,
                 open_whole(file, mode=_PRIVATE) as stream,
                 tarfile.open(fileobj=stream, mode="w|") as archive,
             ):
-                sums = {name: _sha256(path) for name, path in parts.items()}
+                # What replaces one of these files from here on is another file.
+                parts = {
+                    name: stack.enter_context(path.open("rb"))
+                    for name, path in _parts(folder, copied)
+                }
                 made_at = datetime.now(UTC).isoformat(timespec="seconds")
+                sums = {name: _sha256(part) for name, part in parts.items()}
                 manifest = {"format": _FORMAT, "made_at": made_at, "files": sums}
-                content = json.dumps(manifest, indent=1).encode()
-                archive.addfile(_entry(_MANIFEST, len(content)), io.BytesIO(content))
-                for name, path in parts.items():
-                    _add_file(archive, name, path, sha256=sums[name])
+                content = io.BytesIO(json.dumps(manifest, indent=1).encode())
+                for name, part in {_MANIFEST: content, **parts}.items():
+                    entry = tarfile.TarInfo(name)
+                    entry.size, entry.mode = part.seek(0, os.SEEK_END), _PRIVATE
+                    part.seek(0)
+                    archive.addfile(entry, part)
         except (OSError, sqlite3.Error) as error:
             said = error.strerror if isinstance(error, OSError) else None
             reason = said or "see that the disks of the data folder and of the backup have room"
@@ -183,26 +193,8 @@ def _models(folder: Path) -> Iterator[tuple[str, Path]]:
             yield f"{_MODELS}/{name}", folder / name
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _add_file(archive: tarfile.TarFile, name: str, path: Path, *, sha256: str) -> None:
-    """Add a file. Raise `StartError` if it is another than the one with this checksum by now."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256")
-        file.seek(0)
-        if digest.hexdigest() != sha256:
-            msg = f"{name} was changed meanwhile; call it again"
-            raise _not_backed_up(msg)
-        archive.addfile(_entry(name, os.fstat(file.fileno()).st_size), file)
-
-
-def _entry(name: str, size: int) -> tarfile.TarInfo:
-    entry = tarfile.TarInfo(name)
-    entry.size, entry.mode = size, _PRIVATE
-    return entry
+def _sha256(file: io.BufferedReader) -> str:
+    return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _unpack(file: Path, staging: Path) -> list[str]:
@@ -216,7 +208,11 @@ def _unpack(file: Path, staging: Path) -> list[str]:
     except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
         msg = f"{file} is no whole backup of Slopsieve ({type(error).__name__}): nothing restored"
         raise StartError(msg) from error
-    damaged = [name for name, sha256 in manifest.items() if _sha256(staging / name) != sha256]
+    damaged = []
+    for name, sha256 in manifest.items():
+        with (staging / name).open("rb") as unpacked:
+            if _sha256(unpacked) != sha256:
+                damaged.append(name)
     if damaged:
         msg = f"{file} is damaged, its {', '.join(damaged)} is not what was backed up"
         raise StartError(msg)
@@ -225,20 +221,12 @@ def _unpack(file: Path, staging: Path) -> list[str]:
 
 def _read_manifest(archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo]) -> dict[str, str]:
     stream = archive.extractfile(members[_MANIFEST])
-    if stream is None:
-        raise ValueError(_MANIFEST)
-    manifest = json.loads(stream.read(_BLOCK))
+    manifest = json.loads(stream.read(_BLOCK) if stream else b"")
     files: dict[str, str] = manifest["files"]
-    # Nothing of an archive is ever written anywhere but under these names.
-    if manifest["format"] != _FORMAT or _DATABASE not in files or not all(map(_is_ours, files)):
+    are_ours = _DATABASE in files and all(map(_OURS.fullmatch, files))
+    if manifest["format"] != _FORMAT or not are_ours:
         raise ValueError(_MANIFEST)
     return files
-
-
-def _is_ours(name: str) -> bool:
-    folder, _, own = name.partition(f"{_LISTS}/")
-    is_list = not folder and bool(own) and "/" not in own and not own.startswith(".")
-    return name in {_DATABASE, _KEY} or is_list or _OF_MODELS.fullmatch(name) is not None
 
 
 def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:

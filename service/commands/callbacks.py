@@ -6,8 +6,8 @@ from typing import TextIO
 
 import click
 
-from service.commands.opening import ACTOR, ByValue, find_site, with_services
-from service.commands.output import columns, json_option, print_rows, prints_json
+from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
+from service.commands.output import columns, print_rows, prints_json
 from service.domain.delivery import (
     PLATFORM_FORMS,
     Delivery,
@@ -46,8 +46,7 @@ def callbacks_group() -> None:
     type=ByValue(EventKind),
     help="What to tell; may be repeated. Everything, if not given.",
 )
-@with_services
-@json_option
+@with_json_services
 def set_command(services: Services, site: str, url: str, events: tuple[EventKind, ...]) -> None:
     """Have SITE told at URL and print the secret that signs, which is shown this once."""
     issued = set_callback(
@@ -78,8 +77,7 @@ def set_command(services: Services, site: str, url: str, events: tuple[EventKind
     type=ByValue(APPLIED_EVENTS),
     help="What to apply; may be repeated. Both, if not given.",
 )
-@with_services
-@json_option
+@with_json_services
 def apply_command(
     services: Services,
     site: str,
@@ -114,8 +112,7 @@ def apply_command(
     type=click.File("r"),
     help="A file with a token, where the host asks for one, as GitHub does; - is standard input.",
 )
-@with_services
-@json_option
+@with_json_services
 def build_command(services: Services, site: str, url: str, token_file: TextIO | None) -> None:
     """Have SITE built anew by a call of URL when the comments that it shows have changed.
 
@@ -135,8 +132,7 @@ def build_command(services: Services, site: str, url: str, token_file: TextIO | 
 
 @callbacks_group.command("resume")
 @click.argument("site")
-@with_services
-@json_option
+@with_json_services
 def resume_command(services: Services, site: str) -> None:
     """Try a platform or build hook again that refused, once that is mended there."""
     site_id = find_site(site, services).id
@@ -145,8 +141,7 @@ def resume_command(services: Services, site: str) -> None:
 
 @callbacks_group.command("rotate")
 @click.argument("site")
-@with_services
-@json_option
+@with_json_services
 def rotate_command(services: Services, site: str) -> None:
     """Sign with a new secret beside the old one; the next rotation ends the old one."""
     site_id = find_site(site, services).id
@@ -166,8 +161,7 @@ def remove_command(services: Services, site: str) -> None:
 
 
 @callbacks_group.command("sites")
-@with_services
-@json_option
+@with_json_services
 def sites_command(services: Services) -> None:
     """List the sites that are told, with where and of what."""
     endpoints = [services.telling.endpoints.get(site.id) for site in services.common.sites.all()]
@@ -179,8 +173,7 @@ def sites_command(services: Services) -> None:
 @click.option("--site", help="Only messages to this site.")
 @click.option("--dead", is_flag=True, help="Only messages that were given up.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@with_services
-@json_option
+@with_json_services
 def list_command(services: Services, site: str | None, limit: int, *, dead: bool) -> None:
     """List the newest messages."""
     found = services.telling.deliveries.recent(
@@ -194,8 +187,7 @@ def list_command(services: Services, site: str | None, limit: int, *, dead: bool
 
 @callbacks_group.command("log")
 @click.argument("delivery_id")
-@with_services
-@json_option
+@with_json_services
 def log_command(services: Services, delivery_id: str) -> None:
     """List the attempts to deliver one message."""
     get_delivery(delivery_id, services.telling)
@@ -213,8 +205,7 @@ def log_command(services: Services, delivery_id: str) -> None:
 @click.argument("ids", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="All messages that were given up.")
 @click.option("--site", help="With --all: only messages to this site.")
-@with_services
-@json_option
+@with_json_services
 def replay_command(
     services: Services, ids: tuple[str, ...], site: str | None, *, everything: bool
 ) -> None:
@@ -251,7 +242,6 @@ def _delivery_row(one: Delivery, services: Services) -> dict[str, object]:
     last = next(reversed(services.telling.deliveries.attempts(one.id)), None)
     return {
         **columns(one, "id", "site_id", "comment_id", "event", "form", "state", "attempts"),
-        "status": last.status if last else None,
-        "problem": last.problem if last else None,
+        **columns(last, "status", "problem"),
         **columns(one, "created_at", "next_try_at"),
     }

@@ -33,9 +33,7 @@ _POLL_SECONDS = 0.3
 _SEED = 2026
 _SHOWN_OF_EACH = 5
 _TEXT_SHOWN = 70
-_OUTCOMES = ("ham", "unsure", "spam")
-_COLOURS = {"ham": "green", "unsure": "yellow", "spam": "red"}
-_TOLD_EVERY = 100
+_COLOURS = {"spam": "red", "unsure": "yellow", "ham": "green"}
 _ABOUT_THE_CORPUS = (
     "These comments are written to be hard: each kind of spam has ham that looks like it, so more "
     "wait for a person than on a blog. The classifier has learnt from them: deciding them teaches "
@@ -142,7 +140,7 @@ def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answ
     """Post every row, wait for every verdict, and return the answers in the rows' order."""
     unit = f"of {len(rows):,} comments"
     ids: list[str] = []
-    with Progress("Posted", unit=unit, a_line=_TOLD_EVERY) as progress:
+    with Progress("Posted", unit=unit) as progress:
         for start in range(0, len(rows), _POSTED_AT_ONCE):
             part = [_request_of(row) for row in rows[start : start + _POSTED_AT_ONCE]]
             results = call("/v1/comments/batch", {"comments": part})["results"]
@@ -153,7 +151,7 @@ def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answ
         raise click.ClickException(msg)
     answers: list[Answer] = []
     deadline = time.monotonic() + _PATIENCE_SECONDS
-    with Progress("Judged", unit=unit, a_line=_TOLD_EVERY) as progress:
+    with Progress("Judged", unit=unit) as progress:
         for comment_id in ids:
             while (answer := call(f"/v1/comments/{comment_id}"))["verdict"] is None:
                 if time.monotonic() > deadline:
@@ -169,25 +167,19 @@ def _show(
     rows: Sequence[Answer], answers: Sequence[Answer], *, seconds: float, base_url: str
 ) -> None:
     click.secho("Some of the verdicts", bold=True)
-    for outcome in reversed(_OUTCOMES):
-        chosen = [
-            (row, answer["verdict"])
-            for row, answer in zip(rows, answers, strict=True)
-            if answer["verdict"]["outcome"] == outcome
-        ]
+    judged = [(row, answer["verdict"]) for row, answer in zip(rows, answers, strict=True)]
+    for outcome, colour in _COLOURS.items():
+        styled = click.style(f"{outcome:<6}", fg=colour)
+        chosen = [one for one in judged if one[1]["outcome"] == outcome]
         for row, verdict in chosen[:_SHOWN_OF_EACH]:
-            styled = click.style(f"{outcome:<6}", fg=_COLOURS[outcome])
             text = one_line(row["text"])
             shown = text if len(text) <= _TEXT_SHOWN else f"{text[: _TEXT_SHOWN - 1]}…"
             click.echo(f"{styled} {verdict['p_spam']:.3f}  {shown}")
             click.echo(f"{'':14}{_reason(verdict)}")
-    counted = Counter(
-        (row["label"], answer["verdict"]["outcome"])
-        for row, answer in zip(rows, answers, strict=True)
-    )
+    counted = Counter((row["label"], verdict["outcome"]) for row, verdict in judged)
     click.secho("\nLabels against verdicts", bold=True)
     table = [
-        {"label": label, **{outcome: counted[label, outcome] for outcome in _OUTCOMES}}
+        {"label": label, **{outcome: counted[label, outcome] for outcome in reversed(_COLOURS)}}
         for label in ("ham", "spam")
     ]
     print_rows(table)

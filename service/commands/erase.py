@@ -19,8 +19,6 @@ from service.moderation.privacy.erase import (
 )
 from service.ports.services import Services
 
-_COMMENTS_A_LINE = 10_000
-
 
 def person_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options that name a person."""
@@ -55,6 +53,6 @@ def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: s
     if not yes and click.prompt(question, type=int) != held:
         click.echo("Nothing was erased.")
         return
-    with Progress("Erasing", unit="comments", a_line=_COMMENTS_A_LINE) as progress:
+    with Progress("Erasing", unit="comments") as progress:
         erased = erase_person(person, services, by=ACTOR, show=progress.show)
     click.echo(f"Erased; {erased:,} comments have no words, names or links any more.")

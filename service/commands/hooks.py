@@ -6,8 +6,8 @@ from typing import TextIO
 
 import click
 
-from service.commands.opening import ACTOR, ByValue, find_site, with_services
-from service.commands.output import columns, json_option, print_rows
+from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
+from service.commands.output import columns, print_rows
 from service.domain.inbound import InboundHook, Platform
 from service.domain.site import Site
 from service.moderation.telling.hooks import add_hook, revoke_hook
@@ -32,8 +32,7 @@ def hooks_group() -> None:
     type=click.File("r"),
     help="A file with the secret that the platform made; - reads it from standard input.",
 )
-@with_services
-@json_option
+@with_json_services
 def add_command(
     services: Services, site: str, platform: Platform, secret_file: TextIO | None
 ) -> None:
@@ -55,8 +54,7 @@ def add_command(
 
 @hooks_group.command("list")
 @click.argument("site", required=False)
-@with_services
-@json_option
+@with_json_services
 def list_command(services: Services, site: str | None) -> None:
     """List the hooks, of SITE if it is given; secrets are not shown again."""
     site_id = find_site(site, services).id if site else None

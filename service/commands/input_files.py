@@ -17,7 +17,6 @@ from service.domain.errors import Problem
 STDIN = "-"
 GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER_BYTES = 1 << 18
-_HEAD_BYTES = 1 << 16
 # A text of the longest allowed size, every character escaped, is under 400 kB; the rest is room
 # for keys we ignore. A file without line breaks must not be read into memory whole.
 MAX_LINE_BYTES = 8 << 20
@@ -44,33 +43,22 @@ class InputFile:
         is_stdin = path == STDIN
         self.path = Path(path)
         self.name = "standard input" if is_stdin else path
-        self.stem = "stdin" if is_stdin else _stem(path)
+        self.stem = (
+            "stdin" if is_stdin else self.path.name.removesuffix(".gz").removesuffix(".jsonl")
+        )
         self.size = None if is_stdin else self.path.stat().st_size
         raw = sys.stdin.buffer if is_stdin else self.path.open("rb")
         self._to_close = None if is_stdin else raw
         self._counted = _CountedReader(raw)
         self._buffered = io.BufferedReader(self._counted, _BUFFER_BYTES)
-        self._text: io.TextIOWrapper | None = None
-        self._stream: IO[bytes] | None = None
-
-    @property
-    def stream(self) -> IO[bytes]:
-        """Return the file's bytes, unpacked."""
-        if self._stream is None:
-            is_gzipped = self._buffered.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
-            stream = gzip.GzipFile(fileobj=self._buffered) if is_gzipped else self._buffered
-            self._stream = cast("IO[bytes]", stream)
-        return self._stream
+        is_gzipped = self._buffered.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
+        unpacked = gzip.GzipFile(fileobj=self._buffered) if is_gzipped else self._buffered
+        self.stream = cast("IO[bytes]", unpacked)
 
     @property
     def bytes_read(self) -> int:
         """Return how many bytes of the file on disk, packed or not, were read so far."""
         return self._counted.n
-
-    def fingerprint(self) -> str:
-        """Return what tells this file from others before it is read: its length and beginning."""
-        head = self._buffered.peek(_HEAD_BYTES)[:_HEAD_BYTES]
-        return hashlib.sha256(b"%d:" % (self.size or 0) + head).hexdigest()
 
     def sha256(self) -> str:
         """Read what is left of the file and return the checksum of all of it."""
@@ -80,15 +68,13 @@ class InputFile:
 
     def text(self) -> io.TextIOWrapper:
         """Return the file as text in UTF-8; bytes that are none are replaced."""
-        # Kept here, because a wrapper that is let go closes what it wraps.
-        if self._text is None:
-            self._text = io.TextIOWrapper(
-                cast("io.BufferedReader", self.stream),
-                encoding="utf-8-sig",
-                errors="replace",
-                newline="",
-            )
-        return self._text
+        # A wrapper that is let go closes what it wraps.
+        return io.TextIOWrapper(
+            cast("io.BufferedReader", self.stream),
+            encoding="utf-8-sig",
+            errors="replace",
+            newline="",
+        )
 
     def lines(self) -> Iterator[tuple[int, bytes | Broken]]:
         """Yield each line that is not empty, with its number. Memory does not grow with the file.
@@ -127,10 +113,6 @@ class InputFile:
     def __exit__(self, *_: object) -> None:
         if self._to_close:
             self._to_close.close()
-
-
-def _stem(path: str) -> str:
-    return Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
 
 
 class _CountedReader(io.RawIOBase):

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from pathlib import Path
+from typing import BinaryIO
 
 import click
 
-from models.card_figures import CARD_FILE
+from models.card_figures import read_card
 from service.commands.dataset_files import DatasetLine, read_dataset
 from service.commands.input_files import Broken, InputFile
 from service.commands.progress import Progress
@@ -58,34 +57,26 @@ def open_judging() -> Judging:
     model = versions.current()
     if versions.problem:
         raise ModelUnavailableError(versions.problem)
+    data = read_card(folder / model.version).get("data")
     return Judging(
         model=model,
         batch_size=settings.batch_size,
         clock=lambda: datetime.now(UTC),
-        trained_on=_trained_on(folder / model.version),
+        trained_on=frozenset(str(file.get("sha256")) for file in data or ()),
     )
 
 
-def _trained_on(version: Path) -> frozenset[str]:
-    """Return the SHA-256 of every file that a version's card names; none where it names none."""
-    try:
-        card = json.loads((version / CARD_FILE).read_bytes())
-        return frozenset(str(file["sha256"]) for file in card["data"])
-    except (OSError, ValueError, KeyError, TypeError):
-        # A card is for people; a version without one still judges.
-        return frozenset()
-
-
 @dataclass(slots=True)
-class Faults:
-    """Reports the errors of the first broken lines and counts all of them."""
+class Tally:
+    """Counts what was judged and the broken lines, and reports the first of these."""
 
-    n: int = 0
+    judged: int = 0
+    broken: int = 0
 
-    def add(self, file: InputFile, line: Broken) -> None:
+    def add_fault(self, file: InputFile, line: Broken) -> None:
         """Count a line, and print what is wrong with it."""
-        self.n += 1
-        if self.n > _MAX_FAULTS_SHOWN:
+        self.broken += 1
+        if self.broken > _MAX_FAULTS_SHOWN:
             return
         where = f"{click.format_filename(file.name)}, line {line.number:,}"
         for problem in line.problems:
@@ -95,32 +86,33 @@ class Faults:
         """Yield the lines of a file that hold a comment; report the others."""
         for line in read_dataset(file, labelled=labelled):
             if isinstance(line, Broken):
-                self.add(file, line)
+                self.add_fault(file, line)
             else:
                 yield line
 
 
 def judge_file(
-    file: InputFile, judging: Judging, faults: Faults, *, labelled: bool = False
+    file: InputFile, judging: Judging, tally: Tally, *, labelled: bool = False
 ) -> Iterator[tuple[DatasetLine, Verdict]]:
     """Yield each comment with its verdict, in order, holding one batch at a time.
 
     Senders are unknown to every moderator here, so each history is empty. A comment that cannot
     be judged is reported as a broken line and takes no other one with it.
     """
-    lines = faults.whole_lines(file, labelled=labelled)
-    n_judged = 0
+    lines = tally.whole_lines(file, labelled=labelled)
+    done = 0
     title = click.format_filename(file.name)
     with Progress(title, unit="comments judged", total_bytes=file.size) as progress:
         while batch := list(islice(lines, judging.batch_size)):
-            for judged in _judge(batch, file, judging, faults):
-                n_judged += 1
+            for judged in _judge(batch, file, judging, tally):
+                tally.judged += 1
                 yield judged
-            progress.show(n_judged, bytes_read=file.bytes_read)
+            done += len(batch)
+            progress.show(done, bytes_read=file.bytes_read)
 
 
 def _judge(
-    batch: list[DatasetLine], file: InputFile, judging: Judging, faults: Faults
+    batch: list[DatasetLine], file: InputFile, judging: Judging, tally: Tally
 ) -> Iterator[tuple[DatasetLine, Verdict]]:
     comments = [line.comment for line in batch]
     histories = [History()] * len(comments)
@@ -129,7 +121,7 @@ def _judge(
     except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
         if len(batch) > 1:
             for line in batch:
-                yield from _judge([line], file, judging, faults)
+                yield from _judge([line], file, judging, tally)
             return
         # Only the error's type: its message could carry the comment's text.
         problem = Problem(
@@ -137,7 +129,7 @@ def _judge(
             f"could not be judged ({type(error).__name__})",
             "this is a fault of Slopsieve; please report it",
         )
-        faults.add(file, Broken(batch[0].number, (problem,)))
+        tally.add_fault(file, Broken(batch[0].number, (problem,)))
         return
     yield from zip(batch, verdicts, strict=True)
 
@@ -169,25 +161,17 @@ def verdict_to_json(verdict: Verdict) -> dict[str, object]:
     }
 
 
+def write_row(stream: BinaryIO, row: Mapping[str, object]) -> None:
+    """Write a line of JSON, in ASCII: no encoding takes the lone surrogate that an id may hold."""
+    stream.write(json.dumps(row).encode() + b"\n")
+
+
 def _pairs(spans: Iterable[Span]) -> list[list[int]]:
     return [[span.start, span.end] for span in spans]
 
 
-@contextmanager
-def one_line_errors(out: str) -> Iterator[None]:
-    """Say in one line what went wrong with reading or writing files."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        name = click.format_filename(error.filename or out)
-        message = f"{name}: {error.strerror or type(error).__name__}."
-        raise click.ClickException(message) from error
-
-
-def finish(n_judged: int, faults: Faults) -> None:
+def finish(tally: Tally) -> None:
     """Print what was judged; end with 1 if a line was broken."""
-    click.echo(f"{n_judged:,} comments judged, {faults.n:,} broken lines.", err=True)
-    if faults.n:
+    click.echo(f"{tally.judged:,} comments judged, {tally.broken:,} broken lines.", err=True)
+    if tally.broken:
         sys.exit(1)

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import click
 
-from service.commands.opening import ACTOR, ByValue, find_site, with_services
-from service.commands.output import columns, json_option, print_rows
+from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
+from service.commands.output import columns, print_rows
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
 from service.moderation.admin.site_lists import (
     NewEntry,
@@ -32,8 +32,7 @@ def lists_group() -> None:
 @click.option("--reason", required=True, help="Why; moderators and the site read it.")
 @click.option("--site", help="Its name or id; without it the entry is for all sites.")
 @click.option("--days", type=click.IntRange(1, 3_650), help="How long it counts; for ever if left.")
-@with_services
-@json_option
+@with_json_services
 def add_command(
     services: Services,
     effect: Effect,
@@ -60,17 +59,15 @@ def add_command(
 
 @lists_group.command("list")
 @click.option("--ended", is_flag=True, help="Those that were removed or have expired instead.")
-@with_services
-@json_option
+@with_json_services
 def list_command(services: Services, *, ended: bool) -> None:
     """List the entries in force, newest first, with how often each was followed."""
-    rows: list[dict[str, object]] = []
-    cursor, more = None, True
     criteria = EntryFilter(in_force=not ended, at=services.common.clock())
-    while more:
-        page = list_entries(criteria, services.reputation, cursor=cursor, limit=_PORTION)
+    page = list_entries(criteria, services.reputation, cursor=None, limit=_PORTION)
+    rows = [_row(entry) for entry in page.entries]
+    while page.next_cursor:
+        page = list_entries(criteria, services.reputation, cursor=page.next_cursor, limit=_PORTION)
         rows += map(_row, page.entries)
-        cursor, more = page.next_cursor, page.next_cursor is not None
     print_rows(rows, empty="There are no entries; `slopsieve lists add`.")
 
 

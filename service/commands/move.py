@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from contextlib import nullcontext
 
 import click
@@ -19,7 +18,6 @@ from service.stores.sql.moving import compare, move_rows
 from service.wiring import open_engine
 
 _TO = "SLOPSIEVE_MOVE_TO"
-_A_LINE = 50_000
 
 
 @click.command("move")
@@ -57,16 +55,10 @@ def move_command(*, url: str, resume: bool) -> None:
             msg = "the database's schema does not fit this version: run `slopsieve migrate` first"
             raise StartError(msg, ExitCode.DATABASE)
         migrate(target)
-        began = time.monotonic()
-        with Progress("Moving", unit="rows", a_line=_A_LINE) as shown:
-            move_rows(source, target, resume=resume, told=_Total(shown))
-        moved = time.monotonic()
-        with Progress("Comparing", unit="rows", a_line=_A_LINE) as shown:
-            compared = compare(source, target, told=_Total(shown))
-    compared_at = time.monotonic()
-    click.echo(
-        f"Moved in {moved - began:.1f} s, compared in {compared_at - moved:.1f} s.", err=True
-    )
+        with Progress("Moving", unit="rows") as shown:
+            move_rows(source, target, resume=resume, told=shown.add)
+        with Progress("Comparing", unit="rows") as shown:
+            compared = compare(source, target, told=shown.add)
     source.dispose()
     target.dispose()
     rows = [
@@ -86,20 +78,3 @@ def move_command(*, url: str, resume: bool) -> None:
             err=True,
         )
         sys.exit(1)
-
-
-class _Total:
-    """Adds up what is done in all tables."""
-
-    def __init__(self, shown: Progress) -> None:
-        self._shown = shown
-        self._before = 0
-        self._last = ("", 0)
-
-    def __call__(self, table: str, done: int, _total: int) -> None:
-        name, reached = self._last
-        # A table that begins anew is the other side's.
-        if table != name or done < reached:
-            self._before += reached
-        self._last = (table, done)
-        self._shown.show(self._before + done)

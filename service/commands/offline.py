@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
 from service.commands.input_files import STDIN, InputFile
 from service.commands.judging import (
-    Faults,
-    Judging,
+    Tally,
     finish,
     judge_file,
     judging_of,
-    one_line_errors,
     verdict_to_json,
+    write_row,
 )
 from service.commands.whole_files import STDOUT, open_whole
 from service.scoring.report.figures import measure
@@ -46,14 +44,11 @@ def score_command(context: click.Context, file: str, out: str) -> None:
     if out != STDOUT and file != STDIN and Path(out).resolve() == Path(file).resolve():
         message = "--out would replace FILE; name another file."
         raise click.UsageError(message)
-    judging = judging_of(context)
-    faults = Faults()
-    n_judged = 0
-    with one_line_errors(out), open_whole(out) as stream, InputFile(file) as opened:
-        for _, verdict in judge_file(opened, judging, faults):
-            _write_row(stream, verdict_to_json(verdict))
-            n_judged += 1
-    finish(n_judged, faults)
+    judging, tally = judging_of(context), Tally()
+    with open_whole(out) as stream, InputFile(file) as opened:
+        for _, verdict in judge_file(opened, judging, tally):
+            write_row(stream, verdict_to_json(verdict))
+    finish(tally)
 
 
 @click.command("evaluate")
@@ -71,73 +66,46 @@ def evaluate_command(context: click.Context, files: tuple[str, ...], out: str) -
     """Judge labelled FILES and report how well.
 
     report.md is for people, report.json for scripts, scores.jsonl has every verdict. FILES are as
-    for `score`. Comments without a label are judged but not counted. A line that
-    cannot be read is reported and left out; the command then ends with 1.
+    for `score`. Comments without a label are judged but not counted. A line that cannot be read
+    is reported and left out; the command then ends with 1.
     """
-    judging = judging_of(context)
-    faults = Faults()
+    judging, tally = judging_of(context), Tally()
+    scores, spans, summaries = ScoreCollector(), SpanCollector(), []
     folder = Path(out)
-    run = _Evaluating()
-    with one_line_errors(out):
-        folder.mkdir(parents=True, exist_ok=True)
-        with open_whole(str(folder / "scores.jsonl")) as stream:
-            for file in files:
-                run.judge(file, judging, faults, stream)
-        evaluation = run.evaluation(judging)
-        with open_whole(str(folder / "report.json")) as stream:
-            stream.write(
-                json.dumps(evaluation_to_json(evaluation), indent=1, allow_nan=False).encode()
-            )
-        with open_whole(str(folder / "report.md")) as stream:
-            stream.write(render_markdown(evaluation).encode())
-    click.echo(f"The report is {click.format_filename(str(folder / 'report.md'))}.", err=True)
-    finish(run.n_judged, faults)
-
-
-@dataclass(slots=True)
-class _Evaluating:
-    """What one evaluation has collected so far; grows by some 60 bytes a comment."""
-
-    scores: ScoreCollector = field(default_factory=ScoreCollector)
-    spans: SpanCollector = field(default_factory=SpanCollector)
-    files: list[FileSummary] = field(default_factory=list)
-    n_judged: int = 0
-
-    def judge(self, file: str, judging: Judging, faults: Faults, stream: BinaryIO) -> None:
-        """Judge a labelled file, write its rows to `stream` and add its figures."""
-        n_judged_before, n_faults_before = self.n_judged, faults.n
-        with InputFile(file) as opened:
-            for line, verdict in judge_file(opened, judging, faults, labelled=True):
-                labels = line.labels
-                self.n_judged += 1
-                self.scores.add(verdict, labels.facts)
-                if labels.label is not None:
-                    self.spans.add(line.comment.text, verdict, labels.marks)
-                given = {"source": labels.source, "label": labels.label}
-                _write_row(stream, {**given, **verdict_to_json(verdict)})
-            sha256 = opened.sha256()
-        self.files.append(
-            FileSummary(
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_whole(str(folder / "scores.jsonl")) as stream:
+        for file in files:
+            before = replace(tally)
+            with InputFile(file) as opened:
+                for line, verdict in judge_file(opened, judging, tally, labelled=True):
+                    scores.add(verdict, line.facts)
+                    if line.label is not None:
+                        spans.add(line.comment.text, verdict, line.marks)
+                    given = {"source": line.source, "label": line.label}
+                    write_row(stream, {**given, **verdict_to_json(verdict)})
+                sha256 = opened.sha256()
+            summary = FileSummary(
                 name=Path(opened.name).name,
                 sha256=sha256,
                 trained_on=sha256 in judging.trained_on,
-                n_comments=self.n_judged - n_judged_before,
-                n_broken=faults.n - n_faults_before,
+                n_comments=tally.judged - before.judged,
+                n_broken=tally.broken - before.broken,
             )
-        )
-
-    def evaluation(self, judging: Judging) -> Evaluation:
-        return Evaluation(
-            model_version=judging.model.version,
-            cutoffs=judging.model.cutoffs,
-            made_at=judging.clock(),
-            files=tuple(self.files),
-            measurements=measure(self.scores, judging.model.weights),
-            spans=tuple(self.spans.spans.values()),
-            boundaries=tuple(self.spans.boundaries.values()),
-        )
-
-
-def _write_row(stream: BinaryIO, row: dict[str, object]) -> None:
-    # ASCII only: an id may hold a lone surrogate, which no encoding would take.
-    stream.write(json.dumps(row).encode() + b"\n")
+            summaries.append(summary)
+    evaluation = Evaluation(
+        model_version=judging.model.version,
+        cutoffs=judging.model.cutoffs,
+        made_at=judging.clock(),
+        files=tuple(summaries),
+        measurements=measure(scores, judging.model.weights),
+        spans=tuple(spans.spans.values()),
+        boundaries=tuple(spans.boundaries.values()),
+    )
+    for name, content in (
+        ("report.json", json.dumps(evaluation_to_json(evaluation), indent=1, allow_nan=False)),
+        ("report.md", render_markdown(evaluation)),
+    ):
+        with open_whole(str(folder / name)) as stream:
+            stream.write(content.encode())
+    click.echo(f"The report is {click.format_filename(str(folder / 'report.md'))}.", err=True)
+    finish(tally)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 
 from service import PREFIX
+from service.commands.output import json_option
 from service.data_folder import DataFolder
 from service.domain.comment import SiteId
-from service.domain.errors import NotFoundError
+from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.domain.site import Site
 from service.start_error import ExitCode, StartError
 
@@ -53,6 +55,16 @@ class ByValue(click.Choice[_E]):
         return str(choice)
 
 
+def moment(given: str) -> datetime:
+    """Return a day's beginning or a moment, in UTC where no zone is said: the type of an option."""
+    from service.web.edge.moments import read_any_moment
+
+    found = read_any_moment(given)
+    if found is None:
+        raise click.BadParameter("is no date; write 2026-11-21 or 2026-11-21T18:00+01:00")
+    return found
+
+
 def command_settings(**options: object) -> Settings:
     """Return the settings, with what `--data-dir` and other options set."""
     from service.settings import load_settings
@@ -72,6 +84,11 @@ def with_services(command: Callable[Concatenate[Services, _P], None]) -> Callabl
             command(services, *args, **options)
 
     return run
+
+
+def with_json_services(command: Callable[Concatenate[Services, _P], None]) -> Callable[..., None]:
+    """Give a command that prints rows the option `--json` too."""
+    return with_services(json_option(command))
 
 
 @contextmanager
@@ -117,6 +134,14 @@ def find_site(name_or_id: str, services: Services) -> Site:
             return site
     msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"
     raise NotFoundError(msg)
+
+
+def describe_unavailable(error: StoreUnavailableError) -> str:
+    """Return one line: what is away, then the settings that say where it should be."""
+    return (
+        f"{error}; check that it runs, and that SLOPSIEVE_DATABASE_URL and SLOPSIEVE_VALKEY_URL, "
+        "where they are set, are right"
+    )
 
 
 def _is_named(settings: Settings) -> bool:

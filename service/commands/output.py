@@ -37,8 +37,8 @@ def prints_json() -> bool:
 
 
 def columns(one: object, *names: str) -> dict[str, object]:
-    """Return the named attributes of a value as a row."""
-    return {name: getattr(one, name) for name in names}
+    """Return the named attributes of a value as a row, each None where there is no value."""
+    return {name: None if one is None else getattr(one, name) for name in names}
 
 
 def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None:
@@ -49,7 +49,7 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None
     """
     if prints_json():
         for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False, default=_plain))
+            click.echo(json.dumps(row, ensure_ascii=False, default=plain))
         return
     if not rows:
         click.echo(empty)
@@ -73,11 +73,12 @@ def print_rows(rows: Sequence[Mapping[str, object]], *, empty: str = "") -> None
 def _cell(value: object) -> str:
     """Return a value for people; of a mapping what is set."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_plain(one)}" for name, one in value.items() if one)
-    return _plain(value)
+        return ", ".join(f"{name}: {plain(one)}" for name, one in value.items() if one)
+    return plain(value)
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """Return a value as text: a moment to the second, nothing for None."""
     if isinstance(value, datetime):
         return value.isoformat(timespec="seconds")
     return "" if value is None else str(value)

@@ -11,17 +11,21 @@ import click
 
 from service.domain.retraining import TrainingProgress
 
-# Elsewhere a line for every so many comments: some minutes of work.
-_COMMENTS_A_LINE = 100_000
 _SECONDS_A_LOOK = 0.1
+# Elsewhere each look is a line of somebody's log.
+_SECONDS_A_LINE = 60.0
 _CLEAR = "\r\x1b[K"
 
 
-class _Line:
-    """A line on standard error, if that is a terminal, from entering to leaving."""
+class Progress:
+    """Follows work by what is done; a context manager on standard error."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, *, unit: str = "", total_bytes: int | None = None) -> None:
+        """Take what is done, what its parts are called, and the file's length if it is known."""
         self._title = title
+        self._unit = unit
+        self._total_bytes = total_bytes
+        self._done = 0
         self._on_terminal = sys.stderr.isatty()
         self._started = self._shown_at = time.monotonic()
 
@@ -32,68 +36,34 @@ class _Line:
         if self._on_terminal:
             click.echo(_CLEAR, nl=False, err=True)
 
-    def _write_over(self, line: str) -> None:
-        now = time.monotonic()
-        if now - self._shown_at >= _SECONDS_A_LOOK:
-            self._shown_at = now
-            fitting = line[: shutil.get_terminal_size().columns - 1]
-            click.echo(f"{_CLEAR}{fitting}", nl=False, err=True)
-
-
-class Progress(_Line):
-    """Follows work by what is done; a context manager on standard error."""
-
-    def __init__(
-        self,
-        title: str,
-        *,
-        unit: str,
-        a_line: int = _COMMENTS_A_LINE,
-        total_bytes: int | None = None,
-    ) -> None:
-        """Away from a terminal a line is written for every `a_line` of what `unit` names."""
-        super().__init__(title)
-        self._unit = unit
-        self._a_line = a_line
-        self._total_bytes = total_bytes
-        self._said = 0
+    def add(self, more: int) -> None:
+        """Show that so many more are done."""
+        self._done += more
+        self.show(self._done)
 
     def show(self, done: int, *, bytes_read: int = 0) -> None:
         """Show how much is done, and the time left where the length of the file is known."""
-        if self._on_terminal:
-            share = left = ""
-            if self._total_bytes and bytes_read:
-                seconds = (time.monotonic() - self._started) * (self._total_bytes / bytes_read - 1)
-                share, left = f" {bytes_read / self._total_bytes:.0%},", _time_left(seconds)
-            self._write_over(f"{self._title}:{share} {done:,} {self._unit}{left}")
-        elif done - self._said >= self._a_line:
-            self._said = done
-            click.echo(f"{self._title}: {done:,} {self._unit}", err=True)
+        share = left = ""
+        if self._total_bytes and bytes_read:
+            seconds = (time.monotonic() - self._started) * (self._total_bytes / bytes_read - 1)
+            share, left = f" {bytes_read / self._total_bytes:.0%},", _time_left(seconds)
+        self._say(f"{self._title}:{share} {done:,} {self._unit}{left}")
 
-
-class StepProgress(_Line):
-    """Follows a training program step by step; a context manager that writes to standard error."""
-
-    def __init__(self, title: str) -> None:
-        super().__init__(title)
-        self._said, self._tenth = "", 0
-
-    def show(self, progress: TrainingProgress) -> None:
-        """Show how far it is: its step, and how long it still takes if that is known.
-
-        Away from a terminal each step is told, and each tenth part of all.
-        """
+    def show_step(self, progress: TrainingProgress) -> None:
+        """Show a training's step, and how long it still takes if that is known."""
         left = _time_left(progress.seconds_left)
-        tenth = int(10 * progress.share_done)
+        self._say(f"{self._title}: {progress.share_done:.0%}, {progress.step}{left}")
+
+    def _say(self, line: str) -> None:
+        now = time.monotonic()
+        if now - self._shown_at < (_SECONDS_A_LOOK if self._on_terminal else _SECONDS_A_LINE):
+            return
+        self._shown_at = now
         if self._on_terminal:
-            self._write_over(f"{self._title}: {progress.share_done:.0%}, {progress.step}{left}")
-        elif progress.step and progress.step != self._said:
-            self._said, self._tenth = progress.step, tenth
-            click.echo(f"{self._title}: {progress.step}{left}", err=True)
-        elif tenth > self._tenth:
-            self._tenth = tenth
-            share = f"{progress.share_done:.0%} of all done"
-            click.echo(f"{self._title}: {progress.step}, {share}{left}", err=True)
+            fitting = line[: shutil.get_terminal_size().columns - 1]
+            click.echo(f"{_CLEAR}{fitting}", nl=False, err=True)
+        else:
+            click.echo(line, err=True)
 
 
 def _time_left(seconds: float | None) -> str:

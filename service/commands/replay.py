@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import BinaryIO
 
 import click
 
 from service.commands.input_files import InputFile
-from service.commands.judging import Faults, Judging, judging_of, one_line_errors
+from service.commands.judging import Tally, judging_of, write_row
 from service.commands.opening import command_settings, data_dir_option, find_site, open_services
 from service.commands.output import columns, json_option, print_rows, prints_json
 from service.commands.progress import Progress
@@ -20,7 +19,7 @@ from service.commands.whole_files import open_whole
 from service.domain.campaign import is_by_person
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.moderation.insight.replay import Archived, Played, Week, Weeks, replay
+from service.moderation.insight.replay import Archived, Weeks, replay
 from service.ports.services import Services
 from service.wiring import find_learning_salt
 
@@ -63,17 +62,35 @@ def replay_command(
     if bool(files) == bool(site_name):
         message = "name FILES or a --site, one of the two."
         raise click.UsageError(message)
-    judging, faults = judging_of(context), Faults()
-    with one_line_errors(out or ""), ExitStack() as stack:
-        if site_name:
-            archive = list(_decided(site_name, stack.enter_context(open_services())))
-        else:
-            archive = [one for file in files for one in _read(file, faults)]
-        stream = None
-        if out is not None:
-            Path(out).mkdir(parents=True, exist_ok=True)
-            stream = stack.enter_context(open_whole(str(Path(out) / "replay.jsonl")))
-        weeks = _play(archive, judging, stream, decides_all=decides == _ALL)
+    judging, tally, weeks = judging_of(context), Tally(), Weeks()
+    settings = command_settings()
+    if site_name:
+        with open_services() as services:
+            archive = list(_decided(site_name, services))
+    else:
+        archive = [one for file in files for one in _read(file, tally)]
+    if out is not None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+    with (
+        open_whole(str(Path(out) / "replay.jsonl") if out else os.devnull) as stream,
+        Progress("Replaying", unit="comments played") as progress,
+    ):
+        for played in replay(
+            archive,
+            judging.model,
+            decides_all=decides == _ALL,
+            audit_share=settings.audit_share,
+            salt=find_learning_salt(settings),
+        ):
+            weeks.add(played)
+            row = {
+                "id": played.archived.comment.id,
+                "asked": played.asked,
+                "frozen": columns(played.frozen, "p_spam", "score", "outcome"),
+                "learning": columns(played.learning, "p_spam", "score", "outcome"),
+            }
+            write_row(stream, row)
+            progress.add(1)
     table = {
         "model_version": judging.model.version,
         "decides": decides,
@@ -81,57 +98,26 @@ def replay_command(
         "weeks": [asdict(week) for week in weeks.rows()],
     }
     if out is not None:
-        with one_line_errors(out), open_whole(str(Path(out) / "replay.json")) as target:
-            target.write(json.dumps(table, indent=1).encode())
+        with open_whole(str(Path(out) / "replay.json")) as stream:
+            stream.write(json.dumps(table, indent=1).encode())
     if prints_json():
         click.echo(json.dumps(table))
     else:
         _print(weeks)
-    if faults.n:
+    if tally.broken:
         raise click.exceptions.Exit(1)
 
 
-def _play(
-    archive: list[Archived], judging: Judging, stream: BinaryIO | None, *, decides_all: bool
-) -> Weeks:
-    weeks, settings = Weeks(), command_settings()
-    with Progress("Replaying", unit="comments played") as progress:
-        played_by_now = replay(
-            archive,
-            judging.model,
-            decides_all=decides_all,
-            audit_share=settings.audit_share,
-            salt=find_learning_salt(settings),
-            show=progress.show,
-        )
-        for played in played_by_now:
-            weeks.add(played)
-            if stream is not None:
-                stream.write(json.dumps(_line(played)).encode() + b"\n")
-    return weeks
-
-
-def _line(played: Played) -> dict[str, object]:
-    """Return a comment's line of `replay.jsonl`."""
-    return {
-        "id": played.archived.comment.id,
-        "asked": played.asked,
-        "frozen": columns(played.frozen, "p_spam", "score", "outcome"),
-        "learning": columns(played.learning, "p_spam", "score", "outcome"),
-    }
-
-
-def _read(file: str, faults: Faults) -> Iterator[Archived]:
+def _read(file: str, tally: Tally) -> Iterator[Archived]:
     """Yield a file's labelled comments that have a date, each at its source's site."""
     left_out = 0
     with InputFile(file) as opened:
-        for line in faults.whole_lines(opened, labelled=True):
-            labels = line.labels
-            if labels.label is None or line.comment.written_at is None:
+        for line in tally.whole_lines(opened, labelled=True):
+            if line.label is None or line.comment.written_at is None:
                 left_out += 1
                 continue
-            comment = replace(line.comment, site_id=SiteId(labels.source))
-            yield Archived(comment=comment, is_spam=labels.label == "spam")
+            comment = replace(line.comment, site_id=SiteId(line.source))
+            yield Archived(comment=comment, is_spam=line.label == "spam")
     if left_out:
         name = click.format_filename(file)
         click.echo(f"{name}: {left_out:,} comments without a label or a date left out.", err=True)
@@ -154,14 +140,13 @@ def _print(weeks: Weeks) -> None:
     rows = [
         {
             **columns(week, "week", "comments", "asked"),
-            **{name: _pair(week, name) for name in pairs},
+            **{
+                name: f"{getattr(week.frozen, name)} > {getattr(week.learning, name)}"
+                for name in pairs
+            },
         }
         for week in weeks.rows()
     ]
     print_rows(rows, empty="There is nothing to play.")
     if rows:
         click.echo("Each pair: by the version alone > with what the site's decisions taught.")
-
-
-def _pair(week: Week, what: str) -> str:
-    return f"{getattr(week.frozen, what)} > {getattr(week.learning, what)}"

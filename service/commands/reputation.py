@@ -18,6 +18,7 @@ from service.commands.opening import (
     command_settings,
     data_dir_option,
     find_installation,
+    moment,
     open_services,
     with_services,
 )
@@ -30,12 +31,11 @@ from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.forget import find_sender, forget_sender
 from service.ports.services import Services
 from service.reputation.about_list import LIST_NAME, AboutList, ListState, default_expiry_days
-from service.reputation.lists import ParsedList, parse_date, parse_list
+from service.reputation.lists import ParsedList, parse_list
 from service.scoring.set_weights import MOST_OF_A_LIST
 from service.signals.listings import WORTH, freshness
 from service.stores.files.reputation_lists import ListFolder
 
-_DECISIONS_A_LINE = 10_000
 _MAX_SOURCE_CHARS = 300
 _MAX_EXPIRY_DAYS = 36_500
 # Where the list was made the day may have begun already.
@@ -55,7 +55,7 @@ def rebuild_command(services: Services) -> None:
     For a Valkey that lost its data; the service does so by itself when it finds none there, slowly
     and beside its other work. Repeating it is harmless, and what was interrupted is gone on with.
     """
-    with Progress("Rebuilding", unit="decisions", a_line=_DECISIONS_A_LINE) as progress:
+    with Progress("Rebuilding", unit="decisions") as progress:
         done = rebuild_all(services.reputation, services.review, show=progress.show)
     click.echo(f"Histories know of all decisions in force; {done:,} were read.")
 
@@ -90,7 +90,12 @@ def forget_command(services: Services, /, **given: str | None) -> None:
     type=ByValue(ListBasis),
     help="Why an entry is listed; how much the list counts until decisions here tell.",
 )
-@click.option("--date", "date", help="When the list was made, as 2026-01-31; else its header says.")
+@click.option(
+    "--date",
+    "date",
+    type=moment,
+    help="When the list was made, as 2026-01-31; else its header says.",
+)
 @click.option("--expires-days", type=click.IntRange(1, _MAX_EXPIRY_DAYS), help="Days it counts.")
 @click.option("--source", default="", help="Where it comes from, for whoever asks later.")
 @data_dir_option
@@ -99,7 +104,7 @@ def import_command(
     name: str,
     kind: ListKind,
     basis: ListBasis,
-    date: str | None,
+    date: datetime | None,
     expires_days: int | None,
     source: str,
 ) -> None:
@@ -109,10 +114,20 @@ def import_command(
     domains plain, with a leading dot or as ||domain^. Nothing of a refused file is imported.
     """
     now = datetime.now(UTC)
-    given = _checked(name, date, source, now)
+    problems = []
+    if not LIST_NAME.fullmatch(name):
+        remedy = "use up to 64 of a-z, 0-9, - and _, a letter or digit first"
+        problems.append(Problem("name", "cannot be a list's name", remedy))
+    if date is not None and date > now + _CLOCKS_APART:
+        problems.append(Problem("--date", "lies in the future", "give the day the list was made"))
+    if len(source) > _MAX_SOURCE_CHARS or not source.isprintable():
+        remedy = f"give at most {_MAX_SOURCE_CHARS} printable characters"
+        problems.append(Problem("--source", "is too long or not printable", remedy))
+    if problems:
+        raise InvalidInputError(problems)
     parsed = _parse(file, kind)
     # A header's date that lies ahead is somebody's slip; the list must not stay young for it.
-    listed_at = given or min(parsed.dated or now, now)
+    listed_at = date or min(parsed.dated or now, now)
     days = expires_days or default_expiry_days(kind)
     about = AboutList(
         name=name,
@@ -157,9 +172,7 @@ def lists_command() -> None:
 @data_dir_option
 def remove_command(name: str) -> None:
     """Remove the list called NAME."""
-    if problems := _name_problems(name):
-        raise InvalidInputError(problems)
-    if not _folder().remove(name):
+    if not LIST_NAME.fullmatch(name) or not _folder().remove(name):
         msg = f"There is no list called {name}"
         raise NotFoundError(msg)
     click.echo(f"The list {name} is removed.")
@@ -167,29 +180,6 @@ def remove_command(name: str) -> None:
 
 def _folder() -> ListFolder:
     return ListFolder(find_installation(command_settings()).lists_folder)
-
-
-def _checked(name: str, date: str | None, source: str, now: datetime) -> datetime | None:
-    """Return the date. Raises `InvalidInputError` with everything wrong with these options."""
-    problems = _name_problems(name)
-    moment = parse_date(date) if date else None
-    if date and moment is None:
-        problems.append(Problem("--date", "is no date", "write it as 2026-01-31"))
-    if moment is not None and moment > now + _CLOCKS_APART:
-        problems.append(Problem("--date", "lies in the future", "give the day the list was made"))
-    if len(source) > _MAX_SOURCE_CHARS or not source.isprintable():
-        remedy = f"give at most {_MAX_SOURCE_CHARS} printable characters"
-        problems.append(Problem("--source", "is too long or not printable", remedy))
-    if problems:
-        raise InvalidInputError(problems)
-    return moment
-
-
-def _name_problems(name: str) -> list[Problem]:
-    if LIST_NAME.fullmatch(name):
-        return []
-    remedy = "use up to 64 of a-z, 0-9, - and _, a letter or digit first"
-    return [Problem("name", "cannot be a list's name", remedy)]
 
 
 def _parse(file: BinaryIO, kind: ListKind) -> ParsedList:

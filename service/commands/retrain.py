@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
-from service.commands.opening import ACTOR, command_settings, with_services
-from service.commands.output import columns, json_option, print_rows, prints_json
-from service.commands.progress import StepProgress
+from service.commands.opening import ACTOR, command_settings, with_json_services
+from service.commands.output import columns, print_rows, prints_json
+from service.commands.progress import Progress
 from service.domain.errors import TrainingStoppedError
 from service.domain.retraining import (
     Recommendation,
@@ -59,8 +57,7 @@ _MOST_IDS_SHOWN = 10
 @click.option("--resume", is_flag=True, help="Begin the newest unfinished one again, if any.")
 @click.option("--force", is_flag=True, help="Train even if nothing is new since the last time.")
 @click.option("--list", "lists", is_flag=True, help="List the newest retrainings, do nothing else.")
-@json_option
-@with_services
+@with_json_services
 @click.pass_obj
 def retrain_command(
     open_runs: Callable[[Settings], TrainingProcesses] | None,
@@ -98,14 +95,14 @@ def retrain_command(
     if dry_run:
         _try(order, services, runs)
         return
-    with _stopping() as goes_on, StepProgress("Retraining") as progress:
+    with _stopping() as goes_on, Progress("Retraining") as progress:
         done = retrain(
             order,
             services.learning,
             services.common,
             runs,
-            export=partial(_export, services),
-            told=progress.show,
+            export=lambda until: decisions_for_training(services, until=until),
+            told=progress.show_step,
             goes_on=goes_on,
         )
     tidy_retrainings(services, runs)
@@ -117,20 +114,16 @@ def retrain_command(
     sys.exit(_EXIT_CODES.get(done.state, 0))
 
 
-def _export(services: Services, until: datetime) -> Iterator[Mapping[str, Any]]:
-    return decisions_for_training(services, until=until)
-
-
 def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
     try:
-        with _stopping() as goes_on, StepProgress("Looking") as progress:
+        with _stopping() as goes_on, Progress("Looking") as progress:
             report = try_retraining(
                 order,
                 services.learning,
                 services.common,
                 runs,
-                export=partial(_export, services),
-                told=progress.show,
+                export=lambda until: decisions_for_training(services, until=until),
+                told=progress.show_step,
                 goes_on=goes_on,
             )
     except TrainingStoppedError:

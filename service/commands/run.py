@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 import click
 
-from service.commands.opening import command_settings, data_dir_option, find_installation
-from service.commands.unavailable import describe_unavailable
+from service.commands.opening import (
+    command_settings,
+    data_dir_option,
+    describe_unavailable,
+    find_installation,
+)
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
 from service.process_lock import holder
 from service.start_error import ExitCode, StartError
-
-
-@contextmanager
-def _exit_codes() -> Iterator[None]:
-    """Exit with the code that says why something could not start."""
-    try:
-        yield
-    except StartError as error:
-        click.echo(f"{error}.", err=True)
-        sys.exit(error.exit_code)
 
 
 @click.command("up")
@@ -53,11 +44,10 @@ def up_command(host: str | None, port: int | None, workers: int, *, as_json: boo
     """
     from service.supervisor.packages import check_packages
 
-    with _exit_codes():
-        check_packages()
-        from service.supervisor.supervise import supervise
+    check_packages()
+    from service.supervisor.supervise import supervise
 
-        supervise(command_settings(host=host, port=port), workers=workers, as_json=as_json)
+    supervise(command_settings(host=host, port=port), workers=workers, as_json=as_json)
 
 
 @click.command("restart")
@@ -70,12 +60,11 @@ def restart_command() -> None:
     """
     from service.supervisor.supervise import RESTART_SIGNAL
 
-    with _exit_codes():
-        folder = DataFolder(command_settings().data_dir, prove=False)
-        pid = holder(folder.lock_file)
-        if pid is None:
-            msg = f"nothing runs on the data folder {folder.path}: start it with `slopsieve up`"
-            raise StartError(msg)
+    folder = DataFolder(command_settings().data_dir, prove=False)
+    pid = holder(folder.lock_file)
+    if pid is None:
+        msg = f"nothing runs on the data folder {folder.path}: start it with `slopsieve up`"
+        raise StartError(msg)
     os.kill(pid, RESTART_SIGNAL)
     click.echo(f"Process {pid} restarts its parts one after another; its log says when it is done.")
 
@@ -89,7 +78,6 @@ def restart_command() -> None:
 def migrate_command(to: str | None, *, lose_data: bool) -> None:
     """Bring the database to this version's schema."""
     from service.stores.migrations import (
-        MigrationBlockedError,
         UnfitSchemaError,
         UnknownRevisionError,
         lost_by,
@@ -97,33 +85,28 @@ def migrate_command(to: str | None, *, lose_data: bool) -> None:
     )
     from service.wiring import open_engine
 
-    with _exit_codes():
-        settings = command_settings()
-        if settings.database_url is None:
-            find_installation(settings)
-        folder = DataFolder(settings.data_dir, prove=settings.database_url is None)
-        engine = open_engine(settings, folder)
-        try:
-            lost = lost_by(engine, to=to) if to else []
-            if lost and not lose_data:
-                _refuse_loss(lost)
-            changed = migrate(engine, to=to)
-        except StoreUnavailableError as error:
-            click.echo(describe_unavailable(error), err=True)
-            sys.exit(ExitCode.DATABASE)
-        except (MigrationBlockedError, UnfitSchemaError, UnknownRevisionError) as error:
-            raise StartError(str(error), ExitCode.DATABASE) from error
-        finally:
-            engine.dispose()
+    settings = command_settings()
+    if settings.database_url is None:
+        find_installation(settings)
+    folder = DataFolder(settings.data_dir, prove=settings.database_url is None)
+    engine = open_engine(settings, folder)
+    try:
+        lost = lost_by(engine, to=to) if to else []
+        if lost and not lose_data:
+            steps = "".join(f"  {line}\n" for line in lost)
+            msg = (
+                f"Going down loses, step by step:\n{steps}Make a backup, stop the service, "
+                "then repeat this with --lose-data"
+            )
+            raise StartError(msg, ExitCode.DATABASE)
+        changed = migrate(engine, to=to)
+    except StoreUnavailableError as error:
+        raise StartError(describe_unavailable(error), ExitCode.DATABASE) from error
+    except (UnfitSchemaError, UnknownRevisionError) as error:
+        raise StartError(str(error), ExitCode.DATABASE) from error
+    finally:
+        engine.dispose()
     for line in lost:
         click.echo(f"lost with {line}")
     was = "The database was migrated." if changed else "The database is up to date."
     click.echo(f"{was} It is at {to}." if to else was)
-
-
-def _refuse_loss(lost: Sequence[str]) -> None:
-    click.echo("Going down loses, step by step:", err=True)
-    for line in lost:
-        click.echo(f"  {line}", err=True)
-    click.echo("Make a backup, stop the service, then repeat this with --lose-data.", err=True)
-    sys.exit(ExitCode.DATABASE)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import click
 
-from service.commands.opening import ACTOR, ByValue, find_site, with_services
-from service.commands.output import columns, json_option, print_rows
+from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
+from service.commands.output import columns, print_rows
 from service.domain.decision import Mode
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
@@ -34,8 +35,7 @@ def sites_group() -> None:
 @sites_group.command("add")
 @click.argument("name")
 @click.option("--akismet", is_flag=True, help="Issue a key for Akismet clients too.")
-@with_services
-@json_option
+@with_json_services
 def add_command(services: Services, name: str, *, akismet: bool) -> None:
     """Add a site and print its first key, which is shown this once."""
     site, issued = add_site(name, services.common, actor=ACTOR)
@@ -46,8 +46,7 @@ def add_command(services: Services, name: str, *, akismet: bool) -> None:
 
 
 @sites_group.command("list")
-@with_services
-@json_option
+@with_json_services
 def list_command(services: Services) -> None:
     """List the sites with their settings."""
     rows = [_site_row(site) for site in services.common.sites.all()]
@@ -56,8 +55,7 @@ def list_command(services: Services) -> None:
 
 @sites_group.command("keys")
 @click.argument("site")
-@with_services
-@json_option
+@with_json_services
 def keys_command(services: Services, site: str) -> None:
     """List a site's keys; SITE is its name or id."""
     now = services.common.clock()
@@ -75,8 +73,7 @@ def keys_command(services: Services, site: str) -> None:
 
 @sites_group.command("add-key")
 @click.argument("site")
-@with_services
-@json_option
+@with_json_services
 def add_key_command(services: Services, site: str) -> None:
     """Issue one more key for a site and print it, this once."""
     _print_key(issue_key(find_site(site, services).id, services.common, actor=ACTOR))
@@ -84,8 +81,7 @@ def add_key_command(services: Services, site: str) -> None:
 
 @sites_group.command("add-akismet-key")
 @click.argument("site")
-@with_services
-@json_option
+@with_json_services
 def add_akismet_key_command(services: Services, site: str) -> None:
     """Issue a key for a site's Akismet clients and print it, this once.
 
@@ -104,8 +100,7 @@ def add_akismet_key_command(services: Services, site: str) -> None:
     show_default=True,
     help="How long the old keys stay valid.",
 )
-@with_services
-@json_option
+@with_json_services
 def rotate_command(services: Services, site: str, overlap_days: float) -> None:
     """Issue a new key; the site's other keys end after the overlap."""
     found, overlap = find_site(site, services), timedelta(days=overlap_days)
@@ -121,6 +116,9 @@ def revoke_command(services: Services, key_id: str) -> None:
     click.echo(f"The key {key.hint}… is revoked.")
 
 
+_switch = partial(click.option, default=None)
+
+
 @sites_group.command("set")
 @click.argument("site")
 @click.option(
@@ -130,14 +128,12 @@ def revoke_command(services: Services, key_id: str) -> None:
 @click.option("--spam-cutoff", type=click.FloatRange(0, 1), help="Spam from this p_spam up.")
 @click.option("--promised-cutoffs", is_flag=True, help="Follow the model's promised cutoffs again.")
 @click.option("--language", "languages", multiple=True, help="A usual language; may be repeated.")
-@click.option(
+@_switch(
     "--holds-unsure/--passes-unsure",
-    default=None,
     help="What clients that know only spam and ham are told of an unsure comment.",
 )
-@click.option(
+@_switch(
     "--reports-decide/--reports-ask",
-    default=None,
     help="Whether a report counts as a decision or brings the comment before a moderator.",
 )
 @click.option(
@@ -145,39 +141,30 @@ def revoke_command(services: Services, key_id: str) -> None:
     type=click.IntRange(0, MAX_UNDO_SECONDS),
     help="How long after a moderator's ruling the site is told of it; 0 tells it at once.",
 )
-@click.option(
+@_switch(
     "--rejects-campaigns/--asks-about-campaigns",
-    default=None,
     help="Whether unsure members of a campaign that people rejected are rejected without a person.",
 )
-@click.option(
-    "--learns/--learns-not",
-    default=None,
-    help="Whether its decisions help with the next comments at once.",
-)
+@_switch("--learns/--learns-not", help="Whether its decisions help with the next comments at once.")
 @click.option(
     "--forget-taught",
     is_flag=True,
     help="Forget what its decisions taught so far; the decisions themselves stay.",
 )
-@click.option(
-    "--public-feed/--no-public-feed",
-    default=None,
-    help="Whether anybody may read what it shows under a post.",
+@_switch(
+    "--public-feed/--no-public-feed", help="Whether anybody may read what it shows under a post."
 )
-@click.option(
+@_switch(
     "--explains-spam/--no-explains-spam",
-    "explains_spam",
-    default=None,
     help="Whether authors of spam, too, may read why it is held, and appeal.",
 )
 @click.option(
     "--blog", help="Its front page: only its pages may send forms, only it gets Akismet callbacks."
 )
-@with_services
-@json_option
+@with_json_services
 def set_command(
     services: Services,
+    /,
     site: str,
     *,
     promised_cutoffs: bool,

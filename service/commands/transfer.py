@@ -6,8 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -15,13 +14,12 @@ import click
 
 from service.commands.builds import BUILDS, as_data_file
 from service.commands.input_files import Broken, InputFile
-from service.commands.opening import ByValue, find_site, with_services
-from service.commands.output import columns, json_option, print_rows
+from service.commands.opening import ByValue, find_site, with_json_services, with_services
+from service.commands.output import columns, plain, print_rows
 from service.commands.progress import Progress
 from service.commands.sources.disqus import read_disqus
 from service.commands.sources.imported import Entry, Imported, LeftOut
 from service.commands.sources.isso import read_isso
-from service.commands.sources.place import Place
 from service.commands.sources.remark42 import read_remark42
 from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
@@ -82,105 +80,89 @@ class Counts:
     is_flag=True,
     help="Take what FILE says was approved or called spam for moderators' decisions.",
 )
-@click.option("--restart", is_flag=True, help="Begin anew where an earlier run was interrupted.")
-@with_services
-@json_option
+@click.option("--restart", is_flag=True, hidden=True, expose_value=False)  # scripts pass it
+@with_json_services
 def import_command(
-    services: Services,
-    file: str,
-    kind: str,
-    site_name: str,
-    *,
-    with_decisions: bool,
-    restart: bool,
+    services: Services, file: str, kind: str, site_name: str, *, with_decisions: bool
 ) -> None:
     """Import the comments in FILE and have them judged, after whatever else waits.
 
-    An interrupted import goes on where it stopped when the same command is given again; comments
-    that are known already are not judged twice. An entry that cannot be read is reported and left
-    out; the command then ends with 1. Of a text over 64 KiB beginning and end are kept; whatever
-    of an entry cannot be kept is told.
+    After an interruption give the same command again: comments that are known already are not
+    judged twice. An entry that cannot be read is reported and left out; the command then ends with
+    1. Of a text over 64 KiB beginning and end are kept; whatever cannot be kept is told.
     """
     site = find_site(site_name, services)
     with (
         InputFile(file) as opened,
         Progress("Importing", unit="comments read", total_bytes=opened.size) as progress,
     ):
-        importing = _Importing(services, site, with_decisions=with_decisions)
-        place = Place(opened, site.id, with_decisions=with_decisions)
-        counts = importing.run(
-            _READERS[kind](opened),
-            place,
-            skip=0 if restart else place.done(),
-            show=lambda entries: progress.show(entries, bytes_read=opened.bytes_read),
-        )
+        importing, done = _Importing(services, site, with_decisions), 0
+        try:
+            for batch in _batches(_READERS[kind](opened)):
+                importing.take(batch)
+                done += len(batch)
+                progress.show(done, bytes_read=opened.bytes_read)
+        except InvalidInputError:
+            if done:
+                click.echo(f"The {done:,} entries before the fault are kept.", err=True)
+            raise
+    counts = importing.counts
     print_rows([asdict(counts)])
     if counts.broken or counts.conflicts:
         raise click.exceptions.Exit(1)
 
 
+def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
+    """Yield the entries in batches; those before a fault come before the fault is raised."""
+    batch: list[Entry] = []
+    try:
+        for entry in entries:
+            batch.append(entry)
+            if len(batch) == _BATCH:
+                yield batch
+                batch = []
+    except InvalidInputError:
+        yield batch
+        raise
+    yield batch
+
+
+@dataclass(frozen=True, slots=True)
 class _Importing:
     """One import into one site."""
 
-    def __init__(self, services: Services, site: Site, *, with_decisions: bool) -> None:
-        self._services = services
-        self._site = site
-        self._with_decisions = with_decisions
-        self._counts = Counts()
+    services: Services
+    site: Site
+    with_decisions: bool
+    counts: Counts = field(default_factory=Counts)
 
-    def run(
-        self, entries: Iterator[Entry], place: Place, *, skip: int, show: Callable[[int], None]
-    ) -> Counts:
-        """Import what comes after the first `skip` entries, a batch at a time."""
-        if skip:
-            click.echo(f"Going on after {skip:,} entries of an interrupted import.", err=True)
-        done = sum(1 for _ in islice(entries, skip))
-        refusal: InvalidInputError | None = None
-        while refusal is None:
-            batch: list[Entry] = []
-            try:
-                batch.extend(islice(entries, _BATCH))
-            except InvalidInputError as error:
-                refusal = error
-            if not batch:
-                break
-            self._take(batch)
-            done += len(batch)
-            place.remember(done)
-            show(done)
-        if refusal is not None:
-            if done:
-                click.echo(f"The {done:,} entries before the fault are kept.", err=True)
-            raise refusal
-        place.forget()
-        return self._counts
-
-    def _take(self, batch: list[Entry]) -> None:
+    def take(self, batch: list[Entry]) -> None:
+        """Import some entries, and report those that cannot be."""
         read: list[tuple[NewComment, Imported]] = []
         for entry in batch:
             if isinstance(entry, LeftOut):
-                self._counts.left_out += 1
+                self.counts.left_out += 1
             elif isinstance(entry, Broken):
                 self._fault(entry.number, InvalidInputError(entry.problems))
             else:
                 self._read(entry, read)
         new = [one for one, _ in read]
-        added = submit_comments(new, self._services.intake, self._services.common) if new else []
+        added = submit_comments(new, self.services.intake, self.services.common) if new else []
         rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
             if answer.outcome is AddOutcome.CONFLICT:
-                self._counts.conflicts += 1
+                self.counts.conflicts += 1
                 self._say(entry.number, "is known under its id with other content; left as it is")
                 continue
-            self._counts.new += answer.outcome is AddOutcome.NEW
-            self._counts.repeats += answer.outcome is AddOutcome.REPEAT
-            self._counts.left_out += answer.outcome is AddOutcome.DELETED
-            if self._with_decisions and entry.ruling is not None:
+            self.counts.new += answer.outcome is AddOutcome.NEW
+            self.counts.repeats += answer.outcome is AddOutcome.REPEAT
+            self.counts.left_out += answer.outcome is AddOutcome.DELETED
+            if self.with_decisions and entry.ruling is not None:
                 # Of two entries under one id the first is kept, and its ruling with it.
                 rulings.setdefault(answer.comment_id, entry.ruling)
         if rulings:
-            self._counts.decisions += take_over_rulings(
-                rulings, self._services, site_id=self._site.id, decided_by=IMPORT
+            self.counts.decisions += take_over_rulings(
+                rulings, self.services, site_id=self.site.id, decided_by=IMPORT
             )
 
     def _read(self, entry: Imported, read: list[tuple[NewComment, Imported]]) -> None:
@@ -189,34 +171,34 @@ class _Importing:
         except (InvalidInputError, EdgeError) as refusal:
             self._fault(entry.number, refusal)
             return
-        new = new_comment(given, self._site, self._services, lane=Lane.BULK, key=None)
+        new = new_comment(given, self.site, self.services, lane=Lane.BULK, key=None)
         read.append((new, entry))
         if entry.cut:
-            self._counts.cut += 1
-            if self._counts.cut <= _MAX_FAULTS_SHOWN:
+            self.counts.cut += 1
+            if self.counts.cut <= _MAX_FAULTS_SHOWN:
                 what = f"imported, but not all of it can be kept: {', '.join(entry.cut)}"
                 click.echo(f"Entry {entry.number}: {what}.", err=True)
 
     def _fault(self, number: int, refusal: InvalidInputError | EdgeError) -> None:
-        self._counts.broken += 1
+        self.counts.broken += 1
         for problem in refusal.problems:
             self._say(number, f"{problem.field} {problem.problem}; {problem.remedy}")
 
     def _say(self, number: int, what: str) -> None:
-        if self._counts.broken + self._counts.conflicts <= _MAX_FAULTS_SHOWN:
+        if self.counts.broken + self.counts.conflicts <= _MAX_FAULTS_SHOWN:
             click.echo(f"Entry {number}: {what}.", err=True)
 
 
 def _json_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
     for row in rows:
-        yield json.dumps(row, ensure_ascii=False) + "\n"
+        yield json.dumps(row, ensure_ascii=False, default=plain) + "\n"
 
 
 def _json_array(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
     """Yield one array, which those read that know no JSON lines."""
     opening = "["
     for row in rows:
-        yield f"{opening}\n{json.dumps(row, ensure_ascii=False)}"
+        yield f"{opening}\n{json.dumps(row, ensure_ascii=False, default=plain)}"
         opening = ","
     yield "[]\n" if opening == "[" else "\n]\n"
 
@@ -227,7 +209,7 @@ def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
     for number, row in enumerate(rows):
         if number == 0:
             writer.writerow(row)
-        writer.writerow([as_text_cell(v) if isinstance(v, str) else v for v in row.values()])
+        writer.writerow([as_text_cell(plain(value)) for value in row.values()])
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
@@ -331,31 +313,23 @@ def _all_cases(site: Site, review: ReviewPorts) -> Iterator[Case]:
 def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
     comment, verdict, decision = case.comment, case.verdict, case.decision
     platform, platform_id = platform_of(comment.site_comment_id)
-    row: dict[str, object] = {
+    row = {
         **columns(comment, "id", "site_comment_id"),
         "platform": platform,
         "platform_id": platform_id,
-        "received_at": _seconds(comment.received_at),
+        **columns(comment, "received_at"),
         **columns(case, "state", "action"),
-        "outcome": verdict.outcome if verdict else None,
-        "p_spam": round(verdict.p_spam, 6) if verdict else None,
-        "degraded": verdict.degraded if verdict else None,
-        "model_version": verdict.model_version if verdict else None,
-        "ruling": decision.ruling if decision else None,
-        "decided_by": decision.decided_by if decision else None,
-        "decided_at": _seconds(decision.decided_at) if decision else None,
+        **columns(verdict, "outcome", "p_spam", "degraded", "model_version"),
+        **columns(decision, "ruling", "decided_by", "decided_at"),
     }
+    if verdict:
+        row["p_spam"] = round(verdict.p_spam, 6)
     if with_text:
         row |= {
             "text": comment.text,
             "author_name": comment.author.name,
             "author_url": comment.author.url,
             "post_url": comment.post.url,
-            "written_at": _seconds(comment.written_at) if comment.written_at else None,
-            "reply_to": comment.reply_to,
+            **columns(comment, "written_at", "reply_to"),
         }
     return row
-
-
-def _seconds(moment: datetime) -> str:
-    return moment.isoformat(timespec="seconds")

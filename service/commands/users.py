@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import click
 
-from service.commands.opening import ACTOR, ByValue, find_site, with_services
-from service.commands.output import columns, json_option, print_rows
+from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
+from service.commands.output import columns, print_rows
 from service.domain.comment import SiteId
 from service.domain.user import Role, User
 from service.moderation.admin.accounts import end_user, restore_user, set_access
@@ -33,8 +33,7 @@ def users_group() -> None:
 @click.argument("name")
 @_role_option
 @_site_option
-@with_services
-@json_option
+@with_json_services
 def add_command(services: Services, name: str, role: Role | None, sites: tuple[str, ...]) -> None:
     """Add a moderator and print a one-time password, which is shown this once.
 
@@ -92,8 +91,7 @@ def set_command(
 
 @users_group.command("reset")
 @click.argument("name")
-@with_services
-@json_option
+@with_json_services
 def reset_command(services: Services, name: str) -> None:
     """Give a moderator a new one-time password and end their sessions.
 
@@ -115,8 +113,7 @@ def end_command(services: Services, name: str) -> None:
 
 @users_group.command("restore")
 @click.argument("name")
-@with_services
-@json_option
+@with_json_services
 def restore_command(services: Services, name: str) -> None:
     """Let an ended account back in, and print a one-time password, this once."""
     user = find_user(name, services.accounts)
@@ -125,8 +122,7 @@ def restore_command(services: Services, name: str) -> None:
 
 
 @users_group.command("list")
-@with_services
-@json_option
+@with_json_services
 def list_command(services: Services) -> None:
     """List the accounts, those that have ended too."""
     rows = [_row(user, services) for user in services.accounts.users.all()]

@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from service.cli import cli
+from service.cli import cli, main
 from service.start_error import ExitCode, StartError
 from service.wiring import open_services
 
@@ -44,12 +44,21 @@ def test_no_installation_is_begun_where_somebody_happens_to_stand(elsewhere, wor
     assert list(elsewhere.iterdir()) == []
 
 
-@pytest.mark.parametrize("word", ["migrate", "restart", "first-run"])
-def test_what_needs_an_installation_names_the_folder_and_makes_none(elsewhere, word):
-    done = CliRunner().invoke(cli, [word])
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        ("migrate", ExitCode.DATA_FOLDER),
+        ("audit", ExitCode.DATA_FOLDER),
+        ("restart", ExitCode.FAILED),
+        ("first-run", ExitCode.FAILED),
+    ],
+)
+def test_what_needs_an_installation_names_the_folder_and_makes_none(elsewhere, word, code, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([word])
 
-    assert done.exit_code != 0
-    assert str(elsewhere / "var") in done.stderr
+    assert ended.value.code == code
+    assert str(elsewhere / "var") in capsys.readouterr().err
     assert list(elsewhere.iterdir()) == []
 
 

@@ -9,10 +9,9 @@ import stat
 import pytest
 from click.testing import CliRunner
 
-from service.cli import cli
+from service.cli import cli, main
 from service.domain.comment import Lane
 from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError
 from service.moderation.admin.sites import add_site
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
@@ -63,11 +62,22 @@ def test_a_name_in_gz_is_gzipped_and_one_site_alone_can_be_asked_for(folder):
     assert len(read_decisions(out)) == 1
 
 
-def test_everything_wrong_is_said_at_once_and_nothing_is_written(folder):
-    out = folder / "nowhere" / "decisions.jsonl"
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--since", "soon"], "'--since': is no date; write 2026-11-21"),
+        (["--since", "2026-02-01", "--until", "2026-01-01T00:00+01:00"], "is not after --since"),
+        (["--site", "Nobody"], "there is no site 'Nobody'"),
+        (["--out", "nowhere/decisions.jsonl"], "No such file or directory"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(folder, capsys, words, said):
+    out = folder / "decisions.jsonl"
+    home = ["--data-dir", str(folder / "data")]
 
-    with pytest.raises(InvalidInputError) as refused:
-        export(folder, "--out", str(out), "--site", "Nobody", "--since", "soon", "--until", "?")
+    with pytest.raises(SystemExit) as ended:
+        main(["decisions", "export", "--out", str(out), *home, *words])
 
-    assert [one.field for one in refused.value.problems] == ["site", "since", "until", "out"]
+    assert ended.value.code
+    assert said in capsys.readouterr().err
     assert not out.exists()

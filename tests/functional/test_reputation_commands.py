@@ -60,7 +60,7 @@ def test_an_old_list_is_expired_and_a_refused_file_leaves_the_earlier_list(run, 
 
 
 def test_everything_wrong_with_the_options_is_named_at_once(run):
-    words = ("--name", "../x", "--kind", "networks", "--date", "soon", "--source", "\x1b[2J")
+    words = ("--name", "../x", "--kind", "networks", "--date", "2999-01-01", "--source", "\x1b[2J")
 
     with pytest.raises(InvalidInputError) as caught:
         run("reputation", "import", "-", *words, typed=b"192.0.2.1\n")

@@ -12,13 +12,13 @@ import sqlalchemy as sa
 from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from click.testing import CliRunner
 
-from service.cli import cli
+from service.cli import main
 from service.domain.case import CaseFilter, Order
 from service.domain.decision import Ruling
 from service.domain.site import Site
 from service.domain.verdict import Outcome
+from service.start_error import ExitCode
 from service.stores import migrations
 from service.stores.migrations import (
     MigrationBlockedError,
@@ -328,20 +328,22 @@ def test_nobody_goes_back_over_a_step_that_dropped_tables(engine):
     assert schema_state(engine) is SchemaState.UP_TO_DATE
 
 
-def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatch):
+def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("SLOPSIEVE_DATABASE_URL", raising=False)
-    home = ["--data-dir", str(tmp_path)]
-    run = CliRunner()
-    assert run.invoke(cli, ["migrate", *home]).exit_code == 0
 
-    refused = run.invoke(cli, ["migrate", *home, "--to", "m0025"])
-    done = run.invoke(cli, ["migrate", *home, "--to", "m0025", "--lose-data"])
-    unknown = run.invoke(cli, ["migrate", *home, "--to", "m0999"])
+    def run(*words):
+        with pytest.raises(SystemExit) as ended:
+            main(["migrate", "--data-dir", str(tmp_path), *words])
+        return (ended.value.code, *capsys.readouterr())
 
-    assert refused.exit_code != 0
-    assert "m0026: the decided text" in refused.stderr
-    assert "m0025" not in refused.stderr
-    assert done.exit_code == 0
-    assert "It is at m0025." in done.output
-    assert unknown.exit_code != 0
-    assert "no revision 'm0999'" in unknown.stderr
+    assert run()[0] == 0
+
+    refused, _, why = run("--to", "m0025")
+    done, said, _ = run("--to", "m0025", "--lose-data")
+    unknown, _, which = run("--to", "m0999")
+
+    assert (refused, done, unknown) == (ExitCode.DATABASE, 0, ExitCode.DATABASE)
+    assert "m0026: the decided text" in why
+    assert "m0025" not in why
+    assert "It is at m0025." in said
+    assert "no revision 'm0999'" in which

@@ -14,7 +14,7 @@ from service.commands.sources.imported import (
     read_written_at,
     unescape_link,
 )
-from service.commands.sources.xml_stream import Element, read_elements
+from service.commands.sources.xml_stream import read_elements
 from service.domain.decision import Ruling
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
@@ -25,11 +25,14 @@ _NAME = "disqus"
 
 def read_disqus(file: InputFile) -> Iterator[Entry]:
     """Yield the posts in the order of the file. Raises `InvalidInputError`."""
-    with closing(_Threads()) as threads:
+    # A forum has as many threads as it likes, so they lie on disk: an empty name is a database in a
+    # temporary file, which goes when it is closed.
+    with closing(sqlite3.connect("")) as threads:
+        threads.execute("CREATE TABLE threads (id TEXT PRIMARY KEY, link TEXT, title TEXT)")
         yield from _read(file, threads)
 
 
-def _read(file: InputFile, threads: _Threads) -> Iterator[Entry]:
+def _read(file: InputFile, threads: sqlite3.Connection) -> Iterator[Entry]:
     number = 0
     outer: dict[str, str] | None = None
     outer_name = ""
@@ -38,29 +41,28 @@ def _read(file: InputFile, threads: _Threads) -> Iterator[Entry]:
             if element.begins and element.local in ("thread", "post"):
                 outer, outer_name = {"id": element.attributes.get(_ID, "")}, element.name
         elif element.begins:
-            _note_reference(element, outer)
+            if element.local in ("thread", "parent") and _ID in element.attributes:
+                outer[f"{element.local} id"] = element.attributes[_ID]
         elif element.name == outer_name:
             if element.local == "post":
                 number += 1
                 yield _read_post(number, outer, threads)
             else:
-                threads.keep(outer["id"], outer.get("link"), outer.get("title"))
+                row = (outer["id"], outer.get("link"), outer.get("title"))
+                threads.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?)", row)
             outer = None
         elif element.local != "id":
             outer.setdefault(element.local, element.text)
 
 
-def _note_reference(element: Element, outer: dict[str, str]) -> None:
-    if element.local in ("thread", "parent") and _ID in element.attributes:
-        outer[f"{element.local} id"] = element.attributes[_ID]
-
-
-def _read_post(number: int, post: Mapping[str, str], threads: _Threads) -> Entry:
+def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection) -> Entry:
     is_spam = post.get("isSpam") == "true"
     text = html_to_text(post.get("message", ""))
     if not text or (post.get("isDeleted") == "true" and not is_spam):
         return LeftOut(number=number)
-    link, title = threads.find(post.get("thread id", ""))
+    query = "SELECT link, title FROM threads WHERE id = ?"
+    found = threads.execute(query, (post.get("thread id", ""),)).fetchone()
+    link, title = found or (None, None)
     parent = post.get("parent id")
     return import_flat(
         number,
@@ -77,27 +79,3 @@ def _read_post(number: int, post: Mapping[str, str], threads: _Threads) -> Entry
         },
         Ruling.REJECT if is_spam else Ruling.APPROVE,
     )
-
-
-class _Threads:
-    """Address and title of every thread, on disk: a forum has as many as it likes."""
-
-    def __init__(self) -> None:
-        # An empty name is a database in a temporary file, which goes when it is closed.
-        self._database = sqlite3.connect("")
-        self._database.execute("CREATE TABLE threads (id TEXT PRIMARY KEY, link TEXT, title TEXT)")
-
-    def keep(self, thread_id: str, link: str | None, title: str | None) -> None:
-        """Remember one thread."""
-        row = (thread_id, link, title)
-        self._database.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?)", row)
-
-    def find(self, thread_id: str) -> tuple[str | None, str | None]:
-        """Return a thread's address and title, None for what is not known."""
-        query = "SELECT link, title FROM threads WHERE id = ?"
-        row = self._database.execute(query, (thread_id,)).fetchone()
-        return (row[0], row[1]) if row else (None, None)
-
-    def close(self) -> None:
-        """Forget everything."""
-        self._database.close()

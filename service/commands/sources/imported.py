@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -41,8 +41,10 @@ class LeftOut:
 
 
 Entry = Imported | LeftOut | Broken
-_AS_THEY_ARE = ("site_comment_id", "language", "reply_to", "user_agent")
 _GROUPS = ("post", "author")
+# An excerpt is a part of its post at any rate; of an address, which has several spellings, only
+# the absence counts.
+_MAY_DIFFER = ("post_excerpt", "address")
 _ESCAPED_AMPERSAND = re.compile(r"&(?:amp|#0{0,8}38|#[xX]0{0,8}26);")
 
 
@@ -68,57 +70,48 @@ def _mail_date(date: str) -> datetime | None:
         return None
 
 
+def _beginning(length: int) -> Callable[[object], object]:
+    return lambda given: given[:length] if isinstance(given, str) else None
+
+
+def _whole(given: object) -> object:
+    """Return an address that is short enough: the beginning of one is another address."""
+    return given if isinstance(given, str) and len(given) <= MAX_URL_CHARS else None
+
+
+_KEPT: Mapping[str, Callable[[object], object]] = {
+    "text": lambda given: cut_text(given) if isinstance(given, str) else given,
+    "written_at": lambda given: None if isinstance(given, str) else given,
+    "address": lambda given: valid_address(str(given)),
+    "post_url": _whole,
+    "post_title": _beginning(MAX_TITLE_CHARS),
+    "post_excerpt": _beginning(MAX_EXCERPT_CHARS),
+    "author_name": _beginning(MAX_NAME_CHARS),
+    "author_url": _whole,
+    "author_email": lambda given: valid_email(str(given)),
+}
+"""What of a field is kept, None for nothing; other fields are kept as they are."""
+
+
 def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None) -> Imported:
     """Return a comment of single fields; empty ones are left out.
 
     For exports of other systems, which nobody can correct: what is too long is cut, an address,
     an e-mail or a date that is none is left out, and the comment says of which fields.
     """
-    there = {name: value for name, value in given.items() if value not in (None, "")}
-    text = there.get("text")
-    kept: dict[str, object | None] = {
-        **{name: there.get(name) for name in _AS_THEY_ARE},
-        "written_at": None if isinstance(there.get("written_at"), str) else there.get("written_at"),
-        "text": cut_text(text) if isinstance(text, str) else text,
-        "address": valid_address(str(there.get("address", ""))),
-        "post_url": _whole(there.get("post_url")),
-        "post_title": _beginning(there.get("post_title"), MAX_TITLE_CHARS),
-        "post_excerpt": _beginning(there.get("post_excerpt"), MAX_EXCERPT_CHARS),
-        "author_name": _beginning(there.get("author_name"), MAX_NAME_CHARS),
-        "author_url": _whole(there.get("author_url")),
-        "author_email": valid_email(str(there.get("author_email", ""))),
-    }
-    document: dict[str, object] = {"text": kept.pop("text")}
-    for name, value in kept.items():
-        group, _, own = name.partition("_")
-        if value is None:
+    document: dict[str, object] = {}
+    groups: dict[str, dict[str, object]] = {name: {} for name in _GROUPS}
+    cut = []
+    for name, value in given.items():
+        if value in (None, ""):
             continue
-        if group in _GROUPS:
-            within = document.setdefault(group, {})
-            assert isinstance(within, dict)  # noqa: S101  # made in the line above
-            within[own] = value
-        else:
-            document[name] = value
-    return Imported(
-        number=number, document=document, ruling=ruling, cut=_cut(there, document, kept)
-    )
-
-
-def _cut(
-    there: Mapping[str, object], document: Mapping[str, object], kept: Mapping[str, object | None]
-) -> tuple[str, ...]:
-    """Return what is not kept as it was given; an excerpt is a part of its post at any rate."""
-    now = {**kept, "text": document["text"], "post_excerpt": there.get("post_excerpt")}
-    # An address has several spellings, so only its absence counts.
-    now |= {"address": there.get("address")} if now["address"] else {}
-    return tuple(name for name, value in there.items() if name in now and now[name] != value)
-
-
-def _beginning(given: object, length: int) -> str | None:
-    """Return the beginning of a string, None for anything else."""
-    return given[:length] if isinstance(given, str) else None
-
-
-def _whole(given: object) -> str | None:
-    """Return an address that is short enough: the beginning of one is another address."""
-    return given if isinstance(given, str) and len(given) <= MAX_URL_CHARS else None
+        kept = _KEPT[name](value) if name in _KEPT else value
+        if (name not in _MAY_DIFFER and kept != value) or (name == "address" and kept is None):
+            cut.append(name)
+        group, _, own = name.partition("_")
+        if kept is not None and group in _GROUPS:
+            groups[group][own] = kept
+        elif kept is not None:
+            document[name] = kept
+    document |= {name: fields for name, fields in groups.items() if fields}
+    return Imported(number=number, document=document, ruling=ruling, cut=tuple(cut))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from html import unescape
 from html.entities import html5
 
 # How much of the beginning tells the encoding.
@@ -73,9 +74,23 @@ class Repair:
         end = len(text) if is_last else self._complete(text)
         while at < end:
             if self._closing:
-                at = self._copy_section(text, at, end, repaired)
-            else:
-                at = self._repair_markup(text, at, end, repaired)
+                closes = text.find(self._closing, at)
+                is_closed = 0 <= closes < end
+                stop = closes + len(self._closing) if is_closed else end
+                repaired.append(text[at:stop])
+                self._closing = "" if is_closed else self._closing
+                at = stop
+                continue
+            found = _TO_REPAIR.search(text, at)
+            if found is None or found.start() >= end:
+                repaired.append(text[at:end])
+                at = end
+                continue
+            repaired.append(text[at : found.start()])
+            at = found.end()
+            if opens := found["opens"]:
+                self._closing = _CLOSING[opens]
+            repaired.append(opens or _escaped(found[0], found["reference"]))
         self._held = text[at:]
         return "".join(repaired)
 
@@ -85,57 +100,16 @@ class Repair:
         starts = [at for at in (text.find(sign, tail) for sign in "<&]-?") if at >= 0]
         return min(starts, default=len(text))
 
-    def _copy_section(self, text: str, at: int, end: int, repaired: list[str]) -> int:
-        closes = text.find(self._closing, at)
-        if closes < 0 or closes >= end:
-            repaired.append(text[at:end])
-            return end
-        closes += len(self._closing)
-        repaired.append(text[at:closes])
-        self._closing = ""
-        return closes
-
-    def _repair_markup(self, text: str, at: int, end: int, repaired: list[str]) -> int:
-        for found in _TO_REPAIR.finditer(text, at):
-            if found.start() >= end:
-                break
-            repaired.append(text[at : found.start()])
-            at = found.end()
-            if opens := found["opens"]:
-                repaired.append(opens)
-                self._closing = _CLOSING[opens]
-                return at
-            repaired.append(_escaped(found[0], found["reference"]))
-        if at < end:
-            repaired.append(text[at:end])
-        return max(at, end)
-
 
 def _escaped(written: str, reference: str | None) -> str:
     if written == "]]>":
         return "]]&gt;"
     if written == "<":
         return "&lt;"
-    if reference is None:
-        return "&amp;"
     if reference in _NAMED:
         return written
-    if reference.startswith("#"):
-        return _character(reference)
-    characters = html5.get(f"{reference};")
-    if characters is None:
+    if reference is None or not (reference.startswith("#") or f"{reference};" in html5):
         return f"&amp;{written[1:]}"
+    # U+FFFD is what HTML makes of a number that is no character.
+    characters = _NOT_XML.sub("", unescape(written)).replace("\ufffd", "")
     return "".join(f"&#{ord(character)};" for character in characters)
-
-
-def _character(reference: str) -> str:
-    """Return a numeric reference that XML allows, nothing for another, its text for no number."""
-    is_hex = reference[1:2] in ("x", "X")
-    digits = reference[2:] if is_hex else reference[1:]
-    try:
-        code = int(digits, 16 if is_hex else 10)
-    except ValueError:
-        return f"&amp;{reference};"
-    if code > 0x10FFFF or _NOT_XML.fullmatch(chr(code)):
-        return ""
-    return f"&#{code};"

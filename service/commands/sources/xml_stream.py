@@ -51,34 +51,27 @@ class _Collector:
 
     def __init__(self) -> None:
         self.waiting: list[Element] = []
-        self._text: list[str] = []
-        self._chars = 0
+        self._text = ""
         self._depth = 0
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             raise _refusal("is nested too deep", "check that it is the export file itself")
-        self._forget()
+        self._text = ""
         self.waiting.append(Element(name=name, begins=True, attributes=attributes))
 
     def end(self, name: str) -> None:
         self._depth -= 1
-        text = "".join(self._text)
-        self._forget()
-        self.waiting.append(Element(name=name, begins=False, attributes={}, text=text))
+        self.waiting.append(Element(name=name, begins=False, attributes={}, text=self._text))
+        self._text = ""
 
     def take_text(self, text: str) -> None:
-        if self._chars < _MAX_CHARS:
-            self._text.append(text[: _MAX_CHARS - self._chars])
-            self._chars += len(text)
+        if len(self._text) < _MAX_CHARS:
+            self._text += text[: _MAX_CHARS - len(self._text)]
 
     def refuse_doctype(self, *_: object) -> None:
         raise _refusal("declares a document type", "check that it is the export file itself")
-
-    def _forget(self) -> None:
-        self._text.clear()
-        self._chars = 0
 
 
 def read_elements(stream: IO[bytes]) -> Iterator[Element]:
@@ -91,7 +84,7 @@ def read_elements(stream: IO[bytes]) -> Iterator[Element]:
     """
     collector = _Collector()
     parser = expat.ParserCreate(encoding="utf-8", namespace_separator=" ")
-    parser.buffer_text = True
+    parser.buffer_text, parser.buffer_size = True, _CHUNK_BYTES
     parser.StartElementHandler = collector.begin
     parser.EndElementHandler = collector.end
     parser.CharacterDataHandler = collector.take_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -51,24 +51,22 @@ def replay(
     decides_all: bool,
     audit_share: float,
     salt: int,
-    show: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Played]:
     """Yield every comment in order of time, as the service would have judged it then.
 
     The site's owner decides what was left unsure and the audit sample, or with `decides_all`
     everything, as the labels say, before the next comment comes. Senders are unknown, so histories
     are empty, as for `score`. `salt` keys the features: with an installation's own, the figures are
-    its own to the last digit. `show` is told how many were played. Raises `ModelUnavailableError`.
+    its own to the last digit. Raises `ModelUnavailableError`.
     """
     ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
-    judged = _judge(ordered, model)
-    played_by_now = play(
-        judged, model.cutoffs, decides_all=decides_all, audit_share=audit_share, salt=salt
+    return play(
+        _judge(ordered, model),
+        model.cutoffs,
+        decides_all=decides_all,
+        audit_share=audit_share,
+        salt=salt,
     )
-    for count, played in enumerate(played_by_now, 1):
-        yield played
-        if count % _BATCH == 0 or count == len(ordered):
-            show(count)
 
 
 def _judge(ordered: Sequence[Archived], model: JudgingModel) -> Iterator[tuple[Archived, Verdict]]:

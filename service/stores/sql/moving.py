@@ -26,8 +26,8 @@ _ITS_OWN = frozenset(
     {"claims", "grouping_lease", "retraining_lease", "search_docs", "search_due", "write_probe"}
 )
 
-Told = Callable[[str, int, int], None]
-"""Is told a table's name, how many of its rows are done, and how many there are."""
+Told = Callable[[int], None]
+"""Is told how many more rows are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,13 +104,11 @@ def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compare
 def _move_table(
     source: sa.Connection, target: sa.Engine, table: sa.Table, told: Told, portion: int
 ) -> None:
-    total = _count(source, table)
     with reading(target) as connection:
-        done, after = _count(connection, table), _last_key(connection, table)
+        after = _last_key(connection, table)
     for rows in _portions(source, table, after=after, portion=portion):
         write(target, partial(insert_rows, table=table, rows=rows))
-        done += len(rows)
-        told(table.name, done, total)
+        told(len(rows))
 
 
 def _count_on(connection: sa.Connection) -> None:
@@ -139,12 +137,12 @@ def _let_be_found(connection: sa.Connection) -> None:
 
 
 def _sum(connection: sa.Connection, table: sa.Table, told: Told) -> TableSum:
-    digest, rows, total = hashlib.sha256(), 0, _count(connection, table)
+    digest, rows = hashlib.sha256(), 0
     for some in _portions(connection, table, after=None):
         for row in some:
             digest.update(json.dumps(list(row.values()), sort_keys=True, default=_plain).encode())
         rows += len(some)
-        told(table.name, rows, total)
+        told(len(some))
     return TableSum(rows=rows, sha256=digest.hexdigest())
 
 
