@@ -10,12 +10,21 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning.remember import remember_open
-from service.moderation.review.bulk_decisions import PORTION, decide_together, undo_bulk_decision
+from service.moderation.review import bulk_decisions
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment
 from tests.fakes import Overridden, make_services, make_site, submit_to, with_ports
 
 OTHER_SITE = SiteId("site-2")
+PORTION = 5
+
+
+@pytest.fixture(autouse=True)
+def small_portions(monkeypatch):
+    """Let a portion hold five comments."""
+    monkeypatch.setattr(bulk_decisions, "PORTION", PORTION)
+    monkeypatch.setattr(bulk_decisions, "_LEARNT_AT_ONCE", PORTION)
 
 
 @pytest.fixture
@@ -57,7 +66,7 @@ def test_comments_of_several_portions_are_decided_and_logged_as_one_act(services
         PORTION + 3,
     )
     assert services.review.cases.get(ids[-1]).decision.note == "One campaign."
-    assert acts(services) == [("ada", "reject together", "253 comments")]
+    assert acts(services) == [("ada", "reject together", "8 comments")]
 
 
 def test_what_is_ruled_so_withdrawn_unknown_of_another_site_or_named_twice_is_left_out(services):
@@ -132,11 +141,11 @@ def test_a_note_longer_than_anybody_reads_is_refused_before_anything_is_decided(
 
 
 def test_histories_learn_a_portion_at_once_and_the_rest_from_upkeep(services):
-    ids = submit(services, PORTION + 40)
+    ids = submit(services, PORTION + 4)
 
     reject(ids, services)
     open_then = len(services.review.decisions.find_unremembered(limit=999))
     remember_open(services)
 
-    assert open_then == 40
+    assert open_then == 4
     assert services.review.decisions.find_unremembered(limit=999) == []

@@ -208,10 +208,11 @@ def test_the_backlog_of_one_lane_does_not_make_what_the_other_lost_wait(long):
     assert services.intake.queue.depth() == {short: 1, long: 2}
 
 
-def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost():
+def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(monkeypatch):
+    monkeypatch.setattr("service.moderation.intake.sweep._MOST_AT_ONCE", 2)
     clock = FixedClock()
     services = make_services(judges=False, clock=clock)
-    submit(services, *(make_comment() for _ in range(2_001)), lane=Lane.BULK)
+    submit(services, *(make_comment() for _ in range(3)), lane=Lane.BULK)
     clock.advance(minutes=1)
     submit(services, make_comment(id="lost"), lane=Lane.INTERACTIVE)
     services.intake.queue.take(1)
@@ -220,7 +221,7 @@ def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost():
     swept = sweep_stranded(services.intake, services.common)
 
     assert swept == 1
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 2_001}
+    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 3}
 
 
 def test_a_comment_that_was_sent_to_the_slow_lane_waits_there_and_is_not_queued_twice():

@@ -12,6 +12,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.verdict import Outcome
+from service.moderation.privacy import erase, prune
 from service.moderation.privacy.erase import erase_person, export_person, find_person
 from service.moderation.privacy.prune import prune_comments
 from service.moderation.review.decide import decide_comment
@@ -27,6 +28,13 @@ FOR_EVER = {"keep": None, "keep_spam": None, "keep_held_spam": None}
 @pytest.fixture
 def services():
     return make_services(judges=False)
+
+
+@pytest.fixture(autouse=True)
+def small_portions(monkeypatch):
+    """Let a portion hold four comments."""
+    monkeypatch.setattr(erase, "_PORTION", 4)
+    monkeypatch.setattr(prune, "_MOST_COMMENTS_AT_ONCE", 4)
 
 
 def aged(services, days: int, outcome: Outcome | None, **options) -> CommentId:
@@ -86,7 +94,7 @@ def test_held_spam_that_nobody_decided_goes(services):
 
 
 def test_portions_go_on_for_as_long_as_there_is_time(services):
-    ids = [aged(services, 31, Outcome.SPAM) for _ in range(450)]
+    ids = [aged(services, 31, Outcome.SPAM) for _ in range(9)]
     time_left = iter([True, False])
 
     first = prune_comments(
@@ -94,7 +102,7 @@ def test_portions_go_on_for_as_long_as_there_is_time(services):
     )
     rest = prune_comments(services, **FOR_EVER | {"keep_spam": MONTH}, goes_on=lambda: True)
 
-    assert (first, rest) == (400, 50)
+    assert (first, rest) == (8, 1)
     assert all(withdrawn(services, *ids))
 
 
@@ -127,20 +135,20 @@ def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(service
 
 
 def test_an_export_holds_every_comment_once_across_portions(services):
-    ids = of_mara(services, 450)
+    ids = of_mara(services, 9)
 
     records = list(export_person(find_person(services.reputation, email=MARA), services))
 
     assert [record["comment"]["id"] for record in records[:-1]] == sorted(ids)
-    assert records[-1] == {"kind": "end", "comments": 450, "cut": False}
+    assert records[-1] == {"kind": "end", "comments": 9, "cut": False}
 
 
 def test_an_interrupted_erasure_is_gone_on_with(services):
-    ids = of_mara(services, 450)
+    ids = of_mara(services, 9)
     person = find_person(services.reputation, email=MARA)
 
     def stop(done: int) -> None:
-        if done >= 200:
+        if done >= 4:
             raise StoreUnavailableError("away")
 
     with pytest.raises(StoreUnavailableError):
@@ -148,10 +156,10 @@ def test_an_interrupted_erasure_is_gone_on_with(services):
     before = sum(withdrawn(services, *ids))
     erased = erase_person(person, services, by="operator")
 
-    assert (before, erased) == (200, 250)
+    assert (before, erased) == (4, 5)
     assert all(withdrawn(services, *ids))
     details = [entry.detail for entry in services.common.audit_log.recent()]
-    assert details == ["50 comments erased", "200 comments erased", "200 comments erased"]
+    assert details == ["1 comments erased", "4 comments erased", "4 comments erased"]
 
 
 def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):

@@ -19,7 +19,6 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import SenderSecrets, make_sender
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import (
-    MAX_IN_FORCE,
     NewEntry,
     add_entry,
     preview_entry,
@@ -303,13 +302,9 @@ def test_what_is_listed_already_is_left_and_stays_after_the_undo(services):
     assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
 
 
-def test_full_lists_grow_no_further_and_the_ruling_stands(services):
-    [one] = reject_and_block(_kept(services).id, ["email"], services, by="Kim").entries
-    # One is on the list already, and there is room for one more.
-    others = range(MAX_IN_FORCE - 2)
-    services.reputation.list_entries.add(
-        [replace(one, id=f"{one.id}-{n}", keys=(f"k{n}",)) for n in others]
-    )
+def test_full_lists_grow_no_further_and_the_ruling_stands(services, monkeypatch):
+    monkeypatch.setattr("service.moderation.review.reject_and_block.MAX_IN_FORCE", 2)
+    reject_and_block(_kept(services).id, ["email"], services, by="Kim")
 
     listed = reject_and_block(_kept(services).id, ["address", "network"], services, by="Ola")
 
