@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from service.domain.comment import Comment, Lane, Sender
@@ -37,21 +35,6 @@ def rejected(services, comment: Comment) -> tuple[float, float]:
     """Return how many rejections are known of its address and of its e-mail."""
     (history,) = services.reputation.history.gather([comment], now=services.common.clock())
     return history.address.everywhere.rejected, history.email.everywhere.rejected
-
-
-def test_a_forgotten_persons_records_and_keys_are_gone_and_others_stay(services):
-    mara = keep(services, email=MARA, address="192.0.2.7")
-    other = keep(services, email="jo@example.org", address="198.51.100.9")
-
-    erased = forget_sender(
-        find_sender(services.reputation, email=MARA, address="192.0.2.7"), services, by="operator"
-    )
-
-    assert erased == 1
-    assert rejected(services, mara) == (0, 0)
-    assert rejected(services, other) == (1, 1)
-    assert services.review.cases.get(mara.id).comment == replace(mara, sender=Sender())
-    assert services.review.cases.get(other.id).comment == other
 
 
 def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):

@@ -405,24 +405,20 @@ def _in_force(services, ids):
     return [services.review.cases.get(one).decision is not None for one in ids]
 
 
-def test_undoing_a_person_s_rejection_takes_the_policy_s_back(services, memory):
+@pytest.mark.parametrize("how", ["undone", "approved"])
+def test_a_person_s_rejection_that_stands_no_more_takes_the_policy_s_back(services, memory, how):
     people, later = _policy_rejected(services, memory)
     before = _in_force(services, later)
 
-    undo_decision(people[0], services, undone_by="Mara")
+    if how == "undone":
+        undo_decision(people[0], services, undone_by="Mara")
+    else:
+        decide_comment(people[0], Ruling.APPROVE, services, decided_by="Ola")
 
     assert before == [True] * 3
     assert _in_force(services, later) == [False] * 3
     assert all(services.review.cases.get(one).needs_review for one in later)
-    assert _in_force(services, people) == [False, True, True, True, True]
-
-
-def test_ruling_the_other_way_on_a_rejected_member_takes_the_policy_s_back(services, memory):
-    people, later = _policy_rejected(services, memory)
-
-    decide_comment(people[0], Ruling.APPROVE, services, decided_by="Ola")
-
-    assert _in_force(services, later) == [False] * 3
+    assert _in_force(services, people[1:]) == [True] * 4
 
 
 def test_the_policy_s_stand_as_long_as_enough_people_s_do(services, memory):

@@ -18,7 +18,7 @@ from service.domain.form import FormToken
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.intake.sweep import sweep_stranded
-from service.moderation.judging.judge import MAX_ATTEMPTS, is_audited, judge_batch
+from service.moderation.judging.judge import is_audited, judge_batch
 from service.ports.comments import AddOutcome
 from tests.databases import fresh_stores
 from tests.factories import make_comment
@@ -133,23 +133,6 @@ def test_a_comment_tried_before_is_judged_alone():
     judge_batch([c.id for c in comments], services)
 
     assert classifier.batches == [4, 1]
-
-
-def test_a_comment_whose_judging_never_ended_goes_to_a_person_untried():
-    classifier = FixedClassifier(0.01)
-    services = make_services(classifier=classifier, judges=False)
-    comment = make_comment()
-    submit(services, comment)
-    for _ in range(MAX_ATTEMPTS):
-        services.intake.comments.count_attempt([comment.id])
-
-    stored = judge_batch([comment.id], services)
-
-    verdict = services.review.cases.get(comment.id).verdict
-    assert stored == [comment.id]
-    assert verdict.outcome is Outcome.UNSURE
-    assert "judging" in verdict.degraded_by
-    assert classifier.batches == []
 
 
 def test_a_sites_own_cutoffs_win_over_the_promised_ones():

@@ -55,42 +55,24 @@ def test_without_a_limit_everything_is_kept_for_ever(services):
     assert withdrawn(services, old) == [False]
 
 
-def test_spam_goes_before_the_rest(services):
-    spam, ham, young = (
-        aged(services, 31, Outcome.SPAM),
-        aged(services, 31, Outcome.HAM),
-        aged(services, 29, Outcome.SPAM),
+def test_each_age_takes_what_it_is_for(services):
+    ruled, held, ham, young = (
+        aged(services, days, outcome)
+        for days, outcome in (
+            (31, Outcome.SPAM),
+            (8, Outcome.SPAM),
+            (31, Outcome.HAM),
+            (6, Outcome.SPAM),
+        )
     )
     ancient = aged(services, 366, Outcome.HAM)
-
-    pruned = prune_comments(services, **FOR_EVER | {"keep": YEAR, "keep_spam": MONTH})
-
-    assert pruned == 2
-    assert withdrawn(services, spam, ham, young, ancient) == [True, False, False, True]
-
-
-def test_what_waits_for_a_person_or_a_verdict_is_never_taken(services):
-    waiting = aged(services, 9_999, Outcome.UNSURE)
-    sample = aged(services, 9_999, Outcome.SPAM, audit=True)
-    unjudged = aged(services, 9_999, None)
-
-    prune_comments(services, **FOR_EVER | {"keep": MONTH, "keep_spam": MONTH})
-
-    assert withdrawn(services, waiting, sample, unjudged) == [False, False, False]
-
-    decide_comment(waiting, Ruling.REJECT, services, decided_by="mod")
-    prune_comments(services, **FOR_EVER | {"keep": MONTH, "keep_spam": MONTH})
-
-    assert withdrawn(services, waiting, sample) == [True, False]
-
-
-def test_held_spam_that_nobody_decided_goes(services):
-    held, ruled, young = (aged(services, days, Outcome.SPAM) for days in (31, 31, 29))
     decide_comment(ruled, Ruling.REJECT, services, decided_by="mod")
 
-    pruned = prune_comments(services, **FOR_EVER | {"keep_held_spam": MONTH})
+    ages = {"keep": YEAR, "keep_spam": MONTH, "keep_held_spam": timedelta(days=7)}
+    pruned = prune_comments(services, **ages)
 
-    assert (pruned, withdrawn(services, held, ruled, young)) == (1, [True, False, False])
+    assert pruned == 3
+    assert withdrawn(services, ruled, held, ham, young, ancient) == [True, True, False, False, True]
 
 
 def test_portions_go_on_for_as_long_as_there_is_time(services):

@@ -44,17 +44,6 @@ def rulings_told(services):
     return [one["data"]["ruling"] for one in sent if one["type"] == "comment.decided"]
 
 
-def test_an_undo_within_the_time_tells_nobody_anything(services):
-    comment_id = submit(services)
-    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    services.common.clock.advance(seconds=29)
-
-    undo_decision(comment_id, services, undone_by="ada")
-
-    services.common.clock.advance(days=1)
-    assert rulings_told(services) == []
-
-
 def test_what_the_site_itself_rules_is_told_without_delay(services):
     by_api = submit(services, "Ruled on over the API.")
     submit(services, "Reported.")
