@@ -67,7 +67,7 @@ def test_migrations_are_numbered_as_they_follow():
         assert Path(one.path).name.startswith(f"{one.revision}_")
 
 
-def test_migrations_lead_to_the_tables_the_code_speaks_of(engine):
+def test_migrations_lead_to_the_tables_and_indexes_the_code_speaks_of(engine):
     migrate(engine)
 
     with engine.connect() as connection:
@@ -85,50 +85,21 @@ def test_migrations_lead_to_the_tables_the_code_speaks_of(engine):
         differences = compare_metadata(context, metadata)
     assert differences == []
 
-
-def test_partial_indexes_are_partial_in_the_database_too(engine):
-    migrate(engine)
-
-    with engine.connect() as connection:
-        found = [
-            index
-            for table in ("comments", "comment_traits", "decisions", "deliveries")
-            for index in sa.inspect(connection).get_indexes(table)
-        ]
+    # What is compared leaves out which rows an index has.
+    where = f"{engine.dialect.name}_where"
+    inspector = sa.inspect(engine)
+    found = {
+        index["name"]: where in index["dialect_options"]
+        for table in metadata.tables
+        for index in inspector.get_indexes(table)
+    }
     partial = {
-        index["name"] for index in found if any("_where" in key for key in index["dialect_options"])
+        index.name: index.dialect_options[engine.dialect.name]["where"] is not None
+        for table in metadata.tables.values()
+        for index in table.indexes
     }
-    assert partial == {
-        "ix_comments_review",
-        "ix_comments_waiting_newest",
-        "ix_comments_site_review",
-        "ix_comments_site_decided",
-        "ix_comments_undecided_spam",
-        "ix_comments_pending",
-        "ix_comments_judged_lane",
-        "ix_comments_content",
-        "ix_comments_post",
-        "ix_comments_sender_address_key",
-        "ix_comments_sender_network_key",
-        "ix_comments_sender_email_key",
-        "ix_comments_sender_name_key",
-        "ix_comments_account",
-        "ix_comments_campaign",
-        "ix_comments_campaign_waiting",
-        "ix_comment_traits_fresh",
-        "ix_comment_traits_left",
-        "ix_comments_site_p_spam",
-        "ix_comments_age",
-        "ix_decisions_unremembered",
-        "ix_decisions_stroke",
-        "ix_deliveries_decision",
-        "ix_deliveries_due",
-        "uq_deliveries_first_in_line",
-        "ix_deliveries_line",
-        "ix_deliveries_delivered",
-        "ix_deliveries_undelivered",
-        "ix_deliveries_site_undelivered",
-    }
+    assert any(partial.values())
+    assert {name: found[name] for name in partial} == partial
 
 
 def test_migrating_twice_changes_nothing_the_second_time(engine):
@@ -148,26 +119,19 @@ def test_of_several_that_migrate_at_once_one_does_it(engine):
     assert sorted(changed) == [False, False, False, True]
 
 
-def test_a_schema_newer_than_the_code_is_left_alone(engine):
+def test_a_schema_newer_than_the_code_or_from_before_the_first_release_is_left_alone(engine):
     migrate(engine)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'm9999'")
+    for revision, says, state in (
+        ("m9999", "newer version", SchemaState.AHEAD),
+        ("m0009", r"newest version 0\.1", SchemaState.TOO_OLD),
+    ):
+        with engine.begin() as connection:
+            version = sa.table("alembic_version", sa.column("version_num"))
+            connection.execute(sa.update(version).values(version_num=revision))
 
-    with pytest.raises(UnfitSchemaError, match="newer version"):
-        migrate(engine)
-
-    assert schema_state(engine) is SchemaState.AHEAD
-
-
-def test_a_schema_from_before_the_first_release_is_left_alone_too(engine):
-    migrate(engine)
-    with engine.begin() as connection:
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'm0009'")
-
-    with pytest.raises(UnfitSchemaError, match=r"newest version 0\.1"):
-        migrate(engine)
-
-    assert schema_state(engine) is SchemaState.TOO_OLD
+        with pytest.raises(UnfitSchemaError, match=says):
+            migrate(engine)
+        assert schema_state(engine) is state
 
 
 def test_comments_of_the_first_version_are_read_found_reported_and_withdrawn_by_this_one(engine):

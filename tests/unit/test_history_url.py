@@ -12,13 +12,6 @@ from service.wiring import open_history
 from tests.servers import free_port
 
 
-def test_histories_share_the_queues_valkey_by_default(valkey):
-    store = open_history(Settings(), valkey.url)
-
-    store.ping()
-    store.close()
-
-
 @pytest.mark.parametrize("url", ["nonsense", "http://h/0", "+cluster://h", "redis+cluster://"])
 def test_another_url_is_refused_by_name_and_not_repeated(url):
     with pytest.raises(StartError, match="HISTORY_URL cannot be used") as refused:

@@ -57,21 +57,6 @@ def test_a_reduced_name_stays_as_it_is(typed):
     assert once is None or normal_name(once) == once
 
 
-def test_during_a_rotation_the_older_keys_come_along():
-    sender = make_sender(
-        address="2001:db8::7", email="a@b.example", name="Mara", secret=NEW, secret_before=OLD
-    )
-
-    older = make_sender(address="2001:db8::7", email="a@b.example", name="Mara", secret=OLD)
-    assert sender.before_rotation is not None
-    assert sender.before_rotation.address_key == older.address_key != sender.address_key
-    assert sender.before_rotation.network_key == older.network_key
-    assert sender.before_rotation.wide_network_key == older.wide_network_key
-    assert sender.before_rotation.email_key == older.email_key
-    assert sender.before_rotation.name_key == older.name_key
-    assert sender.before_rotation.before_rotation is None
-
-
 @pytest.mark.parametrize(
     ("address", "client"),
     [

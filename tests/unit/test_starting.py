@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 
 import pytest
 
 from service.data_folder import DataFolder
-from service.settings import ENV_PREFIX, load_settings
+from service.processes import app, background, starting, worker
+from service.settings import load_settings
 from service.start_error import ExitCode
 from service.wiring import open_engine
 
-each_process = pytest.mark.parametrize(
-    "module",
-    [
-        "service.processes.app",
-        "service.processes.worker",
-        "service.processes.background",
-    ],
-)
 
+@pytest.mark.parametrize("process", [app, worker, background])
+def test_a_process_with_a_wrong_setting_names_it_and_ends(process, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["process"])
+    monkeypatch.setattr(starting, "configure_logging", lambda *_, **__: None)
+    monkeypatch.setenv("SLOPSIEVE_BATCH_SIZE", "0")
 
-def run(module, *arguments, **settings):
-    names = {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in settings.items()}
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        env={**os.environ, **names},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    with pytest.raises(SystemExit) as ended:
+        process.main()
 
-
-@each_process
-def test_a_process_with_a_wrong_setting_names_it_and_ends(module, tmp_path):
-    ended = run(module, data_dir=tmp_path, batch_size=0)
-
-    assert ended.returncode == ExitCode.SETTINGS
-    assert ended.stderr.splitlines() == [
+    assert ended.value.code == ExitCode.SETTINGS
+    assert capsys.readouterr().err.splitlines() == [
         "SLOPSIEVE_BATCH_SIZE: Input should be greater than or equal to 1"
     ]
 

@@ -19,18 +19,6 @@ def projection() -> Projection:
     )
 
 
-def pooled(seed: int) -> list[float]:
-    return np.random.default_rng(seed).normal(size=96).astype(np.float32).tolist()
-
-
-def test_an_embedding_has_unit_length(projection):
-    embedding = projection.embed([pooled(1), pooled(2)])
-
-    assert embedding is not None
-    assert len(embedding) == EMBEDDING_SIZE
-    assert math.isclose(math.hypot(*embedding), 1.0, abs_tol=1e-9)
-
-
 @pytest.mark.parametrize("odd", [[], [[math.nan] * 96], [[math.inf] * 96]])
 def test_what_has_no_direction_has_no_embedding(projection, odd):
     assert projection.embed(odd) is None

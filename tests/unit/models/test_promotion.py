@@ -36,19 +36,13 @@ def test_a_hostile_text_has_a_bounded_number_of_segments(text):
     assert time.process_time() - started < 2.0
 
 
-def test_a_table_refuses_numbers_that_are_not_finite():
-    with pytest.raises(ValueError, match="finite"):
-        LinearTable(ids=np.array([1]), coefficients=np.array([np.nan]), intercept=0.0)
-
-
-def test_a_table_refuses_ids_out_of_range():
-    with pytest.raises(ValueError, match="must lie in"):
-        LinearTable(ids=np.array([2**40]), coefficients=np.array([1.0]), intercept=0.0)
-
-
-def test_a_table_refuses_ids_and_coefficients_that_do_not_pair_up():
-    with pytest.raises(ValueError, match="pair up"):
-        LinearTable(ids=np.array([1, 2]), coefficients=np.array([1.0]), intercept=0.0)
+@pytest.mark.parametrize(
+    ("ids", "coefficient", "problem"),
+    [([1], np.nan, "finite"), ([2**40], 1.0, "must lie in"), ([1, 2], 1.0, "pair up")],
+)
+def test_a_table_that_makes_no_sense_is_refused(ids, coefficient, problem):
+    with pytest.raises(ValueError, match=problem):
+        LinearTable(ids=np.array(ids), coefficients=np.array([coefficient]), intercept=0.0)
 
 
 @pytest.mark.parametrize(

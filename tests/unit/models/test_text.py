@@ -36,14 +36,6 @@ HOSTILE = {
 }
 
 
-def test_invisible_characters_do_not_part_a_word():
-    assert normalise("via\u200bgra \u00adcas\u2060ino") == normalise("viagra casino")
-
-
-def test_full_width_and_styled_letters_read_like_plain_ones():
-    assert normalise("ＣＡＳＩＮＯ 𝐜𝐚𝐬𝐢𝐧𝐨") == "casino casino"
-
-
 def test_a_link_leaves_a_mark_its_ending_and_its_words():
     text = normalise("see https://www.cheap-loans.shop/best_offer?x=1 now")
 
@@ -58,14 +50,17 @@ def test_a_number_or_an_abbreviation_is_not_a_host():
     assert HOST not in normalise("it rose 3.5 percent, e.g. 1.2.3 times")
 
 
-@pytest.mark.parametrize("text", ["write to jo@mail.example", "write to <email>"])
-def test_mail_addresses_and_their_placeholder_read_alike(text):
-    assert normalise(text) == f"write to {EMAIL}"
-
-
-@pytest.mark.parametrize("text", ["call +1 (202) 555-0126", "call <phone>"])
-def test_phone_numbers_and_their_placeholder_read_alike(text):
-    assert normalise(text) == f"call {PHONE}"
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("jo@mail.example", EMAIL),
+        ("<email>", EMAIL),
+        ("+1 (202) 555-0126", PHONE),
+        ("<phone>", PHONE),
+    ],
+)
+def test_addresses_numbers_and_their_placeholders_read_alike(text, mark):
+    assert normalise(f"call {text}") == f"call {mark}"
 
 
 def test_anchors_of_any_markup_are_marked():

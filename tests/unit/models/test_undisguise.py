@@ -57,6 +57,9 @@ ORDINARY = [
     "ภาษาไทยที่น้ำ",
     "phonetics: /ˈkɑː.sɪ.nəʊ/ with ʰ and ᵊ, the set ℝ of numbers",
     "𝛼 ≠ 𝛽, 5 ≮ 3",
+    # Slips of the keyboard, and a row too long for a word.
+    "Это была моя первaя покупка, cмотрите сaм",
+    " ".join("thequickbrownfoxjumpsoverthelazydogandruns"),
 ]
 
 
@@ -91,49 +94,29 @@ def test_an_ordinary_text_stays_as_it_is(text):
     assert undisguise(text).text == text
 
 
-def test_small_capitals_and_letters_in_squares_are_letters():
-    assert undisguise("ᴄᴀꜱɪɴᴏ 🄲🄰🅂🄸🄽🄾 🅲🅰🆂🅸🅽🅾 𝒸𝒶𝓈𝒾𝓃ℴ ᶜᵃˢⁱⁿᵒ").text == (
-        "casino CASINO CASINO casino casino"
-    )
-
-
-def test_short_words_beside_a_disguised_one_are_read_too():
-    assert undisguise("wе can offег ｙօu goοd loans").text == "we can offer you good loans"
-
-
-def test_a_word_wholly_of_another_alphabet_stays():
-    assert undisguise("сор саsino").text == "сор casino"
-
-
-def test_a_slip_of_the_keyboard_in_a_russian_text_stays():
-    assert undisguise("Это была моя первaя покупка, cмотрите сaм").text == (
-        "Это была моя первaя покупка, cмотрите сaм"
-    )
-
-
-def test_digits_are_letters_where_they_are_a_way_of_writing():
-    text = "b3st pr1c3 h3re t0day fr0m us"
-
-    assert undisguise(text).text == "best price here today from us"
-
-
-def test_a_capital_begins_a_word_among_letters_held_apart():
-    assert undisguise("B u y N o w C h e a p").text == "Buy Now Cheap"
-
-
-def test_short_words_beside_two_held_apart_are_joined_too():
-    assert undisguise("b-u-y c-h-e-a-p p-i-l-l-s n-o-w, a-z").text == "buy cheap pills now, az"
-    assert undisguise("b-u-y c-h-e-a-p stuff, e-g").text == "b-u-y cheap stuff, e-g"
-
-
-def test_a_long_row_of_single_letters_is_no_word():
-    text = " ".join("thequickbrownfoxjumpsoverthelazydogandruns")
-
-    assert undisguise(text).text == text
-
-
-def test_hidden_characters_within_other_scripts_are_dropped_and_their_marks_kept():
-    assert undisguise("می\u200cخواهم").text == "میخواهم"
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        (
+            "ᴄᴀꜱɪɴᴏ 🄲🄰🅂🄸🄽🄾 🅲🅰🆂🅸🅽🅾 𝒸𝒶𝓈𝒾𝓃ℴ ᶜᵃˢⁱⁿᵒ",
+            "casino CASINO CASINO casino casino",
+        ),
+        # Short words beside a disguised one are read too.
+        ("wе can offег ｙօu goοd loans", "we can offer you good loans"),
+        # A word wholly of another alphabet stays.
+        ("сор саsino", "сор casino"),
+        # Digits are letters where they are a way of writing.
+        ("b3st pr1c3 h3re t0day fr0m us", "best price here today from us"),
+        # A capital begins a word among letters held apart.
+        ("B u y N o w C h e a p", "Buy Now Cheap"),
+        # Short words beside two held apart are joined, beside one they stay.
+        ("b-u-y c-h-e-a-p p-i-l-l-s n-o-w, a-z", "buy cheap pills now, az"),
+        ("b-u-y c-h-e-a-p stuff, e-g", "b-u-y cheap stuff, e-g"),
+        ("می\u200cخواهم", "میخواهم"),
+    ],
+)
+def test_words_are_read_as_a_reader_does(text, plain):
+    assert undisguise(text).text == plain
 
 
 odd_characters = st.sampled_from(
@@ -188,8 +171,8 @@ def test_a_disguised_word_keeps_its_place_whatever_stands_around_it(before, word
         "http://a ",
     ],
 )
-def test_a_hostile_megabyte_is_read_to_its_end(piece):
-    text = piece * (1_000_000 // len(piece))
+def test_a_long_hostile_text_is_read_to_its_end(piece):
+    text = piece * (200_000 // len(piece))
 
     plain = undisguise(text)
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
 from models.inputs import ModelInput
 from models.registry import (
     CURRENT_FILE,
-    SHIPPED_DIR,
     promote,
-    read_current_name,
 )
 from service.domain.errors import ModelUnavailableError
 from service.domain.history import History
@@ -34,16 +30,6 @@ def clock():
 
 @pytest.fixture
 def folder(tmp_path):
-    """Hold two versions of one content, the first of them current."""
-    shipped = SHIPPED_DIR / read_current_name()
-    for name in ("first", "second"):
-        shutil.copytree(shipped, tmp_path / name)
-    (tmp_path / CURRENT_FILE).write_text("first\n")
-    return tmp_path
-
-
-@pytest.fixture
-def light(tmp_path):
     """Hold two versions that load at once, the first of them current."""
     for name in ("first", "second"):
         write(tmp_path, name)
@@ -61,9 +47,9 @@ def test_the_current_version_serves(folder, clock):
     assert 0 <= model.classifier.score_batch([ModelInput(text="hello")])[0].p_spam <= 1
 
 
-def test_a_version_that_weighs_signals_which_are_gone_judges_as_without_them(light, clock):
+def test_a_version_that_weighs_signals_which_are_gone_judges_as_without_them(folder, clock):
     rewrite_json(
-        light / "second",
+        folder / "second",
         "fusion.json",
         lambda fusion: {
             **fusion,
@@ -74,8 +60,8 @@ def test_a_version_that_weighs_signals_which_are_gone_judges_as_without_them(lig
 
     verdicts = []
     for name in ("first", "second"):
-        promote(light, name)
-        model = ModelVersions(light, monotonic=clock, beside=at_once).current()
+        promote(folder, name)
+        model = ModelVersions(folder, monotonic=clock, beside=at_once).current()
         verdicts += judge_comments([comment], model, histories=[History()], now=NOW)
 
     assert verdicts[0].score == verdicts[1].score

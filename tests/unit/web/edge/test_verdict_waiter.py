@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -54,12 +53,9 @@ def test_a_verdict_that_is_there_is_returned_at_once(looks):
 
 
 def test_without_a_verdict_nothing_is_returned_when_the_time_is_over(looks):
-    started = time.monotonic()
-
     case = VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0.05)
 
     assert case is None
-    assert 0.04 < time.monotonic() - started < 1.0
 
 
 def test_many_that_wait_are_looked_for_together(looks):
