@@ -90,24 +90,6 @@ def test_a_written_version_loads_and_answers_the_same(write, make_classifier):
     assert loaded.classifier.score_batch(COMMENTS) == make_classifier().score_batch(COMMENTS)
 
 
-def test_a_damaged_projection_is_refused(write):
-    folder = write({EMBEDDING_FILE: b"no projection"})
-
-    with pytest.raises(ModelVersionError, match="embedding's file cannot be read"):
-        load_version(folder)
-
-
-@pytest.mark.parametrize("name", [NETWORK_FILE, WEIGHTS_FILE, TOKENISER_FILE, CALIBRATION_FILE])
-def test_a_file_that_was_changed_is_noticed(write, name):
-    folder = write()
-    content = bytearray((folder / name).read_bytes())
-    content[len(content) // 2] ^= 1
-    (folder / name).write_bytes(content)
-
-    with pytest.raises(ModelVersionError, match=f"was changed: {name}"):
-        load_version(folder)
-
-
 @pytest.mark.parametrize("name", [NETWORK_FILE, WEIGHTS_FILE, TOKENISER_FILE, LINEAR_FILE])
 def test_a_version_that_does_not_list_a_file_is_refused(write, name):
     folder = write({name: None})
@@ -123,6 +105,9 @@ def test_a_version_that_does_not_list_a_file_is_refused(write, name):
         (WEIGHTS_FILE, b"cut off"),
         (TOKENISER_FILE, b"\xff\xfe"),
         (LINEAR_FILE, b"no archive"),
+        (NAMES_FILE, b"no archive"),
+        (MARKS_FILE, b"no archive"),
+        (EMBEDDING_FILE, b"no projection"),
         (CALIBRATION_FILE, b"[]"),
         (CALIBRATION_FILE, b'{"offset": 1}'),
         (CALIBRATION_FILE, b"nonsense"),
@@ -289,12 +274,6 @@ def test_a_version_s_words_of_promotion_are_read_and_mark(write):
     (answer,) = version.classifier.score_batch([COMMENTS[0]])
 
     assert answer.promo_spans == ((0, len(COMMENTS[0].text)),)
-
-
-@pytest.mark.parametrize("file", [NAMES_FILE, MARKS_FILE])
-def test_a_damaged_table_is_refused(write, file):
-    with pytest.raises(ModelVersionError, match="no table of coefficients"):
-        load_version(write({file: b"no archive"}))
 
 
 def test_a_calibration_of_before_with_llm_voice_is_read_without_it():
