@@ -56,23 +56,26 @@ def test_without_a_limit_everything_is_kept_for_ever(services):
 
 
 def test_each_age_takes_what_it_is_for(services):
-    ruled, held, ham, young = (
+    ruled, ruled_lately, held, ham, young = (
         aged(services, days, outcome)
         for days, outcome in (
             (31, Outcome.SPAM),
+            (8, Outcome.SPAM),
             (8, Outcome.SPAM),
             (31, Outcome.HAM),
             (6, Outcome.SPAM),
         )
     )
     ancient = aged(services, 366, Outcome.HAM)
-    decide_comment(ruled, Ruling.REJECT, services, decided_by="mod")
+    for one in (ruled, ruled_lately):
+        decide_comment(one, Ruling.REJECT, services, decided_by="mod")
 
     ages = {"keep": YEAR, "keep_spam": MONTH, "keep_held_spam": timedelta(days=7)}
     pruned = prune_comments(services, **ages)
 
     assert pruned == 3
-    assert withdrawn(services, ruled, held, ham, young, ancient) == [True, True, False, False, True]
+    assert withdrawn(services, ruled, held, ancient) == [True] * 3
+    assert withdrawn(services, ruled_lately, ham, young) == [False] * 3
 
 
 def test_portions_go_on_for_as_long_as_there_is_time(services):

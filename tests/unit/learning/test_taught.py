@@ -206,3 +206,11 @@ def test_the_shape_of_a_name_says_nothing_of_what_it_spells():
     same = features_of(HAM, author=Author(name="Adam Berg"))
 
     assert np.array_equal(same.ids, features_of(HAM, author=Author(name="Mara Holm")).ids)
+
+
+def test_what_is_said_twice_counts_once_and_a_long_text_no_more_than_a_short_one():
+    features = features_of("valve valve valve stuck again " * 9)
+
+    assert len(set(features.ids.tolist())) == len(features.ids)
+    # Words together have length 1, all else 1 at most.
+    assert 1.0 < features.values @ features.values <= 2.0
