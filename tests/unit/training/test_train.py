@@ -15,7 +15,6 @@ from models.card_figures import card_figures
 from models.inputs import ModelInput
 from models.registry import MANIFEST_FILE, load_version, read_current_name
 from models.transformer import TORCH_FILE, TransformerClassifier
-from service.signals.registry import DETECTORS
 from tests.encoders import small_encoder, small_network
 from tests.factories import make_comment
 from tests.unit.training.decided import some_words
@@ -23,7 +22,6 @@ from training import train
 from training.contrasts import CONTRASTS
 from training.data.dataset import DEFAULT_DATA, Example
 from training.data.rotation import RotationConfig
-from training.fit.fuse import HAM_SIGNALS
 from training.network import tune
 from training.network.finetune import FineTuneConfig
 from training.network.tune import TuneConfig
@@ -140,19 +138,6 @@ def test_a_version_has_all_files_that_one_may_have(models_dir):
     assert {*TransformerClassifier.FILES, *TransformerClassifier.MORE_FILES} <= there
 
 
-def test_every_detector_has_a_weight_of_its_own_sign_or_zero(models_dir):
-    weights = load_version(models_dir / read_current_name(models_dir)).signal_weights
-
-    wrong = [n for n, w in weights.items() if (w > 0 if n in HAM_SIGNALS else w < 0)]
-
-    assert set(weights) == {detector.name for detector in DETECTORS}
-    assert wrong == []
-
-
-def test_a_run_leaves_nothing_but_the_version_and_its_name(models_dir):
-    assert sorted(path.name for path in models_dir.iterdir()) == ["CURRENT", "one"]
-
-
 def test_nothing_is_trained_twice_unless_forced(models_dir, files, capsys):
     code = run(models_dir, data=files)
 
@@ -249,25 +234,9 @@ def test_the_card_says_what_rounding_to_int8_changed(card):
     assert 0.0 <= rounding["largest_change_of_p_spam"] < 1.0
 
 
-def test_the_card_tells_the_settings_and_the_packages(card):
-    assert card["config"]["seed"] == TINY.seed
-    assert card["config"]["tune"]["exits"] == [1, 2]
-    assert set(card["environment"]) >= {"python", "torch", "openvino"}
-
-
 def test_the_card_has_a_row_for_each_contrast_and_label(card):
     assert len(card["contrasts"]) == 2 * len(CONTRASTS)
     assert {row["count"] for row in card["contrasts"]} <= {1, 2, 3}
-
-
-def test_the_page_of_the_card_has_the_figures_in_few_words(models_dir):
-    page = (models_dir / "one" / "card.md").read_text("utf-8")
-
-    assert page.startswith("# one\n")
-    assert "a plain TF-IDF filter" in page
-    assert "| ending, of 40 |" in page
-    assert "## Limits" in page
-    assert len(page.split()) <= 800
 
 
 def test_torch_weights_lie_beside_the_version_in_half_precision(models_dir):
@@ -287,26 +256,13 @@ def test_a_process_of_a_pool_leaves_what_it_found_in_the_run_s_folder(files, tmp
     train._begin_process(files, TINY, tmp_path, 1)
 
     train._prepare_here("linear", "0")
-    train._prepare_here("network", "1")
 
-    assert {path.name for path in tmp_path.iterdir()} >= {"linear-0.npz", "1.pt", "held-1.npz"}
+    assert "linear-0.npz" in {path.name for path in tmp_path.iterdir()}
 
 
 def write(path: Path, rows: list[dict]) -> Path:
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     return path
-
-
-def test_data_of_one_label_are_refused_in_one_line(tmp_path, capsys):
-    rows = [{"id": str(n), "text": some_words(), "label": "ham"} for n in range(60)]
-    data = write(tmp_path / "x.jsonl", rows)
-
-    assert run(tmp_path / "out", data=[data]) == 1
-
-    said = capsys.readouterr().err.splitlines()
-    assert len(said) == 1
-    assert "needs spam and ham" in said[0]
-    assert not (tmp_path / "out").exists()
 
 
 def test_one_source_alone_cannot_be_left_out_and_learnt_from(tmp_path, capsys):
@@ -318,15 +274,6 @@ def test_one_source_alone_cannot_be_left_out_and_learnt_from(tmp_path, capsys):
     assert run(tmp_path / "out", data=[data]) == 1
 
     assert "fold 0 needs spam and ham among the comments left, got 0" in capsys.readouterr().err
-
-
-def test_wrong_data_are_refused_line_by_line(tmp_path, capsys):
-    (tmp_path / "x.jsonl").write_text('{"id": "a"}\nnonsense\n')
-
-    assert run(tmp_path / "out", data=[tmp_path]) == 1
-
-    said = capsys.readouterr().err.splitlines()
-    assert [line.split(":")[1].split()[0] for line in said] == ["1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.factories import make_comment
 from training.data.dataset import Example
-from training.data.split import find_copies, group_examples
+from training.data.split import group_examples
 
 ADVERT = "order your cheap and very reliable watches today at the shop of my brother in town"
 
@@ -17,26 +17,6 @@ def make_example(text: str, post_key: str, campaign: str | None = None) -> Examp
         post_key=post_key,
         campaign=campaign,
     )
-
-
-def test_the_same_text_in_other_spelling_is_a_copy():
-    texts = [
-        ADVERT,
-        "something else altogether, with enough words to be told apart",
-        ADVERT.upper(),
-    ]
-
-    assert find_copies(texts) == [(0, 2)]
-
-
-def test_a_text_with_a_few_words_changed_is_a_copy():
-    texts = [ADVERT, f"Hello! {ADVERT}, thanks"]
-
-    assert find_copies(texts) == [(0, 1)]
-
-
-def test_short_texts_are_the_same_by_chance():
-    assert find_copies(["thanks, great post!"] * 3) == []
 
 
 def test_a_post_a_campaign_and_copied_texts_are_one_group_each():

@@ -57,43 +57,40 @@ def words(training_example: TrainingExample, spans) -> list[str]:
     return [training_example.input.text[start:end] for start, end in spans]
 
 
+@pytest.mark.parametrize(
+    ("text", "marked", "promotion", "plain"),
+    [
+        (
+            "Nice. Buy watches! Bye. Buy rings!",
+            True,
+            ["Buy watches!", "Buy rings!"],
+            ["Nice. ", " Bye. "],
+        ),
+        ("Buy watches!", True, ["Buy watches!"], []),
+        # Nobody marked anything: only a link is known to promote.
+        (
+            "Great post. See https://shop.example/x now. Bye",
+            False,
+            ["https://shop.example/x now."],
+            [],
+        ),
+        ("Call me for loans", False, [], []),
+    ],
+)
+def test_spam_teaches_what_is_known_to_promote_and_what_is_not(text, marked, promotion, plain):
+    unmarked = training_example_of(make_example(text, is_spam=True))
+    taught = make_training_example(text, *promotion) if marked else unmarked
+
+    assert taught.is_spam is True
+    assert words(taught, taught.promotion) == promotion
+    assert words(taught, taught.plain) == plain
+
+
 def test_ham_teaches_that_nothing_in_it_promotes():
-    training_example = training_example_of(make_example("thanks, that helped", is_spam=False))
+    taught = training_example_of(make_example("thanks, that helped", is_spam=False))
 
-    assert training_example.is_spam is False
-    assert training_example.promotion == ()
-    assert words(training_example, training_example.plain) == ["thanks, that helped"]
-
-
-def test_marked_spam_teaches_what_promotes_and_what_does_not():
-    training_example = make_training_example(
-        "Nice. Buy watches! Bye. Buy rings!", "Buy watches!", "Buy rings!"
-    )
-
-    assert training_example.is_spam is True
-    assert words(training_example, training_example.promotion) == ["Buy watches!", "Buy rings!"]
-    assert words(training_example, training_example.plain) == ["Nice. ", " Bye. "]
-
-
-def test_spam_marked_as_a_whole_has_nothing_plain():
-    training_example = make_training_example("Buy watches!", "Buy watches!")
-
-    assert training_example.plain == ()
-
-
-def test_spam_that_nobody_marked_teaches_only_that_a_link_promotes():
-    training_example = training_example_of(
-        make_example("Great post. See https://shop.example/x now. Bye", is_spam=True)
-    )
-
-    assert words(training_example, training_example.promotion) == ["https://shop.example/x now."]
-    assert training_example.plain == ()
-
-
-def test_unmarked_spam_without_a_link_teaches_nothing_of_where_promotion_is():
-    training_example = training_example_of(make_example("Call me for loans", is_spam=True))
-
-    assert (training_example.promotion, training_example.plain) == ((), ())
+    assert (taught.is_spam, taught.promotion) == (False, ())
+    assert words(taught, taught.plain) == ["thanks, that helped"]
 
 
 def test_hosts_are_collected_once_in_lower_case_without_what_a_sentence_puts_behind():
@@ -200,16 +197,11 @@ def test_fields_of_the_context_are_dropped_and_the_text_is_kept():
     assert varied.text == "No link here"
 
 
-def test_without_variation_a_training_example_stays_as_it_is():
+@pytest.mark.parametrize(("variation", "stock"), [(NEVER, STOCK), (ONLY_HOSTS, Stock())])
+def test_without_variation_or_hosts_to_draw_from_all_stays_as_it_is(variation, stock):
     training_example = make_training_example("Buy at https://shop.example/y today!")
 
-    assert vary(training_example, NEVER, STOCK, random.Random(1)) == training_example
-
-
-def test_without_hosts_to_draw_from_links_stay():
-    training_example = make_training_example("Buy at https://shop.example/y today!")
-
-    assert vary(training_example, ONLY_HOSTS, Stock(), random.Random(1)) == training_example
+    assert vary(training_example, variation, stock, random.Random(1)) == training_example
 
 
 def test_remarks_are_pieces_of_ham_those_with_a_link_apart():

@@ -9,15 +9,8 @@ import numpy as np
 import pytest
 
 from models.engine import Engine
-from models.inputs import ModelInput
 from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.fit.embed import fit_embedding, fit_projection, measure_meeting, pooled_of
-
-COMMENTS = [
-    ModelInput(text="Thanks! Cheap valves at https://valves-and-more.shop"),
-    ModelInput(text="The valve is behind the boiler. " * 60, post_title="Bleeding a radiator"),
-    ModelInput(text=""),
-]
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +35,6 @@ def test_an_embedding_is_fitted_that_its_facts_describe(engine, tokeniser, examp
 def test_too_few_comments_are_told(engine, tokeniser, examples):
     with pytest.raises(ValueError, match="more than 64 comments, got 64"):
         fit_embedding(engine, tokeniser, examples[:64])
-
-
-def test_a_window_is_pooled_to_the_same_bits_alone_and_in_a_crowd(engine, tokeniser):
-    windows = [w for one in COMMENTS for w in tokeniser.windows(one)]
-
-    together = engine.read(windows)
-
-    assert [engine.read([window])[0] for window in windows] == together
-    assert np.isfinite(np.array([one.pooled for one in together])).all()
 
 
 def test_members_of_a_campaign_that_lie_together_are_found(examples):

@@ -92,27 +92,11 @@ def test_the_loss_falls(tokeniser):
     assert sum(losses[-4:]) < 0.6 * sum(losses[:4])
 
 
-def test_progress_counts_to_the_end(tokeniser):
-    told = []
-
-    tune(small_network(), tokeniser, tell=told.append)
-
-    assert [(p.step, p.steps) for p in told] == [(step, 8) for step in range(1, 9)]
-    assert told[-1].seconds_left == 0.0
-
-
-def test_the_same_seed_gives_the_same_weights(tokeniser, whole_run):
-    assert digest(tune(small_network(), tokeniser)) == whole_run
-
-
-def test_another_seed_gives_other_weights(tokeniser, whole_run):
-    assert digest(tune(small_network(), tokeniser, seed=SEED + 1)) != whole_run
-
-
-@pytest.mark.parametrize("cut_at", [3, 5])
-def test_a_run_that_was_cut_off_ends_with_the_same_weights(tokeniser, tmp_path, cut_at, whole_run):
+def test_a_run_that_was_cut_off_ends_with_the_same_weights(tokeniser, tmp_path, whole_run):
     checkpoint = tmp_path / "run.pt"
     told = []
+    # Amid the second epoch.
+    cut_at = 7
 
     def cut_off(progress):
         if progress.step == cut_at:
@@ -122,19 +106,13 @@ def test_a_run_that_was_cut_off_ends_with_the_same_weights(tokeniser, tmp_path, 
         tune(small_network(), tokeniser, checkpoint=checkpoint, tell=cut_off)
     resumed = tune(small_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
 
-    assert told[0].step == cut_at
+    assert [(p.step, p.steps) for p in told] == [(7, 8), (8, 8)]
+    assert told[-1].seconds_left == 0.0
     assert digest(resumed) == whole_run
-
-
-def test_a_finished_run_is_not_run_again(tokeniser, tmp_path):
-    told = []
-    checkpoint = tmp_path / "run.pt"
-
-    first = tune(small_network(), tokeniser, checkpoint=checkpoint)
-    again = tune(small_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
-
+    # What is finished is not run again.
+    told.clear()
+    tune(small_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
     assert told == []
-    assert digest(again) == digest(first)
 
 
 def test_where_nothing_is_known_nothing_is_learnt(tokeniser):

@@ -73,8 +73,8 @@ def test_the_gradient_passes_the_rounding_and_words_learn_nothing(windows, token
 
 
 def test_a_network_learns_on_the_grid_to_say_what_it_said(served, tokeniser, windows, tmp_path):
-    examples = read_dataset([DEFAULT_DATA / "authored-t1.jsonl"]).examples[:24]
-    config = FineTuneConfig(epochs=2.0, batch_size=8, learning_rate=1e-5)
+    examples = read_dataset([DEFAULT_DATA / "authored-t1.jsonl"]).examples[:16]
+    config = FineTuneConfig(epochs=1.0, batch_size=8, learning_rate=1e-5)
 
     files = export_quantisation_aware(
         small_network(exits=(1, 2)), examples, tokeniser, config, windows=12, seed=1
