@@ -15,7 +15,7 @@ from service.moderation.judging.judgement import judge_comments
 from service.stores.files.model_versions import NO_VERSION, ModelVersions
 from tests.factories import NOW, make_comment
 from tests.fakes import Seconds
-from tests.unit.models.test_registry import rewrite_json, write
+from tests.unit.models.test_registry import rewrite_json
 
 
 def at_once(work):
@@ -29,10 +29,10 @@ def clock():
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """Hold two versions that load at once, the first of them current."""
+def folder(tmp_path, write_tiny):
+    """Hold two versions, the first of them current."""
     for name in ("first", "second"):
-        write(tmp_path, name)
+        write_tiny(name=name)
     promote(tmp_path, "first")
     return tmp_path
 
