@@ -296,12 +296,12 @@ class _AwayOnce:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
-    def add(self, comments):
+    def add(self, comments, **how):
         """See `CommentStore.add`."""
         if self._away:
             self._away = False
             raise StoreUnavailableError("the database is away")
-        return self._inner.add(comments)
+        return self._inner.add(comments, **how)
 
 
 def test_a_delivery_that_could_not_be_carried_out_can_be_sent_again():
