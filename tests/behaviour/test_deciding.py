@@ -11,6 +11,7 @@ from service.domain.decision import Action, Mode, Ruling, choose_action
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
+from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.review import undo_as_seen
 from tests.factories import make_comment
@@ -35,6 +36,19 @@ def test_another_sites_comment_cannot_be_decided(services, comment):
         decide_comment(
             comment.id, Ruling.REJECT, services, decided_by="mod", site_id=SiteId("other")
         )
+
+
+def test_a_withdrawn_comment_is_decided_no_more_and_nothing_is_undone(services, comment):
+    decided = decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    withdraw_comment(comment.id, services, by="site")
+
+    for ruling in Ruling:
+        with pytest.raises(ConflictError, match="withdrawn"):
+            decide_comment(comment.id, ruling, services, decided_by="mod")
+    with pytest.raises(ConflictError, match="withdrawn"):
+        undo_decision(comment.id, services, undone_by="mod")
+
+    assert services.review.cases.get(comment.id).decisions == decided.decisions
 
 
 @pytest.mark.parametrize("is_on_page", [False, True])
