@@ -107,7 +107,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def _explain(error: Exception) -> tuple[list[str], int]:
-    """Return what went wrong, in one line each, and the exit code."""
+    """Return the lines that explain an error, and the exit code."""
     if isinstance(error, InvalidInputError):
         lines = [f"{one.field}: {one.problem}; {one.remedy}." for one in error.problems]
         return lines, _WRONG_INPUT

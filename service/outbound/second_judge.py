@@ -66,7 +66,7 @@ class ChatJudge:
         self._system = {"role": "system", "content": _SYSTEM % said}
 
     def __call__(self, comment: Comment, site_name: str) -> SecondOpinion | None:
-        """Return what it thinks of a comment on the site of this name, None where it fails."""
+        """Return its opinion of a comment on the site of this name, None if it fails."""
         question = {"role": "user", "content": _quoted(comment, site_name)}
         bounds = {"temperature": 0, "max_tokens": _MOST_TOKENS, "stream": False}
         body = {"model": self._model, "messages": [self._system, question], **bounds}

@@ -19,7 +19,7 @@ from service.signals.wordset import wordset
 
 
 def _any_of(*lines: str, unspaced: str = "") -> re.Pattern[str]:
-    """Return what finds entries written as in `lexicon`: "found*", "that_is_why"."""
+    """Return a pattern of entries written as in `lexicon`: "found*", "that_is_why"."""
     entries = sorted(wordset(*lines), key=len, reverse=True)
     words = "|".join(one[:-1] if one[-1] == "*" else rf"{one}\b" for one in entries)
     words = words.replace("_", " ").replace("'", "['’]")
@@ -172,7 +172,7 @@ def names(comment: Comment) -> frozenset[str]:
 
 
 def _own_names(comment: Comment) -> re.Pattern[str] | None:
-    """Return what finds the author's name, less "team" and the like, or that of their site.
+    """Return a pattern of the author's name, less "team" and the like, or that of their site.
 
     A site that has the name of a person in it is a person's. Compiling costs most, so a name that
     does not stand in the text gives none.

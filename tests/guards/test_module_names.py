@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 from build_wheel import ROOMS
@@ -45,3 +46,10 @@ def test_a_text_that_names_a_module_begins_with_the_prefix():
 
     # The name of a log, the same in the tree and in the wheel; nothing is imported by it.
     assert [one for one in named if not one.endswith(": service.web.access")] == []
+
+
+def test_every_benchmark_can_be_imported():
+    # They run by hand, so nothing else notices that a module which they import has gone.
+    names = {path.stem for path in (ROOT / "tests/benchmarks").glob("*.py")} - {"__main__"}
+
+    assert {import_module(f"tests.benchmarks.{name}").__name__ for name in names}

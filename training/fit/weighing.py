@@ -71,7 +71,7 @@ class Weighed:
 
 
 def weigh(calibration: Evidence, config: WeighConfig) -> Weighed:
-    """Return weights of all evidence, and cutoffs, from the calibration part.
+    """Return weights of all evidence, and cutoffs, fitted on out-of-fold answers.
 
     Files hold no histories, whose weights are set by judgement (`service.scoring.set_weights`): the
     cutoffs, and what they promise, are those for a sender never seen before.

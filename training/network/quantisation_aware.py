@@ -35,7 +35,7 @@ def export_quantisation_aware(
 ) -> dict[str, bytes]:
     """Return the files of a network in int8, by name (`training.network.export`).
 
-    So many windows of the train part fix the ranges of what is multiplied: with ranges taken from
+    So many windows of the comments fix the ranges of what is multiplied: with ranges taken from
     each input a comment's score would depend on how it is batched. Then the encoder's matrices
     learn on the grid of int8, from the network before it was rounded and from nothing else
     (quantisation-aware training, Jacob et al. 2018, with distillation): rounding alone changes a

@@ -35,7 +35,7 @@ class RulesPreview:
 
 
 def preview_rules(site_id: SiteId, rules: SiteRules, services: Services) -> RulesPreview:
-    """Return what rules would have held of a site's newest comments of the last 90 days.
+    """Return how many of a site's newest comments of the last 90 days rules would have held.
 
     Each is looked at with what was known when it came. Decisions count as of now.
     """

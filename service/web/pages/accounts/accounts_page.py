@@ -202,7 +202,7 @@ def _account_page(user: User, *, password: str = "", refusal: str = "") -> str:
 
 
 def _values(refusal: str, *, role: Role, site_ids: tuple[SiteId, ...] | None) -> dict[str, Any]:
-    """Return what is known of accounts, and what their form offers: roles up to one's own."""
+    """Return the accounts and the choices of their form: roles up to one's own."""
     mine = moderator().role
     return {
         "refusal": refusal,

@@ -81,19 +81,19 @@ def all_sites() -> dict[SiteId, Site]:
 
 
 def seen_sites() -> list[Site]:
-    """Return the sites that whoever is signed in sees."""
+    """Return the sites that the signed-in user sees."""
     return [site for site in all_sites().values() if moderator().sees(site.id)]
 
 
 @pages.app_template_filter()
 def site_name(site_id: SiteId) -> str:
-    """Return what a site is called, its id where there is no such site any more."""
+    """Return a site's name, or its id if the site is gone."""
     site = all_sites().get(site_id)
     return site.name if site else site_id
 
 
 def seen_ids(cases: Iterable[Case]) -> set[str]:
-    """Return the ids of the comments whose sites whoever is signed in sees."""
+    """Return the ids of the comments whose sites the signed-in user sees."""
     user = moderator()
     return {case.comment.id for case in cases if user.sees(case.comment.site_id)}
 

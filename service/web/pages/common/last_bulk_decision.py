@@ -62,7 +62,7 @@ def just_done_bulk_decision() -> BulkDecision | None:
 
 @pages.app_template_filter()
 def may_undo(bulk_decision: BulkDecision) -> bool:
-    """Return True if something of it stands and may be undone by whoever is signed in."""
+    """Return True if part of it is in force and the signed-in user may undo that."""
     user = moderator()
     decides = all(user.may(Permission.DECIDE, site_id) for site_id in bulk_decision.site_ids)
     in_force = bulk_decision.n_in_force > 0

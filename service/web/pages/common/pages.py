@@ -169,7 +169,7 @@ def needed(view: Callable[..., Any]) -> Permission:
 
 
 def require(permission: Permission, site_id: SiteId) -> None:
-    """End the request unless whoever is signed in may do this to something of this site.
+    """End the request unless the signed-in user may do this to something of this site.
 
     Of a site that they do not see they are told that there is nothing.
     """
@@ -312,7 +312,7 @@ def _ask_for_moderator() -> ResponseReturnValue | None:
 
 @pages.before_request
 def _ask_for_second_factor() -> ResponseReturnValue | None:
-    """Lead whoever is signed in without a second factor to where it is set up, if one is needed."""
+    """Redirect users without a second factor to where it is set up, if one is needed."""
     if not current_app.config["REQUIRE_SECOND_FACTOR"] or not current_user.is_authenticated:
         return None
     if request.endpoint in _WITHOUT_SECOND_FACTOR:

@@ -31,7 +31,7 @@ _COUNTED = 99
 
 @pages.context_processor
 def shell_of() -> dict[str, Any]:
-    """Return what the bar shows to whoever is signed in; nothing to strangers."""
+    """Return what the bar shows to the signed-in user; nothing to strangers."""
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user

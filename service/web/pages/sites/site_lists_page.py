@@ -189,7 +189,7 @@ def _missing(name: str, remedy: str) -> Problem:
 
 
 def _changeable(entry_id: str) -> ListEntry:
-    """Return the entry; end the request where whoever is signed in may not change it."""
+    """Return the entry; end the request if the signed-in user may not change it."""
     if not is_id(entry_id):
         abort(HTTPStatus.NOT_FOUND)
     entry = services.reputation.list_entries.get(entry_id)
