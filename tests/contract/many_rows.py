@@ -18,12 +18,13 @@ from service.stores.search_terms import terms_of
 from service.stores.sql import sql_stores
 from service.stores.sql.base.mapping import Values
 from service.stores.sql.base.rows import comment_values, verdict_values
-from service.stores.sql.schema.campaigns import campaigns, comment_traits
-from service.stores.sql.schema.search import search_docs
 from service.stores.sql.schema.tables import (
+    campaigns,
+    comment_traits,
     comments,
     decisions,
     deliveries,
+    search_docs,
     verdicts,
 )
 from service.stores.sql.search_index import first_place, written

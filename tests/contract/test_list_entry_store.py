@@ -13,7 +13,7 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
 from service.stores.list_entries import BookKeeper
 from service.stores.sql import sql_stores
-from service.stores.sql.schema.site_lists import list_entries
+from service.stores.sql.schema.tables import list_entries
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_site
 

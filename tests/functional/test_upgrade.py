@@ -16,11 +16,8 @@ from click.testing import CliRunner
 from service.cli import cli
 from service.stores.migrations import SchemaState, migrate, schema_state
 from service.stores.sql import create_engine
-from tests.guards.migrated import empty_postgresql
+from tests.guards.migrated import ARCHIVE, empty_postgresql, make_first_schema
 
-# Made by tests/upgrade/make_data_folder.py.
-ARCHIVE = Path(__file__).resolve().parents[1] / "upgrade" / "slopsieve-1.0.0.tar.xz"
-SCHEMA_OF_1_0 = "m0023"
 # What filled it: comments over the API, a third of them decided on, and the commands.
 HELD = {"sites": 2, "users": 2, "comments": 48, "verdicts": 48, "decisions": 16, "campaigns": 7}
 
@@ -132,7 +129,7 @@ def test_the_commands_work_on_the_upgraded_folder(folder):
 
 def test_on_postgresql_no_row_of_a_table_that_stays_is_lost(old, postgresql):
     with empty_postgresql(postgresql) as engine:
-        migrate(engine, to=SCHEMA_OF_1_0)
+        make_first_schema(engine)
         copy_rows(old, engine)
         before = rows_of(engine)
 

@@ -1,10 +1,13 @@
-"""Gives tests of migrations an empty database of each kind."""
+"""Gives tests of migrations an empty database of each kind, or one as version 1.0 made it."""
 
 from __future__ import annotations
 
 import secrets
+import sqlite3
+import tarfile
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
@@ -12,6 +15,11 @@ import sqlalchemy as sa
 
 from service.stores.sql import create_engine
 from tests.servers import Server
+
+_FOLDER = Path(__file__).resolve().parents[1] / "upgrade"
+# Made by tests/upgrade/make_data_folder.py.
+ARCHIVE = _FOLDER / "slopsieve-1.0.0.tar.xz"
+_SCHEMA = "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT GLOB 'search_fts_*'"
 
 
 @contextmanager
@@ -32,3 +40,18 @@ def empty_postgresql(server: Server) -> Iterator[sa.Engine]:
         yield engine
         engine.dispose()
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def make_first_schema(engine: sa.Engine) -> None:
+    """Make in an empty database the schema of version 1.0."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            schema = (_FOLDER / "postgresql-1.0.0.sql").read_text()
+            connection.execution_options(no_parameters=True).exec_driver_sql(schema)
+            return
+        with tempfile.TemporaryDirectory() as folder, tarfile.open(ARCHIVE) as archive:
+            archive.extract("slopsieve.db", folder, filter="data")
+            with closing(sqlite3.connect(Path(folder, "slopsieve.db"))) as first:
+                statements = [sql for (sql,) in first.execute(_SCHEMA)]
+        for statement in (*statements, "INSERT INTO alembic_version VALUES ('m0023')"):
+            connection.exec_driver_sql(statement)

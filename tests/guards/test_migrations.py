@@ -33,10 +33,9 @@ from service.stores.sql.base.rows import comment_values, verdict_values
 from service.stores.sql.schema import tables as schema
 from service.stores.sql.schema.tables import metadata
 from tests.factories import NOW, SITE, make_comment, make_verdict
-from tests.guards.migrated import empty_postgresql, empty_sqlite
+from tests.guards.migrated import empty_postgresql, empty_sqlite, make_first_schema
 
 scripts = ScriptDirectory.from_config(alembic_config())
-FIRST = scripts.get_base()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -67,7 +66,10 @@ def test_migrations_are_numbered_as_they_follow():
         assert Path(one.path).name.startswith(f"{one.revision}_")
 
 
-def test_migrations_lead_to_the_tables_and_indexes_the_code_speaks_of(engine):
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_new_and_an_upgraded_database_have_what_the_code_speaks_of(engine, is_new):
+    if not is_new:
+        make_first_schema(engine)
     migrate(engine)
 
     with engine.connect() as connection:
@@ -135,7 +137,7 @@ def test_a_schema_newer_than_the_code_or_from_before_the_first_release_is_left_a
 
 
 def test_comments_of_the_first_version_are_read_found_reported_and_withdrawn_by_this_one(engine):
-    migrate(engine, to=FIRST)
+    make_first_schema(engine)
     hostile = 'It\'s <b>"fine"</b>\x00\x1a\ud800 &amp; dandy'
     kept = [make_comment(f"{hostile} {number}") for number in range(3)]
     keep_as_of_the_first(engine, kept)

@@ -32,7 +32,7 @@ from service.stores.migrations.losses import LOSSES
 from service.stores.migrations.online import create_index_online, drop_index_online
 from service.stores.sql import sql_stores
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
-from tests.guards.migrated import empty_postgresql, empty_sqlite
+from tests.guards.migrated import empty_postgresql, empty_sqlite, make_first_schema
 
 REVISIONS = [
     one.revision for one in ScriptDirectory.from_config(alembic_config()).walk_revisions()
@@ -92,7 +92,7 @@ def hurried(monkeypatch):
 
 
 def test_no_migration_stops_the_site(postgres):
-    migrate(postgres, to=REVISIONS[0])
+    make_first_schema(postgres)
     said: list[str] = []
     sa.event.listen(
         postgres, "before_cursor_execute", lambda _c, _u, statement, *_: said.append(statement)
@@ -145,7 +145,7 @@ def test_a_step_that_waits_for_a_table_lets_others_through_and_is_tried_again(po
 
 def test_a_step_that_always_waits_gives_up_and_says_which(postgres, hurried, monkeypatch):
     monkeypatch.setattr(migrations, "_TRIES", 2)
-    migrate(postgres, to="m0023")
+    make_first_schema(postgres)
 
     with postgres.connect() as reader:
         reader.exec_driver_sql("SELECT count(*) FROM applied")
@@ -223,11 +223,7 @@ def test_comments_can_be_written_while_an_index_is_made_online(postgres):
 
 
 FIRST = """
-import sqlalchemy as sa
-from alembic import op
 revision, down_revision = "m0001", None
-def upgrade(): op.create_table("comments", sa.Column("lane", sa.Text()))
-def downgrade(): op.drop_table("comments")
 """
 SECOND = """
 from service.stores.migrations.online import create_index_online, drop_index_online
@@ -247,6 +243,10 @@ def test_a_migration_that_says_online_runs_outside_a_transaction(engine, tmp_pat
     config = alembic_config()
     config.set_main_option("script_location", str(folder))
     monkeypatch.setattr(migrations, "alembic_config", lambda: config)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE comments (lane TEXT)")
+        context = MigrationContext.configure(connection)
+        context.stamp(ScriptDirectory.from_config(config), "m0001")
 
     assert migrate(engine)
     up = set(indexes(engine))

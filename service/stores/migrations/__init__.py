@@ -1,6 +1,7 @@
 """Brings a database to the schema of this version, or of an earlier one, one process at a time.
 
-On SQLite all steps are one transaction. On PostgreSQL each step is one, so that a table is locked
+A new database is made of the tables that the code speaks of; migrations only change old ones. On
+SQLite all steps are one transaction. On PostgreSQL each step is one, so that a table is locked
 for as long as one step takes; a step that waits for others gives up soon and is tried again, since
 whoever comes after a waiting ALTER TABLE waits as well.
 """
@@ -24,6 +25,7 @@ from sqlalchemy.exc import DBAPIError
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.stores.migrations.losses import LOSSES
 from service.stores.sql.base.engine import our_errors, reading, write
+from service.stores.sql.schema.tables import metadata
 
 log = logging.getLogger(__name__)
 
@@ -82,10 +84,11 @@ def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
     if engine.dialect.name != "postgresql":
         return write(engine, lambda connection: _migrate_at_once(connection, to))
     with our_errors(), _alone(engine):
+        is_new = write(engine, lambda connection: _make_if_new(connection, to))
         steps = _steps_of(engine, to)
         for step in steps:
             _take(engine, step)
-        return bool(steps)
+        return is_new or bool(steps)
 
 
 def lost_by(engine: sa.Engine, *, to: str) -> list[str]:
@@ -108,10 +111,22 @@ def alembic_config() -> Config:
 
 
 def _migrate_at_once(connection: sa.Connection, to: str | None) -> bool:
+    is_new = _make_if_new(connection, to)
     up, down = _steps(connection, to)
     for step in (*up, *down):
         _run(connection, step, down=step in down)
-    return bool(up or down)
+    return is_new or bool(up or down)
+
+
+def _make_if_new(connection: sa.Connection, to: str | None) -> bool:
+    """Make every table in a database that has none of ours; return True if it was one."""
+    context = MigrationContext.configure(connection)
+    if context.get_current_heads():
+        return False
+    _place_of(to)
+    metadata.create_all(connection, checkfirst=False)
+    context.stamp(ScriptDirectory.from_config(alembic_config()), "head")
+    return True
 
 
 _Step = tuple[Script, bool]
@@ -126,20 +141,28 @@ def _steps_of(engine: sa.Engine, to: str | None) -> list[_Step]:
 def _steps(connection: sa.Connection, to: str | None) -> tuple[list[Script], list[Script]]:
     """Return which revisions are to be made, and which taken back, in order."""
     _refuse_unfit(connection)
-    scripts = ScriptDirectory.from_config(alembic_config())
-    oldest_first = list(scripts.walk_revisions())[::-1]
-    names = [one.revision for one in oldest_first]
-    if to is not None and to not in names:
-        msg = f"there is no revision {to!r}; this version knows {names[0]} to {names[-1]}"
-        raise UnknownRevisionError(msg)
     current = MigrationContext.configure(connection).get_current_revision()
-    have = 0 if current is None else names.index(current) + 1
-    want = len(names) if to is None else names.index(to) + 1
+    oldest_first, want = _place_of(to)
+    _, have = _place_of(current) if current else (oldest_first, want)
     up, down = oldest_first[have:want], oldest_first[want:have][::-1]
     if last := next((one for one in down if getattr(one.module, "one_way", False)), None):
         msg = f"{last.revision} dropped tables and can't be taken back; restore a backup"
         raise UnfitSchemaError(msg)
     return up, down
+
+
+def _place_of(revision: str | None) -> tuple[list[Script], int]:
+    """Return all revisions, the oldest first, and how many there are up to this one, None for all.
+
+    Raise `UnknownRevisionError`.
+    """
+    scripts = ScriptDirectory.from_config(alembic_config())
+    oldest_first = list(scripts.walk_revisions())[::-1]
+    names = [one.revision for one in oldest_first]
+    if revision is not None and revision not in names:
+        msg = f"there is no revision {revision!r}; this version knows {names[0]} to {names[-1]}"
+        raise UnknownRevisionError(msg)
+    return oldest_first, len(names) if revision is None else names.index(revision) + 1
 
 
 _UNFIT = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from alembic import context
 
-from service.stores import sql  # noqa: F401  # brings every table into the metadata
 from service.stores.sql.schema.tables import metadata
 
 context.configure(

@@ -16,8 +16,12 @@ from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import insert_if_free
-from service.stores.sql.schema.acts import stroke_sites, strokes
-from service.stores.sql.schema.tables import decisions, is_of_bulk_decision_in_force
+from service.stores.sql.schema.tables import (
+    decisions,
+    is_of_bulk_decision_in_force,
+    stroke_sites,
+    strokes,
+)
 
 _in_force = (
     sa.select(sa.func.count())

@@ -26,14 +26,15 @@ from service.stores.campaign_cursor import CampaignPlace, decode_place, encode_p
 from service.stores.campaign_parts import BEGINNINGS, READ_FOR_TARGETS, most_common
 from service.stores.sql.base.rows import Row
 from service.stores.sql.cases import load_cases
-from service.stores.sql.schema.campaigns import (
+from service.stores.sql.schema.tables import (
     campaigns,
     comment_traits,
+    comments,
+    decisions,
     has_left,
     is_member,
     is_waiting_member,
 )
-from service.stores.sql.schema.tables import comments, decisions
 
 _LIST = "campaigns"
 _MEMBERS = "members"

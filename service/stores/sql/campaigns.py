@@ -33,14 +33,17 @@ from service.stores.sql.campaign_lists import (
     list_waiting,
     of_sites,
 )
-from service.stores.sql.schema.campaigns import (
+from service.stores.sql.schema.tables import (
     campaigns,
     comment_traits,
+    comments,
+    decisions,
     grouping_lease,
     has_left,
+    is_by_person,
     is_fresh,
+    verdicts,
 )
-from service.stores.sql.schema.tables import comments, decisions, is_by_person, verdicts
 
 _traits = comment_traits.c
 

@@ -12,8 +12,7 @@ from service.domain.comment import CommentId
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.base.statements import chunks, upsert
-from service.stores.sql.schema.desk import claims
-from service.stores.sql.schema.tables import users
+from service.stores.sql.schema.tables import claims, users
 
 _claim_values, _claim_from = writer(Claim), reader(Claim)
 

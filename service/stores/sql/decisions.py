@@ -29,7 +29,6 @@ from service.stores.sql.base.rows import (
 from service.stores.sql.base.statements import chunks, insert_if_free
 from service.stores.sql.deliveries import cancel_unsent, insert_deliveries
 from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of
-from service.stores.sql.schema.acts import stroke_sites, strokes
 from service.stores.sql.schema.tables import (
     audit_log,
     comments,
@@ -37,6 +36,8 @@ from service.stores.sql.schema.tables import (
     is_by_person,
     is_of_bulk_decision_in_force,
     is_unremembered,
+    stroke_sites,
+    strokes,
 )
 
 _id = decisions.c.id

@@ -25,8 +25,7 @@ from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import Values
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import chunks, insert_if_free, upsert
-from service.stores.sql.schema.site_lists import list_entries, list_version
-from service.stores.sql.schema.tables import sites
+from service.stores.sql.schema.tables import list_entries, list_version, sites
 
 log = logging.getLogger(__name__)
 

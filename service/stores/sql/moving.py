@@ -15,8 +15,7 @@ import sqlalchemy as sa
 from service.domain.errors import ConflictError
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.statements import insert_if_free, insert_rows
-from service.stores.sql.schema.search import search_due
-from service.stores.sql.schema.tables import comments, metadata
+from service.stores.sql.schema.tables import comments, metadata, search_due
 
 # Some 10 MB of comments.
 PORTION = 5_000

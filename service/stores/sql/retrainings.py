@@ -23,7 +23,7 @@ from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import upsert
-from service.stores.sql.schema.retrainings import retraining_lease, retrainings
+from service.stores.sql.schema.tables import retraining_lease, retrainings
 
 
 class RetrainingStore:

@@ -15,8 +15,7 @@ from service.domain.search import Field, SearchQuery, Term
 from service.stores.search_terms import EVERYTHING, Need, Phrase, needs_of, site_need
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.cases import load_cases
-from service.stores.sql.schema.search import search_docs
-from service.stores.sql.schema.tables import comments, decisions
+from service.stores.sql.schema.tables import comments, decisions, search_docs
 from service.stores.sql.search_index import first_place, fts, index_due, merge
 
 # More sites than these are left to the condition on the row, which holds anyway.

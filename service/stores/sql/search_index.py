@@ -16,8 +16,7 @@ from service.stores.search_terms import terms_of
 from service.stores.sql.base.mapping import Values
 from service.stores.sql.base.rows import Row, comment_from, verdict_from
 from service.stores.sql.base.statements import chunks, insert_if_free
-from service.stores.sql.schema.search import search_docs, search_due
-from service.stores.sql.schema.tables import comments, verdicts
+from service.stores.sql.schema.tables import comments, search_docs, search_due, verdicts
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from service.domain.sign_in import SecondFactor
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.schema.accounts import recovery_codes, second_factors
+from service.stores.sql.schema.tables import recovery_codes, second_factors
 from service.stores.sql.sessions import refuse_unknown
 
 

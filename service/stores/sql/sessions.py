@@ -13,8 +13,7 @@ from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import reader, writer
-from service.stores.sql.schema.accounts import user_sessions
-from service.stores.sql.schema.tables import users
+from service.stores.sql.schema.tables import user_sessions, users
 
 _session_values, _session_from = writer(UserSession), reader(UserSession)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import TSVECTOR
 
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.decision import EDIT_POLICY, Mode
@@ -19,7 +20,8 @@ metadata = sa.MetaData(
     }
 )
 
-# SQLite numbers rows by itself only where the key's type is exactly INTEGER.
+# SQLite numbers rows by itself, and FTS5 speaks of its row numbers, only where the key's type is
+# exactly INTEGER.
 _Sequence = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 sites = sa.Table(
@@ -344,6 +346,33 @@ audit_log = sa.Table(
     sa.Index("ix_audit_log_at_seq", "at", "seq"),
 )
 
+
+def _after_create(table: sa.Table, dialect: str, statement: str) -> None:
+    """Run a statement once a table is made in a new database of this kind."""
+    ddl = sa.DDL(statement)  # type: ignore[no-untyped-call]  # SQLAlchemy types its result alone
+    sa.event.listen(table, "after_create", ddl.execute_if(dialect=dialect))
+
+
+_after_create(
+    audit_log,
+    "postgresql",
+    "CREATE FUNCTION refuse_change_of_audit_log() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION 'the audit log is only ever appended to'; END $$",
+)
+_after_create(
+    audit_log,
+    "postgresql",
+    "CREATE TRIGGER audit_log_is_append_only BEFORE UPDATE OR DELETE OR TRUNCATE "
+    "ON audit_log EXECUTE FUNCTION refuse_change_of_audit_log()",
+)
+for _act in ("UPDATE", "DELETE"):
+    _after_create(
+        audit_log,
+        "sqlite",
+        f"CREATE TRIGGER audit_log_refuses_{_act.lower()} BEFORE {_act} ON audit_log "
+        "BEGIN SELECT RAISE(ABORT, 'the audit log is only ever appended to'); END",
+    )
+
 site_endpoints = sa.Table(
     "site_endpoints",
     metadata,
@@ -447,3 +476,231 @@ write_probe = sa.Table(
     sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("at", UtcDateTime, nullable=False),
 )
+
+user_sessions = sa.Table(
+    "user_sessions",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("user_id", LosslessText, sa.ForeignKey("users.id"), nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("last_seen_at", UtcDateTime, nullable=False, index=True),
+    sa.Column("browser", LosslessText, nullable=False),
+    sa.Column("ended_at", UtcDateTime),
+    sa.Index("ix_user_sessions_user_id_last_seen_at", "user_id", "last_seen_at"),
+)
+
+second_factors = sa.Table(
+    "second_factors",
+    metadata,
+    sa.Column("user_id", LosslessText, sa.ForeignKey("users.id"), primary_key=True),
+    sa.Column("seed", LosslessText, nullable=False),
+    sa.Column("since", UtcDateTime, nullable=False),
+    sa.Column("last_step", sa.BigInteger, nullable=False),
+)
+
+recovery_codes = sa.Table(
+    "recovery_codes",
+    metadata,
+    sa.Column("user_id", LosslessText, sa.ForeignKey("users.id"), primary_key=True),
+    sa.Column("digest", LosslessText, primary_key=True),
+)
+
+# No foreign keys: a claim is worth a minute and must keep no comment and no account from going.
+claims = sa.Table(
+    "claims",
+    metadata,
+    sa.Column("comment_id", LosslessText, primary_key=True),
+    sa.Column("user_id", LosslessText, nullable=False, index=True),
+    sa.Column("user_name", LosslessText, nullable=False),
+    sa.Column("since", UtcDateTime, nullable=False),
+    sa.Column("until", UtcDateTime, nullable=False),
+)
+
+strokes = sa.Table(
+    "strokes",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column("id", LosslessText, nullable=False, unique=True),
+    sa.Column("what", LosslessText, nullable=False),
+    sa.Column("ruling", LosslessText, nullable=False),
+    sa.Column("decided_by", LosslessText, nullable=False),
+    sa.Column("decided_at", UtcDateTime, nullable=False),
+    # Kept in step in the transactions of its decisions.
+    sa.Column("n_decided", sa.BigInteger, nullable=False),
+    sa.Column("n_left_out", sa.BigInteger, nullable=False),
+    sa.Column("undone_at", UtcDateTime),
+    sa.Column("undone_by", LosslessText),
+)
+
+stroke_sites = sa.Table(
+    "stroke_sites",
+    metadata,
+    sa.Column("stroke_id", LosslessText, sa.ForeignKey("strokes.id"), primary_key=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), primary_key=True),
+)
+
+comment_traits = sa.Table(
+    "comment_traits",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column(
+        "comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False, unique=True
+    ),
+    # One signed byte a number; the vector is of unit length, so no scale is kept.
+    sa.Column("embedding", sa.LargeBinary),
+    sa.Column("space", LosslessText, nullable=False),
+    sa.Column("targets", sa.JSON, nullable=False),
+    sa.Column("copies", sa.JSON, nullable=False),
+    # None until it was looked for others like it.
+    sa.Column("grouped_at", UtcDateTime),
+    # The campaign that a moderator took it out of.
+    sa.Column("left_campaign_id", LosslessText),
+)
+
+campaigns = sa.Table(
+    "campaigns",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    # Of all members there ever were: the order of the list, shown nowhere.
+    sa.Column("last_seen_at", UtcDateTime, nullable=False),
+)
+
+# One row: who alone may group comments, and until when.
+grouping_lease = sa.Table(
+    "grouping_lease",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("holder", LosslessText, nullable=False),
+    sa.Column("until", UtcDateTime, nullable=False),
+)
+
+is_fresh = comment_traits.c.grouped_at.is_(None)
+has_left = comment_traits.c.left_campaign_id.is_not(None)
+is_member = comments.c.campaign_id.is_not(None)
+is_waiting_member = sa.and_(is_member, waits_for_review)
+
+# The last column of each lets it answer the counting queries alone, without the comments' rows.
+_MEMBER = (_c.campaign_id, _c.received_at, _c.id, _c.site_id)
+_partial_index("ix_comments_campaign", *_MEMBER, _c.post_url, where=is_member)
+_partial_index("ix_comments_campaign_waiting", *_MEMBER, _c.review_rank, where=is_waiting_member)
+_t = comment_traits.c
+_partial_index("ix_comment_traits_fresh", _t.seq, where=is_fresh)
+_partial_index("ix_comment_traits_left", _t.left_campaign_id, where=has_left)
+
+list_entries = sa.Table(
+    "list_entries",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id")),
+    sa.Column("effect", LosslessText, nullable=False),
+    sa.Column("kind", LosslessText, nullable=False),
+    sa.Column("label", LosslessText, nullable=False),
+    sa.Column("keys", sa.JSON, nullable=False),
+    sa.Column("reason", LosslessText, nullable=False),
+    sa.Column("added_by", LosslessText, nullable=False),
+    sa.Column("added_at", UtcDateTime, nullable=False),
+    sa.Column("expires_at", UtcDateTime),
+    sa.Column("removed_at", UtcDateTime),
+    sa.Column("removed_by", LosslessText),
+    # No foreign key: an entry outlives the comment that it was made from.
+    sa.Column("comment_id", LosslessText),
+    sa.Column("hits", sa.BigInteger, nullable=False),
+    sa.Column("last_hit_at", UtcDateTime),
+    # Label, reason and who added it, folded: what a moderator searches in.
+    sa.Column("folded", LosslessText, nullable=False),
+    sa.Index("ix_list_entries_newest", "added_at", "id"),
+)
+
+# One row, none before the first entry. Whoever changes an entry locks it and adds one, so that
+# versions follow the commits.
+list_version = sa.Table(
+    "list_version",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("version", sa.BigInteger, nullable=False),
+)
+
+retrainings = sa.Table(
+    "retrainings",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("asked_by", LosslessText, nullable=False),
+    sa.Column("asked_at", UtcDateTime, nullable=False),
+    sa.Column("options", sa.JSON, nullable=False),
+    sa.Column("state", LosslessText, nullable=False),
+    sa.Column("started_at", UtcDateTime),
+    # When it last said how far it is.
+    sa.Column("seen_at", UtcDateTime),
+    sa.Column("ended_at", UtcDateTime),
+    sa.Column("step", LosslessText, nullable=False),
+    sa.Column("share_done", sa.Float, nullable=False),
+    sa.Column("seconds_left", sa.Float),
+    sa.Column("decisions", sa.BigInteger, nullable=False),
+    sa.Column("decisions_sha256", LosslessText, nullable=False),
+    # What the report says as well, to be asked for without reading it.
+    sa.Column("version", LosslessText),
+    sa.Column("recommendation", LosslessText),
+    sa.Column("summary", sa.JSON),
+    sa.Column("problem", LosslessText),
+    sa.Column("answer", LosslessText),
+    sa.Column("answered_by", LosslessText),
+    sa.Column("answered_at", UtcDateTime),
+    sa.Index("ix_retrainings_asked_at", "asked_at"),
+)
+
+# One row: who alone may retrain, and until when.
+retraining_lease = sa.Table(
+    "retraining_lease",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("holder", LosslessText, nullable=False),
+    sa.Column("until", UtcDateTime, nullable=False),
+)
+
+# What the search does not know yet, or knows from before the verdict. Filled in the transactions
+# that keep comments and verdicts; upkeep takes it in.
+search_due = sa.Table(
+    "search_due",
+    metadata,
+    # Without a foreign key, which would be looked up for each comment at intake.
+    sa.Column("comment_id", LosslessText, primary_key=True),
+)
+
+# One row for each comment that can be found. `seq` is made of the time of arrival, so that the
+# index itself yields the newest first.
+search_docs = sa.Table(
+    "search_docs",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=False),
+    sa.Column(
+        "comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False, unique=True
+    ),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("terms", sa.Text().with_variant(TSVECTOR(), "postgresql"), nullable=False),
+)
+
+# Beginnings of three letters, after the letter for the kind, have an index of their own: FTS5 would
+# merge all words that begin so before it yields the first comment. The words come folded already,
+# so that only ASCII's separators matter to the tokenizer.
+_after_create(
+    search_docs,
+    "sqlite",
+    "CREATE VIRTUAL TABLE search_fts USING fts5("
+    "terms, content='search_docs', content_rowid='seq', columnsize=0, prefix='4', "
+    "tokenize=\"ascii tokenchars '._-'\")",
+)
+_after_create(
+    search_docs,
+    "postgresql",
+    "CREATE INDEX ix_search_docs_terms ON search_docs USING gin (terms)",
+)
+
+# What a sender's other comments are found by, the newest first.
+for _name in (
+    "sender_address_key",
+    "sender_network_key",
+    "sender_email_key",
+    "sender_name_key",
+):
+    _partial_index(f"ix_comments_{_name}", _c[_name], _c.received_at, where=_c[_name].is_not(None))
