@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -36,5 +36,5 @@ class BulkDecision:
     n_left_out: int = 0
     undone_at: datetime | None = None
     undone_by: str | None = None
-    n_in_force: int = 0
-    site_ids: tuple[SiteId, ...] = ()
+    n_in_force: int = field(default=0, metadata={"kept": False})
+    site_ids: tuple[SiteId, ...] = field(default=(), metadata={"kept": False})

@@ -85,15 +85,15 @@ class Listing:
 
     `age_days` is how old the list was by then: an old list says little about today's sender.
     `worth` is the share, from 0 to 1, that `decisions` here left of what a list may say at most;
-    None as long as only the basis tells. It is never kept: it is that of the moment of judging.
+    None as long as only the basis tells. Both are never kept: they are of the moment of judging.
     """
 
     list_name: str
     kind: ListKind
     age_days: float
     basis: ListBasis = ListBasis.REPORTED
-    worth: float | None = None
-    decisions: int = 0
+    worth: float | None = field(default=None, metadata={"kept": False})
+    decisions: int = field(default=0, metadata={"kept": False})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,7 +112,9 @@ class Delivery:
     ended_at: datetime | None = None
     decision_id: str | None = None
     corrects_told: bool = False
-    endpoint: Endpoint | None = field(default=None, repr=False, compare=False)
+    endpoint: Endpoint | None = field(
+        default=None, repr=False, compare=False, metadata={"kept": False}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.bulk_decision import BulkDecision, ChosenBy
+from service.domain.bulk_decision import BulkDecision
 from service.domain.comment import SiteId
-from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.ports.audit import BulkDecisionAct
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import insert_if_free
 from service.stores.sql.schema.tables import (
@@ -31,6 +32,8 @@ _in_force = (
 )
 _QUERY = sa.select(strokes, _in_force.label("n_in_force"))
 
+_values, _bulk_decision_from = writer(BulkDecision), reader(BulkDecision)
+
 
 class BulkDecisionStore:
     """Keeps bulk decisions; `DecisionStore.add_many` keeps their counts."""
@@ -46,15 +49,7 @@ class BulkDecisionStore:
         The log's entry that `act` returns is kept in the same transaction, if the bulk decision is
         new.
         """
-        values = {
-            "id": bulk_decision.id,
-            "what": bulk_decision.what.value,
-            "ruling": bulk_decision.ruling.value,
-            "decided_by": bulk_decision.decided_by,
-            "decided_at": bulk_decision.decided_at,
-            "n_decided": 0,
-            "n_left_out": bulk_decision.n_left_out,
-        }
+        values = _values(bulk_decision) | {"n_decided": 0}
 
         def insert(connection: sa.Connection) -> BulkDecision:
             statement = insert_if_free(connection, strokes).returning(strokes.c.seq)
@@ -130,16 +125,8 @@ def _with_sites(connection: sa.Connection, rows: Sequence[Row]) -> list[BulkDeci
     for row in connection.execute(query.order_by(stroke_sites.c.site_id)):
         sites.setdefault(row.stroke_id, []).append(row.site_id)
     return [
-        BulkDecision(
-            id=row.id,
-            what=ChosenBy(row.what),
-            ruling=Ruling(row.ruling),
-            decided_by=row.decided_by,
-            decided_at=row.decided_at,
-            n_decided=row.n_decided,
-            n_left_out=row.n_left_out,
-            undone_at=row.undone_at,
-            undone_by=row.undone_by,
+        replace(
+            _bulk_decision_from(row),
             n_in_force=row.n_in_force,
             site_ids=tuple(sites.get(row.id, ())),
         )

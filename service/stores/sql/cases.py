@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from types import SimpleNamespace
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,7 +18,7 @@ from service.domain.errors import NotFoundError
 from service.domain.published import PublishedComment
 from service.domain.report import Label, Report
 from service.domain.tally import Tally
-from service.domain.verdict import Outcome, Verdict
+from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import APPEAL_RANK, Place, decode_cursor, encode_cursor
 from service.stores.preview import preview_of
@@ -28,10 +27,10 @@ from service.stores.sql.base.rows import (
     Row,
     comment_from,
     decision_from,
+    joined_verdict_from,
     report_from,
     second_opinion_from,
     settings_from,
-    verdict_from,
 )
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.schema.tables import (
@@ -355,7 +354,7 @@ def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case
             cases[row.id] = Case(
                 comment=comment_from(row),
                 mode=settings.mode,
-                verdict=_verdict(row),
+                verdict=joined_verdict_from(row) if row.verdict_comment_id else None,
                 decisions=tuple(found_decisions[row.id]),
                 audit=row.audit,
                 reports=tuple(found_reports[row.id]),
@@ -368,8 +367,6 @@ def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case
     return [cases[comment_id] for comment_id in ids if comment_id in cases]
 
 
-# Both tables have a `p_spam` and an `outcome`, so that a verdict's go by their place.
-_VERDICT_NAMES = tuple(verdicts.c.keys())
 _CASE_ROWS = (
     sa.select(
         comments,
@@ -379,13 +376,6 @@ _CASE_ROWS = (
     .join(sites, sites.c.id == comments.c.site_id)
     .outerjoin(verdicts, verdicts.c.comment_id == comments.c.id)
 )
-
-
-def _verdict(row: Row) -> Verdict | None:
-    if row.verdict_comment_id is None:
-        return None
-    values = row[-len(_VERDICT_NAMES) :]
-    return verdict_from(SimpleNamespace(**dict(zip(_VERDICT_NAMES, values, strict=True))))
 
 
 def _appeal(row: Row) -> Appeal | None:

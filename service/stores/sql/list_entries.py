@@ -12,7 +12,6 @@ from service.domain.case import Order
 from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import (
-    Effect,
     EntryFilter,
     EntryKind,
     EntryPage,
@@ -22,7 +21,7 @@ from service.ports.audit import AuditEntry
 from service.stores.cursor import Place, decode_cursor, encode_cursor
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.mapping import Values
+from service.stores.sql.base.mapping import Values, reader, writer
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import chunks, insert_if_free, upsert
 from service.stores.sql.schema.tables import list_entries, list_version, sites
@@ -31,6 +30,7 @@ log = logging.getLogger(__name__)
 
 _c = list_entries.c
 _ONLY_ROW = 1
+_entry_values, _entry_from = writer(ListEntry), reader(ListEntry)
 _PERSONAL = (EntryKind.EMAIL.value, EntryKind.ADDRESS.value)
 
 
@@ -184,7 +184,8 @@ def _add(connection: sa.Connection, entries: Sequence[ListEntry]) -> None:
     _count_change(connection)
     for entry in entries:
         statement = insert_if_free(connection, list_entries).returning(_c.id)
-        if not connection.execute(statement, [_entry_values(entry)]).all():
+        values = _entry_values(entry) | {"folded": _folded_text(entry)}
+        if not connection.execute(statement, [values]).all():
             msg = f"there is a list entry {entry.id!r} already"
             raise ConflictError(msg)
 
@@ -245,27 +246,6 @@ def _after(place: Place) -> sa.ColumnElement[bool]:
     )
 
 
-def _entry_values(entry: ListEntry) -> Values:
-    return {
-        "id": entry.id,
-        "site_id": entry.site_id,
-        "effect": entry.effect.value,
-        "kind": entry.kind.value,
-        "label": entry.label,
-        "keys": list(entry.keys),
-        "reason": entry.reason,
-        "added_by": entry.added_by,
-        "added_at": entry.added_at,
-        "expires_at": entry.expires_at,
-        "removed_at": entry.removed_at,
-        "removed_by": entry.removed_by,
-        "comment_id": entry.comment_id,
-        "hits": entry.hits,
-        "last_hit_at": entry.last_hit_at,
-        "folded": _folded_text(entry),
-    }
-
-
 def _readable(row: Row) -> ListEntry | None:
     """Return the entry, None for one of a kind that only a later version knows.
 
@@ -276,27 +256,6 @@ def _readable(row: Row) -> ListEntry | None:
     except ValueError:
         log.exception("a list entry cannot be read and is not followed", extra={"entry_id": row.id})
         return None
-
-
-def _entry_from(row: Row) -> ListEntry:
-    values = row._mapping  # noqa: SLF001  # the documented way to a column named like a method
-    return ListEntry(
-        id=values["id"],
-        site_id=values["site_id"],
-        effect=Effect(values["effect"]),
-        kind=EntryKind(values["kind"]),
-        label=values["label"],
-        keys=tuple(values["keys"]),
-        reason=values["reason"],
-        added_by=values["added_by"],
-        added_at=values["added_at"],
-        expires_at=values["expires_at"],
-        removed_at=values["removed_at"],
-        removed_by=values["removed_by"],
-        comment_id=values["comment_id"],
-        hits=values["hits"],
-        last_hit_at=values["last_hit_at"],
-    )
 
 
 def _folded_text(entry: ListEntry) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,7 +10,6 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.retraining import (
     Answer,
     Retraining,
-    RetrainingOptions,
     RetrainingState,
     report_from,
     report_to,
@@ -21,9 +19,16 @@ from service.ports.campaigns import Lease
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
-from service.stores.sql.base.rows import Row
+from service.stores.sql.base.mapping import Values, reader, writer
 from service.stores.sql.base.statements import upsert
 from service.stores.sql.schema.tables import retraining_lease, retrainings
+
+_COLUMNS = {"report": "summary"}
+_all_values = writer(Retraining, columns=_COLUMNS, report=lambda one: one and report_to(one))
+_retraining_from = reader(
+    Retraining, columns=_COLUMNS, report=lambda kept: kept and report_from(kept)
+)
+_OTHERS = frozenset({"id", "answer", "answered_by", "answered_at"})
 
 
 class RetrainingStore:
@@ -145,47 +150,10 @@ def _get(connection: sa.Connection, retraining_id: str) -> Retraining:
     return _retraining_from(row)
 
 
-def _values(one: Retraining) -> dict[str, Any]:
+def _values(one: Retraining) -> Values:
     """Return all columns but the id and those of the answer."""
-    return {
-        "asked_by": one.asked_by,
-        "asked_at": one.asked_at,
-        "options": {"data": list(one.options.data)},
-        "state": one.state.value,
-        "started_at": one.started_at,
-        "seen_at": one.seen_at,
-        "ended_at": one.ended_at,
-        "step": one.step,
-        "share_done": one.share_done,
-        "seconds_left": one.seconds_left,
-        "decisions": one.decisions,
-        "decisions_sha256": one.decisions_sha256,
+    values = _all_values(one) | {
         "version": one.version,
-        "recommendation": one.recommendation.value if one.recommendation else None,
-        "summary": report_to(one.report) if one.report else None,
-        "problem": one.problem,
+        "recommendation": one.recommendation and one.recommendation.value,
     }
-
-
-def _retraining_from(row: Row) -> Retraining:
-    options = RetrainingOptions(data=tuple(row.options["data"]))
-    return Retraining(
-        id=row.id,
-        asked_by=row.asked_by,
-        asked_at=row.asked_at,
-        options=options,
-        state=RetrainingState(row.state),
-        started_at=row.started_at,
-        seen_at=row.seen_at,
-        ended_at=row.ended_at,
-        step=row.step,
-        share_done=row.share_done,
-        seconds_left=row.seconds_left,
-        decisions=row.decisions,
-        decisions_sha256=row.decisions_sha256,
-        report=report_from(row.summary) if row.summary else None,
-        problem=row.problem,
-        answer=Answer(row.answer) if row.answer else None,
-        answered_by=row.answered_by,
-        answered_at=row.answered_at,
-    )
+    return {name: value for name, value in values.items() if name not in _OTHERS}

@@ -10,8 +10,11 @@ from service.domain.sign_in import SecondFactor
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.schema.tables import recovery_codes, second_factors
 from service.stores.sql.sessions import refuse_unknown
+
+_factor_values, _factor_from = writer(SecondFactor), reader(SecondFactor)
 
 
 class SecondFactorStore:
@@ -32,17 +35,11 @@ class SecondFactorStore:
         The log's entry is kept in the same transaction. Raise `NotFoundError` for an unknown
         account.
         """
-        values = {
-            "user_id": factor.user_id,
-            "seed": factor.seed,
-            "since": factor.since,
-            "last_step": factor.last_step,
-        }
 
         def put(connection: sa.Connection) -> None:
             refuse_unknown(connection, factor.user_id)
             _remove(connection, factor.user_id)
-            connection.execute(sa.insert(second_factors), [values])
+            connection.execute(sa.insert(second_factors), [_factor_values(factor)])
             if recovery_digests:
                 connection.execute(
                     sa.insert(recovery_codes),
@@ -57,11 +54,7 @@ class SecondFactorStore:
         query = sa.select(second_factors).where(second_factors.c.user_id == user_id)
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
-        if row is None:
-            return None
-        return SecondFactor(
-            user_id=row.user_id, seed=row.seed, since=row.since, last_step=row.last_step
-        )
+        return None if row is None else _factor_from(row)
 
     def user_ids(self) -> frozenset[str]:
         """Return the ids of all accounts that have one."""

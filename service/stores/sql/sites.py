@@ -15,11 +15,11 @@ from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries, insert_entry
 from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.mapping import as_json
 from service.stores.sql.base.rows import (
     key_from,
     key_values,
     settings_from,
-    settings_values,
     site_from,
     site_values,
 )
@@ -80,7 +80,7 @@ class SiteStore:
             row = connection.execute(sa.select(sites).where(this).with_for_update()).one_or_none()
             before = site_from(row) if row is not None else _no_site(site_id)
             after = replace(before, settings=how(before.settings))
-            values = settings_values(after.settings)
+            values = as_json(after.settings)
             connection.execute(sa.update(sites).where(this).values(settings=values))
             if act is not None and before != after:
                 insert_entries(connection, [act(before.settings, after.settings)])

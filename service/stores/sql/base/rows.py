@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
-from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,31 +13,25 @@ from service.domain.comment import (
     CommentKind,
     Edit,
     FormEvidence,
-    ListBasis,
     Listing,
-    ListKind,
     Post,
     Sender,
 )
-from service.domain.decision import Decision, Mode, Ruling
+from service.domain.decision import Decision
 from service.domain.delivery import (
     Delivery,
     DeliveryAttempt,
-    DeliveryForm,
-    DeliveryState,
     Endpoint,
-    EventKind,
 )
-from service.domain.form import FormToken, behaviour_values, read_behaviour
-from service.domain.inbound import InboundHook, Platform
-from service.domain.list_entry import Effect, EntryKind, Instruction
+from service.domain.form import behaviour_values, read_behaviour
+from service.domain.inbound import InboundHook
 from service.domain.normal_form import content_key
 from service.domain.phrase import phrase_from, phrase_values
-from service.domain.report import Label, Report
+from service.domain.report import Report
 from service.domain.ruled_text import RuledText
-from service.domain.rules import Rule, SiteRules
+from service.domain.rules import Rule
 from service.domain.site import Site, SiteKey, SiteSettings
-from service.domain.user import Preferences, Role, User
+from service.domain.user import User
 from service.domain.verdict import (
     Outcome,
     SecondOpinion,
@@ -53,7 +45,7 @@ from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
 from service.stores.cursor import REST_RANK
 from service.stores.repeats import Claims
-from service.stores.sql.base.mapping import Values, reader, writer
+from service.stores.sql.base.mapping import Values, json_reader, reader, writer
 
 Row = sa.Row[*tuple[Any, ...]]
 
@@ -66,9 +58,13 @@ _SENDER_KEYS = (
     "account_key",
 )
 SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
-_SETTINGS = tuple(field.name for field in fields(SiteSettings))
-_RULES = tuple(field.name for field in fields(SiteRules))
-_PREFERENCES = tuple(field.name for field in fields(Preferences))
+
+
+def _older_keys(older: Sender | None) -> Values | None:
+    """Return the keys that there are, by name; autonomous system and mail domain never rotate."""
+    if older is None:
+        return None
+    return {name: value for name in _SENDER_KEYS if (value := getattr(older, name)) is not None}
 
 
 _post_values, _post_from = writer(Post, prefix="post_"), reader(Post, prefix="post_")
@@ -76,6 +72,24 @@ _author_values, _author_from = (
     writer(Author, prefix="author_"),
     reader(Author, prefix="author_"),
 )
+_form_values = writer(FormEvidence, prefix="form_", behaviour=behaviour_values)
+_form_from = reader(FormEvidence, prefix="form_", behaviour=read_behaviour)
+_LISTING_COLUMNS = {"list_name": "list"}
+_listing_values = writer(Listing, columns=_LISTING_COLUMNS)
+_listing_from = json_reader(Listing, columns=_LISTING_COLUMNS)
+sender_values = writer(
+    Sender,
+    prefix="sender_",
+    before_rotation=_older_keys,
+    listings=lambda listings: [_listing_values(one) for one in listings] or None,
+)
+_sender_from = reader(
+    Sender,
+    prefix="sender_",
+    before_rotation=lambda kept: None if kept is None else Sender(**kept),
+    listings=lambda kept: tuple(map(_listing_from, kept or ())),
+)
+_ruled_values, _ruled_from = writer(RuledText), json_reader(RuledText)
 
 
 def comment_values(new: NewComment, claims: Claims) -> Values:
@@ -111,42 +125,11 @@ def sent_values(comment: Comment) -> Values:
         **_post_values(comment.post),
         **_author_values(comment.author),
         **sender_values(comment.sender),
-        "form_seconds_on_page": comment.form.seconds_on_page,
-        "form_honeypot_filled": comment.form.honeypot_filled,
-        "form_behaviour": behaviour_values(comment.form.behaviour),
-        "form_token": comment.form.token.value if comment.form.token else None,
+        **_form_values(comment.form),
         "kind": comment.kind.value if comment.kind else None,
         "edit": comment.edit.value if comment.edit else None,
         "ruled_text": comment.ruled and _ruled_values(comment.ruled),
     }
-
-
-def sender_values(sender: Sender) -> Values:
-    """Return the columns of who sent it."""
-    return {
-        **{f"sender_{name}": getattr(sender, name) for name in SENDER_COLUMNS},
-        "sender_before_rotation": _older_keys(sender.before_rotation),
-        "sender_listings": _listing_values(sender.listings),
-    }
-
-
-def _older_keys(older: Sender | None) -> Values | None:
-    """Return the keys that there are, by name; autonomous system and mail domain never rotate."""
-    if older is None:
-        return None
-    return {name: value for name in _SENDER_KEYS if (value := getattr(older, name)) is not None}
-
-
-def _listing_values(listings: Sequence[Listing]) -> list[Values] | None:
-    return [
-        {
-            "list": one.list_name,
-            "kind": one.kind.value,
-            "age_days": one.age_days,
-            "basis": one.basis.value,
-        }
-        for one in listings
-    ] or None
 
 
 def comment_from(row: Row) -> Comment:
@@ -158,19 +141,8 @@ def comment_from(row: Row) -> Comment:
         received_at=row.received_at,
         post=_post_from(row),
         author=_author_from(row),
-        sender=Sender(
-            **{name: getattr(row, f"sender_{name}") for name in SENDER_COLUMNS},
-            before_rotation=None
-            if row.sender_before_rotation is None
-            else Sender(**row.sender_before_rotation),
-            listings=tuple(_listing_from(one) for one in row.sender_listings or ()),
-        ),
-        form=FormEvidence(
-            seconds_on_page=row.form_seconds_on_page,
-            honeypot_filled=row.form_honeypot_filled,
-            behaviour=read_behaviour(row.form_behaviour),
-            token=FormToken(row.form_token) if row.form_token else None,
-        ),
+        sender=_sender_from(row),
+        form=_form_from(row),
         site_comment_id=row.site_comment_id,
         written_at=row.written_at,
         language=row.language,
@@ -179,27 +151,6 @@ def comment_from(row: Row) -> Comment:
         kind=CommentKind(row.kind) if row.kind else None,
         edit=Edit(row.edit) if row.edit else None,
         ruled=row.ruled_text and _ruled_from(row.ruled_text),
-    )
-
-
-_ruled_values = writer(RuledText)
-
-
-def _ruled_from(values: Values) -> RuledText:
-    return RuledText(**{name: _tuples(value) for name, value in values.items()})
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _listing_from(values: Values) -> Listing:
-    return Listing(
-        list_name=values["list"],
-        kind=ListKind(values["kind"]),
-        age_days=values["age_days"],
-        # Comments of before there was one do not have the key.
-        basis=ListBasis(values.get("basis", ListBasis.REPORTED)),
     )
 
 
@@ -245,60 +196,21 @@ def _spans_from(values: Sequence[Sequence[int]]) -> tuple[Span, ...]:
     return tuple(Span(start=start, end=end) for start, end in values)
 
 
-def settings_from(values: Values) -> SiteSettings:
-    """Return the settings of a JSON column.
-
-    What an older version did not write has its default; what only a newer one knows is left out.
-    """
-    known = {name: values[name] for name in _SETTINGS if name in values}
-    known |= {"mode": Mode(values["mode"]), "languages": tuple(values["languages"])}
-    if known.get("learns_since"):
-        known["learns_since"] = datetime.fromisoformat(known["learns_since"])
-    if "rules" in known:
-        rules = known["rules"]
-        known["rules"] = SiteRules(
-            **{name: _tuples(rules[name]) for name in _RULES if name in rules}
-        )
-    return SiteSettings(**known)
-
-
-def _tuple_or_none(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    return None if values is None else tuple(values)
-
-
-def _instruction_from(values: Values | None) -> Instruction | None:
-    if values is None:
-        return None
-    known = {**values, "effect": Effect(values["effect"]), "kind": EntryKind(values["kind"])}
-    return Instruction(**known)
-
-
-def _preferences_from(values: Values | None) -> Preferences:
-    """Return the preferences of a JSON column; what only another version knows is left out."""
-    known = values or {}
-    return Preferences(**{name: known[name] for name in _PREFERENCES if name in known})
-
-
-def _events_from(values: Sequence[str]) -> tuple[EventKind, ...]:
-    return tuple(EventKind(value) for value in values)
-
-
-_instruction_values = writer(Instruction)
 verdict_values = writer(
     Verdict,
     signals=lambda signals: [_signal_values(weighed) for weighed in signals],
     promo_spans=_span_values,
-    instruction=lambda one: one and _instruction_values(one),
     held_by=lambda rules: list(rules) or None,
 )
-verdict_from = reader(
-    Verdict,
-    outcome=Outcome,
-    signals=lambda signals: tuple(_signal_from(values) for values in signals),
-    promo_spans=_spans_from,
-    degraded_by=tuple,
-    instruction=_instruction_from,
-    held_by=lambda values: tuple(map(Rule, values or ())),
+verdict_from, joined_verdict_from = (
+    reader(
+        Verdict,
+        prefix=prefix,
+        signals=lambda kept: tuple(map(_signal_from, kept)),
+        promo_spans=_spans_from,
+        held_by=lambda kept: tuple(map(Rule, kept or ())),
+    )
+    for prefix in ("", "verdict_")
 )
 
 
@@ -311,31 +223,23 @@ def second_opinion_from(values: Values | None) -> SecondOpinion | None:
 
 _DECISION_COLUMNS = {"bulk_decision_id": "stroke_id"}
 _decision_values = writer(Decision, columns=_DECISION_COLUMNS)
-decision_from = reader(Decision, columns=_DECISION_COLUMNS, ruling=Ruling)
+decision_from = reader(Decision, columns=_DECISION_COLUMNS)
 
-settings_values = writer(
-    SiteSettings,
-    learns_since=lambda at: at.isoformat() if at else None,
-    rules=writer(SiteRules),
-)
-site_values = writer(Site, settings=settings_values)
-site_from = reader(Site, settings=settings_from)
+settings_from = json_reader(SiteSettings)
+site_values, site_from = writer(Site), reader(Site)
 key_values, key_from = writer(SiteKey), reader(SiteKey)
 
-_user_values = writer(User, preferences=writer(Preferences))
-user_from = reader(User, role=Role, site_ids=_tuple_or_none, preferences=_preferences_from)
+_user_values, user_from = writer(User), reader(User)
 entry_values, entry_from = writer(AuditEntry), reader(AuditEntry)
-report_values, report_from = writer(Report), reader(Report, label=Label)
+report_values, report_from = writer(Report), reader(Report)
 
 endpoint_values = writer(Endpoint)
 endpoint_from, _joined_endpoint_from = (
-    reader(Endpoint, prefix=prefix, secrets=tuple, events=_events_from, form=DeliveryForm)
-    for prefix in ("", "endpoint_")
+    reader(Endpoint, prefix=prefix) for prefix in ("", "endpoint_")
 )
-_delivery_values = writer(Delivery)
-delivery_from = reader(Delivery, event=EventKind, form=DeliveryForm, state=DeliveryState)
+_delivery_values, delivery_from = writer(Delivery), reader(Delivery)
 attempt_values, attempt_from = writer(DeliveryAttempt), reader(DeliveryAttempt)
-hook_values, hook_from = writer(InboundHook), reader(InboundHook, platform=Platform)
+hook_values, hook_from = writer(InboundHook), reader(InboundHook)
 
 
 def joined_endpoint(row: Row) -> Endpoint | None:
