@@ -15,6 +15,7 @@ from service.domain.campaign import (
     SELLS_P_SPAM,
     Campaign,
     CampaignPage,
+    PeoplesRulings,
     WaitingCampaign,
 )
 from service.domain.case import Case
@@ -22,9 +23,11 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.ports.campaigns import MemberPage
-from service.stores.campaign_cursor import CampaignPlace, decode_place, encode_place
 from service.stores.campaign_parts import BEGINNINGS, READ_FOR_TARGETS, most_common
+from service.stores.cursor import Place, read_cursor, write_cursor
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import Row
+from service.stores.sql.base.statements import chunks, is_older
 from service.stores.sql.cases import load_cases
 from service.stores.sql.schema.tables import (
     campaigns,
@@ -32,12 +35,14 @@ from service.stores.sql.schema.tables import (
     comments,
     decisions,
     has_left,
+    is_by_person,
     is_member,
     is_waiting_member,
 )
 
 _LIST = "campaigns"
 _MEMBERS = "members"
+_MOST_WAITING = 2**62
 _comments = comments.c
 
 
@@ -46,131 +51,155 @@ def of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
     return [] if site_ids is None else [_comments.site_id.in_(site_ids)]
 
 
-def list_campaigns(
-    connection: sa.Connection,
-    site_ids: Sequence[SiteId] | None,
-    *,
-    waiting_only: bool,
-    cursor: str | None,
-    limit: int,
-) -> CampaignPage:
-    """See `CampaignStore.page`."""
-    waiting = _count_waiting(site_ids).subquery()
-    counted = sa.func.coalesce(waiting.c.waiting, 0)
-    joined = campaigns.join(
-        waiting, waiting.c.campaign_id == campaigns.c.id, isouter=not waiting_only
-    )
-    query = (
-        sa.select(campaigns.c.id, campaigns.c.last_seen_at, counted.label("waiting"))
-        .select_from(joined)
-        .where(_is_large_enough(site_ids))
-        .order_by(counted.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
-        .limit(limit + 1)
-    )
-    if cursor is not None:
-        query = query.where(_later(decode_place(cursor, of=_LIST), counted))
-    rows = connection.execute(query).all()
-    shown = _describe(connection, [row.id for row in rows[:limit]], site_ids)
-    if len(rows) <= limit:
-        return CampaignPage(campaigns=shown)
-    last = rows[limit - 1]
-    place = CampaignPlace(waiting=last.waiting, at=last.last_seen_at, id=last.id)
-    return CampaignPage(campaigns=shown, next_cursor=encode_place(place, of=_LIST))
+class CampaignLists:
+    """Reads campaigns and their members.
 
+    Where `site_ids` is given, nothing is told of other sites; None means all sites.
+    """
 
-def list_waiting(
-    connection: sa.Connection, site_ids: Sequence[SiteId] | None, *, limit: int
-) -> list[WaitingCampaign]:
-    """See `CampaignStore.most_waiting`."""
-    waiting = _count_waiting(site_ids).having(sa.func.count() >= FEWEST_SHOWN).subquery()
-    query = (
-        sa.select(campaigns.c.id, waiting.c.waiting)
-        .join(waiting, waiting.c.campaign_id == campaigns.c.id)
-        .order_by(waiting.c.waiting.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
-        .limit(limit)
-    )
-    rows = connection.execute(query).all()
-    targets = _newest_targets(connection, [row.id for row in rows], site_ids)
-    return [
-        WaitingCampaign(id=row.id, waiting=row.waiting, targets=targets[row.id]) for row in rows
-    ]
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
 
+    def page(
+        self,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> CampaignPage:
+        """Return campaigns of at least `FEWEST_SHOWN` members, most waiting ones first.
 
-def find_campaign(
-    connection: sa.Connection,
-    campaign_id: str,
-    site_ids: Sequence[SiteId] | None,
-) -> Campaign:
-    """See `CampaignStore.get`."""
-    found = _describe(connection, [campaign_id], site_ids)
-    if not found:
-        msg = f"there is no campaign {campaign_id!r}"
-        raise NotFoundError(msg)
-    return found[0]
+        Of equally many the one that grew last comes first. With `waiting_only` others than those
+        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
+        did not make.
+        """
+        waiting = _count_waiting(site_ids).subquery()
+        counted = sa.func.coalesce(waiting.c.waiting, 0)
+        joined = campaigns.join(
+            waiting, waiting.c.campaign_id == campaigns.c.id, isouter=not waiting_only
+        )
+        query = (
+            sa.select(campaigns.c.id, campaigns.c.last_seen_at, counted.label("waiting"))
+            .select_from(joined)
+            .where(_is_large_enough(site_ids))
+            .order_by(counted.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
+            .limit(limit + 1)
+        )
+        if cursor is not None:
+            query = query.where(_later(read_cursor(cursor, _LIST, most=_MOST_WAITING), counted))
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).all()
+            shown = _describe(connection, [row.id for row in rows[:limit]], site_ids)
+        if len(rows) <= limit:
+            return CampaignPage(campaigns=shown)
+        last = rows[limit - 1]
+        place = Place(rank=last.waiting, at=last.last_seen_at, id=last.id)
+        return CampaignPage(campaigns=shown, next_cursor=write_cursor(_LIST, place))
 
+    def most_waiting(
+        self, *, site_ids: Sequence[SiteId] | None, limit: int
+    ) -> list[WaitingCampaign]:
+        """Return the first campaigns of `page` with `FEWEST_SHOWN` waiting members, cheaply."""
+        waiting = _count_waiting(site_ids).having(sa.func.count() >= FEWEST_SHOWN).subquery()
+        query = (
+            sa.select(campaigns.c.id, waiting.c.waiting)
+            .join(waiting, waiting.c.campaign_id == campaigns.c.id)
+            .order_by(waiting.c.waiting.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
+            .limit(limit)
+        )
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).all()
+            targets = _newest_targets(connection, [row.id for row in rows], site_ids)
+        return [
+            WaitingCampaign(id=row.id, waiting=row.waiting, targets=targets[row.id]) for row in rows
+        ]
 
-def list_members(
-    connection: sa.Connection,
-    campaign_id: str,
-    site_ids: Sequence[SiteId] | None,
-    *,
-    waiting_only: bool,
-    cursor: str | None,
-    limit: int,
-) -> MemberPage:
-    """See `CampaignStore.members`."""
-    query = (
-        sa.select(_comments.id, _comments.received_at)
-        .select_from(comments)
-        .where(*_members(campaign_id, site_ids, waiting_only=waiting_only))
-        .order_by(_comments.received_at.desc(), _comments.id.desc())
-        .limit(limit + 1)
-    )
-    if cursor is not None:
-        place = decode_place(cursor, of=_MEMBERS)
-        key = sa.tuple_(_comments.received_at, _comments.id)
-        query = query.where(
-            key
-            < sa.tuple_(
-                sa.literal(place.at, _comments.received_at.type),
-                sa.literal(place.id, _comments.id.type),
+    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
+        """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
+        with reading(self._engine) as connection:
+            found = _describe(connection, [campaign_id], site_ids)
+        if not found:
+            msg = f"there is no campaign {campaign_id!r}"
+            raise NotFoundError(msg)
+        return found[0]
+
+    def members(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> MemberPage:
+        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
+        query = _newest_members(campaign_id, site_ids, waiting_only=waiting_only).limit(limit + 1)
+        if cursor is not None:
+            place = read_cursor(cursor, _MEMBERS)
+            query = query.where(is_older(_comments.received_at, _comments.id, place))
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).all()
+            cases = tuple(load_cases(connection, [row.id for row in rows[:limit]]))
+        if len(rows) <= limit:
+            return MemberPage(cases=cases)
+        last = Place(at=rows[limit - 1].received_at, id=rows[limit - 1].id)
+        return MemberPage(cases=cases, next_cursor=write_cursor(_MEMBERS, last))
+
+    def waiting_ids(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        received_until: datetime,
+        limit: int,
+    ) -> list[CommentId]:
+        """Return the members that wait for a moderator and were received by then, newest first."""
+        query = _newest_members(campaign_id, site_ids, waiting_only=True)
+        query = query.where(_comments.received_at <= received_until).limit(limit)
+        with reading(self._engine) as connection:
+            return list(connection.scalars(query))
+
+    def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
+        """Return which of these comments are members."""
+        found: set[CommentId] = set()
+        with reading(self._engine) as connection:
+            for some in chunks(ids):
+                query = sa.select(_comments.id).where(
+                    _comments.id.in_(some), _comments.campaign_id == campaign_id
+                )
+                found.update(connection.scalars(query))
+        return found
+
+    def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
+        """Return how people ruled on members, at all sites; a policy's decisions do not count."""
+        query = (
+            sa.select(decisions.c.ruling, sa.func.count())
+            .join(comments, _comments.id == decisions.c.comment_id)
+            .where(
+                _comments.campaign_id == campaign_id,
+                decisions.c.undone_at.is_(None),
+                is_by_person,
             )
+            .group_by(decisions.c.ruling)
         )
-    rows = connection.execute(query).all()
-    cases = tuple(load_cases(connection, [row.id for row in rows[:limit]]))
-    if len(rows) <= limit:
-        return MemberPage(cases=cases)
-    last = CampaignPlace(waiting=0, at=rows[limit - 1].received_at, id=rows[limit - 1].id)
-    return MemberPage(cases=cases, next_cursor=encode_place(last, of=_MEMBERS))
-
-
-def find_waiting_ids(
-    connection: sa.Connection,
-    campaign_id: str,
-    site_ids: Sequence[SiteId] | None,
-    *,
-    received_until: datetime,
-    limit: int,
-) -> list[CommentId]:
-    """See `CampaignStore.waiting_ids`."""
-    query = (
-        sa.select(_comments.id)
-        .select_from(comments)
-        .where(
-            *_members(campaign_id, site_ids, waiting_only=True),
-            _comments.received_at <= received_until,
+        with reading(self._engine) as connection:
+            counts = {Ruling(ruling): count for ruling, count in connection.execute(query)}
+        return PeoplesRulings(
+            approved=counts.get(Ruling.APPROVE, 0), rejected=counts.get(Ruling.REJECT, 0)
         )
-        .order_by(_comments.received_at.desc(), _comments.id.desc())
-        .limit(limit)
-    )
-    return list(connection.scalars(query))
 
 
-def _members(
+def _newest_members(
     campaign_id: str, site_ids: Sequence[SiteId] | None, *, waiting_only: bool
-) -> list[sa.ColumnElement[bool]]:
+) -> sa.Select[Any]:
+    """Return the query for members, the newest first."""
     kind = is_waiting_member if waiting_only else is_member
-    return [_comments.campaign_id == campaign_id, kind, *of_sites(site_ids)]
+    return (
+        sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
+        .where(_comments.campaign_id == campaign_id, kind, *of_sites(site_ids))
+        .order_by(_comments.received_at.desc(), _comments.id.desc())
+    )
 
 
 def _count_waiting(site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
@@ -192,12 +221,12 @@ def _is_large_enough(site_ids: Sequence[SiteId] | None) -> sa.ColumnElement[bool
     return sa.exists(query.limit(1).offset(FEWEST_SHOWN - 1).correlate(campaigns))
 
 
-def _later(place: CampaignPlace, counted: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+def _later(place: Place, counted: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     at = sa.literal(place.at, campaigns.c.last_seen_at.type)
     same_moment = sa.and_(campaigns.c.last_seen_at == at, campaigns.c.id > place.id)
     return sa.or_(
-        counted < place.waiting,
-        sa.and_(counted == place.waiting, sa.or_(campaigns.c.last_seen_at < at, same_moment)),
+        counted < place.rank,
+        sa.and_(counted == place.rank, sa.or_(campaigns.c.last_seen_at < at, same_moment)),
     )
 
 
@@ -364,12 +393,7 @@ def _newest_each(
     One arm a campaign reads so many entries of an index each; a window function would read all.
     """
     arms = [
-        sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
-        .select_from(comments)
-        .where(*_members(campaign_id, site_ids, waiting_only=waiting_only))
-        .order_by(_comments.received_at.desc(), _comments.id.desc())
-        .limit(limit)
-        .subquery()
+        _newest_members(campaign_id, site_ids, waiting_only=waiting_only).limit(limit).subquery()
         for campaign_id in campaign_ids
     ]
     asked = sa.literal(waiting_only).label("asked_to_wait")

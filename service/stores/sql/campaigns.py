@@ -9,38 +9,22 @@ from typing import Any
 import sqlalchemy as sa
 
 from service.campaigns.traits import Traits
-from service.domain.campaign import (
-    Campaign,
-    CampaignPage,
-    PeoplesRulings,
-    WaitingCampaign,
-)
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import Ruling
 from service.ports.audit import AuditEntry
-from service.ports.campaigns import Lease, MemberPage, Placement, TraitsPage
+from service.ports.campaigns import Lease, Placement, TraitsPage
 from service.stores.embedding_bytes import pack_embedding, unpack_embedding
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import chunks, insert_if_free
-from service.stores.sql.campaign_lists import (
-    find_campaign,
-    find_waiting_ids,
-    list_campaigns,
-    list_members,
-    list_waiting,
-    of_sites,
-)
+from service.stores.sql.campaign_lists import CampaignLists, of_sites
 from service.stores.sql.schema.tables import (
     campaigns,
     comment_traits,
     comments,
-    decisions,
     grouping_lease,
     has_left,
-    is_by_person,
     is_fresh,
     verdicts,
 )
@@ -48,14 +32,8 @@ from service.stores.sql.schema.tables import (
 _traits = comment_traits.c
 
 
-class CampaignStore:
-    """Keeps by what comments are recognised, and which of them belong to one campaign.
-
-    Where `site_ids` is given, nothing is told of other sites; None means all sites.
-    """
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
+class CampaignStore(CampaignLists):
+    """Keeps by what comments are recognised, and which of them belong to one campaign."""
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
         """Let `holder` alone group comments till `until`, unless it is somebody else's turn now.
@@ -176,108 +154,6 @@ class CampaignStore:
             return back
 
         return write(self._engine, rejoin)
-
-    def page(
-        self,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        waiting_only: bool,
-        cursor: str | None,
-        limit: int,
-    ) -> CampaignPage:
-        """Return campaigns of at least `FEWEST_SHOWN` members, most waiting ones first.
-
-        Of equally many the one that grew last comes first. With `waiting_only` others than those
-        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
-        did not make.
-        """
-        with reading(self._engine) as connection:
-            return list_campaigns(
-                connection,
-                site_ids,
-                waiting_only=waiting_only,
-                cursor=cursor,
-                limit=limit,
-            )
-
-    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
-        """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
-        with reading(self._engine) as connection:
-            return find_campaign(connection, campaign_id, site_ids)
-
-    def members(
-        self,
-        campaign_id: str,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        waiting_only: bool,
-        cursor: str | None,
-        limit: int,
-    ) -> MemberPage:
-        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
-        with reading(self._engine) as connection:
-            return list_members(
-                connection,
-                campaign_id,
-                site_ids,
-                waiting_only=waiting_only,
-                cursor=cursor,
-                limit=limit,
-            )
-
-    def waiting_ids(
-        self,
-        campaign_id: str,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        received_until: datetime,
-        limit: int,
-    ) -> list[CommentId]:
-        """Return the members that wait for a moderator and were received by then, newest first."""
-        with reading(self._engine) as connection:
-            return find_waiting_ids(
-                connection,
-                campaign_id,
-                site_ids,
-                received_until=received_until,
-                limit=limit,
-            )
-
-    def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
-        """Return which of these comments are members."""
-        found: set[CommentId] = set()
-        with reading(self._engine) as connection:
-            for some in chunks(ids):
-                query = sa.select(comments.c.id).where(
-                    comments.c.id.in_(some), comments.c.campaign_id == campaign_id
-                )
-                found.update(connection.scalars(query))
-        return found
-
-    def most_waiting(
-        self, *, site_ids: Sequence[SiteId] | None, limit: int
-    ) -> list[WaitingCampaign]:
-        """Return the first campaigns of `page` with `FEWEST_SHOWN` waiting members, cheaply."""
-        with reading(self._engine) as connection:
-            return list_waiting(connection, site_ids, limit=limit)
-
-    def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
-        """Return how people ruled on members, at all sites; a policy's decisions do not count."""
-        query = (
-            sa.select(decisions.c.ruling, sa.func.count())
-            .join(comments, comments.c.id == decisions.c.comment_id)
-            .where(
-                comments.c.campaign_id == campaign_id,
-                decisions.c.undone_at.is_(None),
-                is_by_person,
-            )
-            .group_by(decisions.c.ruling)
-        )
-        with reading(self._engine) as connection:
-            counts = {Ruling(ruling): count for ruling, count in connection.execute(query)}
-        return PeoplesRulings(
-            approved=counts.get(Ruling.APPROVE, 0), rejected=counts.get(Ruling.REJECT, 0)
-        )
 
 
 def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:

@@ -20,7 +20,7 @@ from service.domain.report import Label, Report
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
-from service.stores.cursor import APPEAL_RANK, Place, decode_cursor, encode_cursor
+from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, read_cursor, write_cursor
 from service.stores.preview import preview_of
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
@@ -32,7 +32,7 @@ from service.stores.sql.base.rows import (
     second_opinion_from,
     settings_from,
 )
-from service.stores.sql.base.statements import chunks
+from service.stores.sql.base.statements import chunks, is_older
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
@@ -85,7 +85,8 @@ class CaseStore:
         """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
         conditions = _conditions(criteria)
         if cursor is not None:
-            conditions.append(_after(decode_cursor(cursor, order), order))
+            place = read_cursor(cursor, order.value, least=APPEAL_RANK, most=REST_RANK)
+            conditions.append(_after(place, order))
         query = (
             sa.select(comments.c.id, *_placing(order))
             .where(*conditions)
@@ -98,8 +99,8 @@ class CaseStore:
         if len(found) <= limit:
             return CasePage(cases=tuple(cases))
         last = found[limit - 1]
-        place = Place(rank=last.rank, at=last.at, comment_id=last.id)
-        return CasePage(cases=tuple(cases), next_cursor=encode_cursor(place, order))
+        place = Place(rank=last.rank, at=last.at, id=last.id)
+        return CasePage(cases=tuple(cases), next_cursor=write_cursor(order.value, place))
 
     def published(
         self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
@@ -316,13 +317,9 @@ _ASCENDING: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
 def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
     """Return the condition for coming later in the order than `place`."""
     if order is Order.NEWEST:
-        key = sa.tuple_(comments.c.received_at, comments.c.id)
-        return key < sa.tuple_(
-            sa.literal(place.at, comments.c.received_at.type),
-            sa.literal(place.comment_id, comments.c.id.type),
-        )
+        return is_older(comments.c.received_at, comments.c.id, place)
     at = sa.literal(place.at, comments.c.received_at.type)
-    comment_id = sa.literal(place.comment_id, comments.c.id.type)
+    comment_id = sa.literal(place.id, comments.c.id.type)
     there: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
         Order.REVIEW: (sa.literal(place.rank, comments.c.review_rank.type), at, comment_id),
         Order.OLDEST: (at, comment_id),

@@ -8,8 +8,6 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.case import Order
-from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import (
     EntryFilter,
@@ -18,17 +16,18 @@ from service.domain.list_entry import (
     ListEntry,
 )
 from service.ports.audit import AuditEntry
-from service.stores.cursor import Place, decode_cursor, encode_cursor
+from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import Values, reader, writer
 from service.stores.sql.base.rows import Row
-from service.stores.sql.base.statements import chunks, insert_if_free, upsert
+from service.stores.sql.base.statements import chunks, insert_if_free, is_older, upsert
 from service.stores.sql.schema.tables import list_entries, list_version, sites
 
 log = logging.getLogger(__name__)
 
 _c = list_entries.c
+_LIST = "entries"
 _ONLY_ROW = 1
 _entry_values, _entry_from = writer(ListEntry), reader(ListEntry)
 _PERSONAL = (EntryKind.EMAIL.value, EntryKind.ADDRESS.value)
@@ -128,7 +127,7 @@ class ListEntryStore:
         """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
         wanted = _conditions(criteria)
         if cursor is not None:
-            wanted.append(_after(_decode_place(cursor)))
+            wanted.append(is_older(_c.added_at, _c.id, read_cursor(cursor, _LIST)))
         query = (
             sa.select(list_entries)
             .where(*wanted)
@@ -138,8 +137,10 @@ class ListEntryStore:
         with reading(self._engine) as connection:
             found = [_entry_from(row) for row in connection.execute(query)]
         page = tuple(found[:limit])
-        more = len(found) > limit
-        return EntryPage(entries=page, next_cursor=_encode_place(page[-1]) if more else None)
+        if len(found) <= limit:
+            return EntryPage(entries=page)
+        last = Place(at=page[-1].added_at, id=page[-1].id)
+        return EntryPage(entries=page, next_cursor=write_cursor(_LIST, last))
 
     def count(self, criteria: EntryFilter) -> int:
         """Return how many entries match."""
@@ -240,12 +241,6 @@ def _conditions(criteria: EntryFilter) -> list[sa.ColumnElement[bool]]:
     return wanted
 
 
-def _after(place: Place) -> sa.ColumnElement[bool]:
-    return sa.tuple_(_c.added_at, _c.id) < sa.tuple_(
-        sa.literal(place.at, _c.added_at.type), sa.literal(place.comment_id, _c.id.type)
-    )
-
-
 def _readable(row: Row) -> ListEntry | None:
     """Return the entry, None for one of a kind that only a later version knows.
 
@@ -261,17 +256,3 @@ def _readable(row: Row) -> ListEntry | None:
 def _folded_text(entry: ListEntry) -> str:
     """Return what a moderator searches in."""
     return "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
-
-
-def _encode_place(entry: ListEntry) -> str:
-    """Return the cursor that continues after an entry, newest first."""
-    place = Place(rank=0, at=entry.added_at, comment_id=CommentId(entry.id))
-    return encode_cursor(place, Order.NEWEST)
-
-
-def _decode_place(cursor: str) -> Place:
-    """Return the place after which a page begins; `comment_id` is the entry's id.
-
-    Raises `InvalidInputError` for a cursor made by nobody here.
-    """
-    return decode_cursor(cursor, Order.NEWEST)

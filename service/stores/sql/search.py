@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Sequence
 
 import sqlalchemy as sa
@@ -10,8 +9,8 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 
 from service.domain.case import CasePage
 from service.domain.comment import CommentId, SiteId
-from service.domain.errors import InvalidInputError, Problem
 from service.domain.search import Field, SearchQuery, Term
+from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.search_terms import EVERYTHING, Need, Phrase, needs_of, site_need
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.cases import load_cases
@@ -20,9 +19,8 @@ from service.stores.sql.search_index import first_place, fts, index_due, merge
 
 # More sites than these are left to the condition on the row, which holds anyway.
 _MAX_SITE_TERMS = 8
-_CURSOR = "s"
-_MAX_PLACE = 2**63
-_MAX_CURSOR_CHARS = 40
+_LIST = "search"
+_MAX_PLACE = 2**63 - 1
 
 
 class CaseSearch:
@@ -69,13 +67,19 @@ class CaseSearch:
 
         Raise `InvalidInputError` for a cursor that this store did not make.
         """
-        after = None if cursor is None else _decode(cursor)
+        after = (
+            None
+            if cursor is None
+            else read_cursor(cursor, _LIST, least=-_MAX_PLACE, most=_MAX_PLACE).rank
+        )
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, after=after, limit=limit + 1)
             rows = connection.execute(found).all()
             cases = load_cases(connection, [row.comment_id for row in rows[:limit]])
-        further = _encode(rows[limit - 1].seq) if len(rows) > limit else None
-        return CasePage(cases=tuple(cases), next_cursor=further)
+        if len(rows) <= limit:
+            return CasePage(cases=tuple(cases))
+        cursor = write_cursor(_LIST, Place(rank=rows[limit - 1].seq))
+        return CasePage(cases=tuple(cases), next_cursor=cursor)
 
     def ids(
         self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int
@@ -218,32 +222,3 @@ def _any_tsquery(need: Need) -> str:
 def _phrase_tsquery(phrase: Phrase) -> str:
     quoted = " <-> ".join(f"'{term}'" for term in phrase.terms)
     return f"({quoted}{':*' if phrase.begins else ''})"
-
-
-def _encode(seq: int) -> str:
-    raw = f"{_CURSOR}{seq}".encode()
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
-
-
-def _decode(cursor: str) -> int:
-    try:
-        return _parse(cursor[:_MAX_CURSOR_CHARS])
-    except ValueError:
-        raise InvalidInputError([NO_CURSOR]) from None
-
-
-def _parse(cursor: str) -> int:
-    raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
-    if not raw.startswith(_CURSOR):
-        raise ValueError("made for another list")
-    place = int(raw[1:])
-    if abs(place) >= _MAX_PLACE:
-        raise ValueError("no place")
-    return place
-
-
-NO_CURSOR = Problem(
-    field="cursor",
-    problem="is not a cursor of this search",
-    remedy="begin at the first page",
-)

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from service.stores.cursor import Place
+
 _T = TypeVar("_T")
 
 # SQLite takes 32,766 parameters a statement, PostgreSQL 65,535; a page or a batch never needs
@@ -19,6 +21,12 @@ def chunks(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
     """Yield the items in pieces that one statement can take."""
     for start in range(0, len(items), CHUNK):
         yield items[start : start + CHUNK]
+
+
+def is_older(at: sa.Column[Any], row_id: sa.Column[Any], than: Place) -> sa.ColumnElement[bool]:
+    """Return the condition for coming after a place in a list that has the newest first."""
+    place = sa.tuple_(sa.literal(than.at, at.type), sa.literal(than.id, row_id.type))
+    return sa.tuple_(at, row_id) < place
 
 
 def insert_if_free(connection: sa.Connection, table: sa.Table) -> Any:
