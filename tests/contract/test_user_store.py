@@ -49,7 +49,7 @@ def test_a_taken_name_is_refused_whatever_its_case(stores):
     with pytest.raises(ConflictError):
         stores.users.add(make_user("ADA"))
     with pytest.raises(ConflictError):
-        stores.users.replace(replace(grace, name="ada"))
+        stores.users.change(grace.id, lambda now, _: replace(now, name="ada"))
 
     assert stores.users.all() == [ada, grace]
 
@@ -59,7 +59,7 @@ def test_an_account_is_replaced_as_a_whole(stores):
     stores.users.add(user)
     changed = replace(user, name="Ada L.", password_hash="$argon2id$y")
 
-    stores.users.replace(changed)
+    stores.users.change(user.id, lambda _, __: changed)
 
     assert stores.users.all() == [changed]
     assert stores.users.find("ada") is None

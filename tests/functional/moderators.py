@@ -89,7 +89,7 @@ def signed_in(services: Services, name: str = "Ola", app: Flask | None = None) -
 def restrict(services: Services, name: str = "Ola", **changes) -> None:
     """Change what a moderator may do or see."""
     user = services.accounts.users.find(name)
-    services.accounts.users.replace(replace(user, **changes))
+    services.accounts.users.change(user.id, lambda now, _: replace(now, **changes))
 
 
 def set_site(services: Services, **changes) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 
+from service.campaigns.targets import is_name
 from service.domain.campaign import (
     FEWEST_SHOWN,
     LOW_P_SPAM,
@@ -23,7 +24,6 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.ports.campaigns import MemberPage
-from service.stores.campaign_parts import BEGINNINGS, READ_FOR_TARGETS, most_common
 from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import Row
@@ -43,6 +43,10 @@ from service.stores.sql.schema.tables import (
 _LIST = "campaigns"
 _MEMBERS = "members"
 _MOST_WAITING = 2**62
+# Of how many of its newest members a campaign's targets are read.
+READ_FOR_TARGETS = 20
+_TARGETS_NAMED = 4
+BEGINNINGS = 3
 _comments = comments.c
 
 
@@ -354,7 +358,19 @@ def _newest_targets(
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in connection.execute(query):
         found[row.campaign_id] += row.targets
-    return {one: most_common(found[one]) for one in campaign_ids}
+    return {one: _most_common(found[one]) for one in campaign_ids}
+
+
+def _most_common(targets: Iterable[str]) -> tuple[str, ...]:
+    """Return a few targets, the most common first, equally common ones by name.
+
+    Of guessed names of what is sold one at most: they are many, and share their letters.
+    """
+    counts = Counter(targets)
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    names = [target for target, _ in ordered if is_name(target)]
+    chosen = [target for target, _ in ordered if target not in names[1:]]
+    return tuple(chosen[:_TARGETS_NAMED])
 
 
 def _beginnings(

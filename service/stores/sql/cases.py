@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,7 +12,7 @@ from sqlalchemy.sql.util import ClauseAdapter
 
 from service.domain.case import Appeal, Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
-from service.domain.cutoff_preview import CutoffPreview
+from service.domain.cutoff_preview import CutoffPreview, Moved
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.published import PublishedComment
@@ -21,7 +21,6 @@ from service.domain.tally import Tally
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, read_cursor, write_cursor
-from service.stores.preview import preview_of
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
     Row,
@@ -47,7 +46,6 @@ from service.stores.sql.schema.tables import (
     verdicts,
     waits_for_review,
 )
-from service.stores.tally import tally_of
 
 
 class CaseStore:
@@ -181,7 +179,7 @@ class CaseStore:
             .group_by(*columns)
         )
         with reading(self._engine) as connection:
-            return tally_of(_tally_row(row) for row in connection.execute(query))
+            return _tally_of(connection.execute(query))
 
     def cutoff_preview(
         self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs
@@ -206,21 +204,24 @@ class CaseStore:
             .group_by("was", "becomes", decisions.c.ruling)
         )
         with reading(self._engine) as connection:
-            return preview_of(
-                [
-                    (Outcome(row.was), Outcome(row.becomes), row.comments_counted)
-                    for row in connection.execute(all_of_them)
-                ],
-                [
-                    (
-                        Outcome(row.was),
-                        Outcome(row.becomes),
-                        Ruling(row.ruling),
-                        row.comments_counted,
-                    )
-                    for row in connection.execute(ruled)
-                ],
+            counted = connection.execute(all_of_them).all()
+            by_ruling = connection.execute(ruled).all()
+        comments_of = {(row.was, row.becomes): row.comments_counted for row in counted}
+        ruled_of = {(row.was, row.becomes, row.ruling): row.comments_counted for row in by_ruling}
+        return CutoffPreview(
+            moved=tuple(
+                Moved(
+                    was=was,
+                    becomes=becomes,
+                    comments=comments_of[was, becomes],
+                    approved=ruled_of.get((was, becomes, Ruling.APPROVE), 0),
+                    rejected=ruled_of.get((was, becomes, Ruling.REJECT), 0),
+                )
+                for was in Outcome
+                for becomes in Outcome
+                if (was, becomes) in comments_of
             )
+        )
 
 
 _HELD = sa.select(verdicts.c.comment_id).where(verdicts.c.held_by.is_not(None))
@@ -237,11 +238,25 @@ def _would_be(cutoffs: Cutoffs) -> sa.ColumnElement[str]:
     )
 
 
-def _tally_row(row: Row) -> tuple[Outcome | None, Label | None, int]:
-    label = Label(row.reported_as) if row.reported_as else None
-    if row.ruling is not None:
-        label = Label.SPAM if Ruling(row.ruling) is Ruling.REJECT else Label.HAM
-    return Outcome(row.outcome) if row.outcome else None, label, row.comments_counted
+def _tally_of(rows: Iterable[Row]) -> Tally:
+    """Add up rows of outcome, newest report and ruling. An unsure verdict can't be contradicted."""
+    outcomes: Counter[str | None] = Counter()
+    contradicted: Counter[str] = Counter()
+    for row in rows:
+        outcomes[row.outcome] += row.comments_counted
+        label = row.reported_as
+        if row.ruling is not None:
+            label = Label.SPAM if row.ruling == Ruling.REJECT else Label.HAM
+        if row.outcome in (Outcome.SPAM, Outcome.HAM) and label not in (None, row.outcome):
+            contradicted[row.outcome] += row.comments_counted
+    return Tally(
+        received=outcomes.total(),
+        spam=outcomes[Outcome.SPAM],
+        ham=outcomes[Outcome.HAM],
+        unsure=outcomes[Outcome.UNSURE],
+        missed_spam=contradicted[Outcome.HAM],
+        false_positives=contradicted[Outcome.SPAM],
+    )
 
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
@@ -21,8 +21,6 @@ from service.ports.comments import (
     NewComment,
 )
 from service.stores.cursor import REST_RANK
-from service.stores.limits import MAX_FOUND_BY_CONTENT, MOST_EARLY_DELETIONS, OVERTAKEN_BY
-from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import driver
@@ -50,25 +48,25 @@ from service.stores.sql.schema.tables import (
     waits_for_verdict,
 )
 from service.stores.sql.search_index import leave_out, mark_for_index
-from service.stores.withdrawal import blanked
 
 # Each try sees at least one equal key more that another process kept meanwhile.
 _ADD_TRIES = 5
 # From so many on COPY is quicker than INSERT.
 COPIED_FROM = 10
-# What `blanked` leaves of a comment, besides its id, its site and when it came in.
+# A lane is first in, first out, but a batch of workers finishes a little out of order: what was
+# queued this much before a comment that is already judged was lost, not merely slower.
+OVERTAKEN_BY = timedelta(minutes=1)
+# A flood repeats one text many thousand times; whoever looks for one of them needs the newest.
+MAX_FOUND_BY_CONTENT = 100
+# A site that empties its trash may delete thousands that were never sent here.
+MOST_EARLY_DELETIONS = 10_000
+# What withdrawing leaves of what the site sent: it says which comment it was. The excerpt goes, as
+# it only served the verdict and may quote other people.
 _LEFT = frozenset(
     {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title", "kind"}
 )
-_BLANK = {
-    name: value
-    for name, value in sent_values(
-        blanked(
-            Comment(id=CommentId("-"), site_id=SiteId("-"), text="-", received_at=datetime.now(UTC))
-        )
-    ).items()
-    if name not in _LEFT
-}
+_NOBODYS = Comment(id=CommentId("-"), site_id=SiteId("-"), text="", received_at=datetime.now(UTC))
+_BLANK = {name: value for name, value in sent_values(_NOBODYS).items() if name not in _LEFT}
 
 
 class CommentStore:
@@ -383,6 +381,18 @@ class CommentStore:
             insert_entry(connection, act)
 
         write(self._engine, erase)
+
+
+def personal_keys(sender: Sender) -> Mapping[str, tuple[str, ...]]:
+    """Return the keys that are one person's, by their name in `Sender`, older ones too.
+
+    Left out is what others share: network, autonomous system and mail domain.
+    """
+    named = {
+        name: tuple(key for one in sender.generations if (key := getattr(one, name)) is not None)
+        for name in ("address_key", "email_key", "name_key")
+    }
+    return {name: keys for name, keys in named.items() if keys}
 
 
 def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> None:

@@ -15,7 +15,6 @@ from service.domain.decision import Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import Acts
-from service.stores.batches import refuse_mixed
 from service.stores.cursor import APPEAL_RANK
 from service.stores.deliveries import kept_of
 from service.stores.sql.audit_log import insert_entries
@@ -41,6 +40,7 @@ from service.stores.sql.schema.tables import (
 )
 
 _id = decisions.c.id
+MAX_AT_ONCE = 500
 
 
 class DecisionStore:
@@ -104,7 +104,7 @@ class DecisionStore:
         `acts` returns, all in one transaction. Raise `ConflictError`, and keep nothing, if an id is
         taken.
         """
-        refuse_mixed(decisions)
+        _refuse_mixed(decisions)
 
         def append(connection: sa.Connection) -> list[Decision]:
             bulk_decision_id = decisions[0].bulk_decision_id
@@ -280,6 +280,17 @@ class DecisionStore:
                 decided_comments=tuple(_with_comments(connection, rows)),
                 next_after=rows[-1].seq if rows else None,
             )
+
+
+def _refuse_mixed(decisions: Sequence[Decision]) -> None:
+    """Raise `ValueError` for decisions that are no single act, or are too many for one call."""
+    if len(decisions) > MAX_AT_ONCE:
+        msg = f"at most {MAX_AT_ONCE} decisions can be made in one call, got {len(decisions)}"
+        raise ValueError(msg)
+    acts = {(one.decided_by, one.decided_at, one.bulk_decision_id, one.ruling) for one in decisions}
+    if len(acts) > 1 or len({one.comment_id for one in decisions}) < len(decisions):
+        msg = "decisions of one call are one act, with one of a comment"
+        raise ValueError(msg)
 
 
 def _log(connection: sa.Connection, changed: Sequence[Decision], acts: Acts | None) -> None:

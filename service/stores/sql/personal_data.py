@@ -15,11 +15,10 @@ from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.ports.people import SpamOnly
 from service.stores.cursor import REST_RANK
-from service.stores.personal_keys import personal_keys
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.statements import chunks
-from service.stores.sql.comments import withdraw_locked
+from service.stores.sql.comments import personal_keys, withdraw_locked
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.schema.tables import (
     comments,

@@ -38,21 +38,6 @@ class UserStore:
 
         write(self._engine, insert)
 
-    def replace(self, user: User) -> None:
-        """Replace the account with this id. Raise `NotFoundError` for an unknown one."""
-        statement = (
-            sa.update(users)
-            .where(users.c.id == user.id)
-            .values(user_values(user))
-            .returning(users.c.id)
-        )
-        try:
-            found = write(self._engine, lambda c: c.execute(statement).one_or_none())
-        except IntegrityError:
-            raise ConflictError(_TAKEN) from None
-        if found is None:
-            raise _unknown(user.id)
-
     def change(
         self,
         user_id: str,
