@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, get_type_hints
 
 from models.inputs import ModelInput, ModelOutput
@@ -27,7 +28,7 @@ from service.ports.models import JudgingModel, VersionOnShelf
 from service.ports.services import Services
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
-from service.stores.files.reputation_lists import MemoryReputationLists
+from service.stores.files.reputation_lists import ListFolder
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
 from service.stores.sql import SqlStores
@@ -353,7 +354,7 @@ def make_services(
         "statements": StatementLinks(secret=b"a third secret for tests, long enough"),
         "sender_secret": b"a secret for tests, long enough",
         "sender_secrets": SenderSecrets(present=b"a secret for tests, long enough"),
-        "reputation_lists": MemoryReputationLists(),
+        "reputation_lists": ListFolder(Path("/nowhere")),
         "find_system": lambda _address: None,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
         "versions": FixedShelf("test-1"),

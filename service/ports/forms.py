@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -18,19 +17,6 @@ class ReadToken:
     page: str | None
     issued_at: datetime
     solved: bool
-
-
-class FormChallenges(Protocol):
-    """Signs tokens, each of which is a challenge that takes a browser some tenths of a second."""
-
-    def issue(self, site_id: SiteId, *, page: str | None, at: datetime) -> Mapping[str, object]:
-        """Return a fresh token for a form of this site, as JSON has it."""
-
-    def read(self, sent: Mapping[str, object], site_id: SiteId) -> ReadToken | None:
-        """Return the token among the members `challenge` and `solution`.
-
-        None for one that was not signed here for this site. Never raises, whatever a stranger sent.
-        """
 
 
 class SpentTokens(Protocol):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from service.domain.comment import Comment, Listing, ListKind, Sender
+from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.history import Conduct, History
 
@@ -69,25 +69,3 @@ class RebuildPlace(Protocol):
 
     def clear(self, seen: int) -> bool:
         """Forget the place if it is still `seen`; return whether it was."""
-
-
-class ReputationLists(Protocol):
-    """Looks senders up in the lists that were imported; answers from memory and never raises."""
-
-    def has(self, kind: ListKind) -> bool:
-        """Return True if there is a list of this kind, even an expired one."""
-
-    def find(
-        self,
-        *,
-        address: str | None,
-        domains: Sequence[str],
-        mail_domain: str | None,
-        at: datetime,
-    ) -> Sequence[Listing]:
-        """Return the lists that hold the address, one of the domains or the mail domain.
-
-        Each list comes at most once, with its age at this moment; one past its expiry says
-        nothing. Addresses of private networks are on no list. At most `MAX_LOOKED_UP` domains
-        are looked up.
-        """

@@ -15,8 +15,8 @@ from service.ports.clock import Clock
 from service.ports.comments import ScoringQueue
 from service.ports.delivery import DeliveryQueue, SiteNotifier
 from service.ports.digest import DigestClaims, Mailer, Room
-from service.ports.forms import FormChallenges, SpentTokens
-from service.ports.history import HistoryStore, RebuildPlace, ReputationLists
+from service.ports.forms import SpentTokens
+from service.ports.history import HistoryStore, RebuildPlace
 from service.ports.models import JudgingModel, VersionShelf
 from service.ports.observing import UNOBSERVED, Observer
 from service.ports.people import PasswordHasher
@@ -27,6 +27,8 @@ from service.signals.entry_book import EntryBook
 # By name alone, so that a command that asks no store waits for none.
 if TYPE_CHECKING:
     from service.learning.taught import Taught
+    from service.stores.files.reputation_lists import ListFolder
+    from service.stores.form_challenges import AltchaFormChallenges
     from service.stores.sql.applied import AppliedStore
     from service.stores.sql.audit_log import AuditLog
     from service.stores.sql.backlog import BacklogStore
@@ -88,7 +90,7 @@ class IntakePorts:
     comments: CommentStore
     queue: ScoringQueue
     reports: ReportStore
-    form_challenges: FormChallenges
+    form_challenges: AltchaFormChallenges
     spent_tokens: SpentTokens
     backlog: BacklogStore
 
@@ -133,7 +135,7 @@ class ReputationPorts:
     rebuild_place: RebuildPlace
     sender_records: SenderRecords
     personal_data: PersonalDataStore
-    reputation_lists: ReputationLists
+    reputation_lists: ListFolder
     find_system: Callable[[str], int | None]
     list_entries: ListEntryStore
     entries_in_force: Callable[[], EntryBook]

@@ -34,13 +34,16 @@ _MOST_CHARS = 200
 
 
 class AltchaFormChallenges:
-    """Signs with keys that follow from one secret, a key a site; see `FormChallenges`."""
+    """Signs tokens, each of which is a challenge that takes a browser some tenths of a second.
+
+    Their keys follow from one secret, a key a site.
+    """
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
 
     def issue(self, site_id: SiteId, *, page: str | None, at: datetime) -> Mapping[str, object]:
-        """See `FormChallenges.issue`."""
+        """Return a fresh token for a form of this site, as JSON has it."""
         challenge = create_challenge(
             _ALGORITHM,
             _ROUNDS,
@@ -53,7 +56,10 @@ class AltchaFormChallenges:
         return issued
 
     def read(self, sent: Mapping[str, object], site_id: SiteId) -> ReadToken | None:
-        """See `FormChallenges.read`."""
+        """Return the token among the members `challenge` and `solution`.
+
+        None for one that was not signed here for this site. Never raises, whatever a stranger sent.
+        """
         challenge, solution = sent.get("challenge"), sent.get("solution")
         if not isinstance(challenge, Mapping):
             return None

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from io import BytesIO
 
+import pytest
+
 from service.domain.comment import Author, ListKind
 from service.domain.sender import SenderSecrets
 from service.moderation.intake.senders import with_sender
 from service.reputation.lists import parse_list
-from service.stores.files.reputation_lists import MemoryReputationLists
+from service.stores.files.reputation_lists import ListFolder
 from tests.factories import make_comment
 from tests.fakes import make_services, with_ports
 from tests.unit.stores.files.test_reputation_lists import about
 
 
-def _lists() -> MemoryReputationLists:
-    return MemoryReputationLists(
-        [
-            (about("abuse"), parse_list(BytesIO(b"192.0.2.7\n"), ListKind.NETWORKS).compiled),
-            (
-                about("spammers", ListKind.DOMAINS),
-                parse_list(BytesIO(b"shop.com\nloans.com\n"), ListKind.DOMAINS).compiled,
-            ),
-        ]
-    )
+@pytest.fixture
+def lists(tmp_path):
+    """Return a list of addresses and one of domains."""
+    folder = ListFolder(tmp_path)
+    folder.put(about("abuse"), parse_list(BytesIO(b"192.0.2.7\n"), ListKind.NETWORKS).compiled)
+    domains = parse_list(BytesIO(b"shop.com\nloans.com\n"), ListKind.DOMAINS).compiled
+    folder.put(about("spammers", ListKind.DOMAINS), domains)
+    return folder
 
 
-def test_the_lists_are_looked_up_while_the_address_is_there():
-    services = make_services(reputation_lists=_lists())
+def test_the_lists_are_looked_up_while_the_address_is_there(lists):
+    services = make_services(reputation_lists=lists)
     comment = make_comment("See https://www.shop.com/a and https://loans.com")
 
     sent = with_sender(comment, address="192.0.2.7", email=None, reputation=services.reputation)
@@ -36,8 +36,8 @@ def test_the_lists_are_looked_up_while_the_address_is_there():
     assert "192.0.2" not in repr(sent)
 
 
-def test_the_authors_own_link_is_looked_up_too():
-    services = make_services(reputation_lists=_lists())
+def test_the_authors_own_link_is_looked_up_too(lists):
+    services = make_services(reputation_lists=lists)
     comment = make_comment("Nice", author=Author(name="Mara", url="http://loans.com/"))
 
     sent = with_sender(comment, address=None, email=None, reputation=services.reputation)

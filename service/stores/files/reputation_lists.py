@@ -1,4 +1,4 @@
-"""Reputation lists in a folder of mapped files, and in memory for tests; see `ReputationLists`."""
+"""Reputation lists in a folder of mapped files."""
 
 from __future__ import annotations
 
@@ -55,28 +55,6 @@ class _Sought:
         return any(compiled.digests.holds(name) for name in names)
 
 
-class MemoryReputationLists:
-    """Lists held in memory. See `ReputationLists`."""
-
-    def __init__(self, lists: Sequence[_Entry] = ()) -> None:
-        self.lists = tuple(lists)
-
-    def has(self, kind: ListKind) -> bool:
-        """See `ReputationLists.has`."""
-        return any(about.kind is kind for about, _ in self.lists)
-
-    def find(
-        self,
-        *,
-        address: str | None,
-        domains: Sequence[str],
-        mail_domain: str | None,
-        at: datetime,
-    ) -> Sequence[Listing]:
-        """See `ReputationLists.find`."""
-        return _find(self.lists, _sought(address, domains, mail_domain), at)
-
-
 class ListFolder:
     """Lists as files of one folder, which commands replace while servers read them.
 
@@ -94,7 +72,7 @@ class ListFolder:
         self._next_look = -1.0
 
     def has(self, kind: ListKind) -> bool:
-        """See `ReputationLists.has`."""
+        """Return True if there is a list of this kind, even an expired one."""
         return any(about.kind is kind for about, _ in self._current())
 
     def find(
@@ -105,9 +83,26 @@ class ListFolder:
         mail_domain: str | None,
         at: datetime,
     ) -> Sequence[Listing]:
-        """See `ReputationLists.find`."""
+        """Return the lists that hold the address, one of the domains or the mail domain.
+
+        Each list comes at most once, with its age at this moment; one past its expiry says
+        nothing. Addresses of private networks are on no list. At most `MAX_LOOKED_UP` domains
+        are looked up. It answers from memory and never raises.
+        """
         lists = self._current()
-        return _find(lists, _sought(address, domains, mail_domain), at) if lists else ()
+        if not lists:
+            return ()
+        sought = _sought(address, domains, mail_domain)
+        return [
+            Listing(
+                list_name=about.name,
+                kind=about.kind,
+                age_days=round(about.age_days(at), 2),
+                basis=about.basis,
+            )
+            for about, compiled in lists
+            if at < about.expires_at and sought.is_on(about, compiled)
+        ]
 
     def all(self) -> list[AboutList]:
         """Return what is known of every list that can be read, by name."""
@@ -174,19 +169,6 @@ class ListFolder:
             reason = str(error) if isinstance(error, DamagedListError) else error.strerror
             log.warning("reputation list unreadable", extra={"list": name, "reason": reason})
             return stamp, known[1] if known else None
-
-
-def _find(lists: Sequence[_Entry], sought: _Sought, at: datetime) -> list[Listing]:
-    return [
-        Listing(
-            list_name=about.name,
-            kind=about.kind,
-            age_days=round(about.age_days(at), 2),
-            basis=about.basis,
-        )
-        for about, compiled in lists
-        if at < about.expires_at and sought.is_on(about, compiled)
-    ]
 
 
 def _sought(address: str | None, domains: Sequence[str], mail_domain: str | None) -> _Sought:

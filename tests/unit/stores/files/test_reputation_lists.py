@@ -14,7 +14,7 @@ from service.domain.comment import ListKind
 from service.reputation.about_list import AboutList, ListState, default_expiry_days
 from service.reputation.lists import parse_list
 from service.stores.files.list_files import DamagedListError, open_list, write_list
-from service.stores.files.reputation_lists import ListFolder, MemoryReputationLists
+from service.stores.files.reputation_lists import ListFolder
 from tests.factories import NOW
 from tests.fakes import Seconds
 
@@ -44,9 +44,9 @@ def names(lists, *, address=None, domains=(), mail_domain=None, at=NOW):
     return [one.list_name for one in found]
 
 
-@pytest.fixture(params=["memory", "folder"])
-def lists(request, tmp_path):
-    """Return one list of each kind, in either store."""
+@pytest.fixture
+def lists(tmp_path):
+    """Return one list of each kind."""
     entries = [
         (about(), compiled(NETWORKS)),
         (
@@ -58,8 +58,6 @@ def lists(request, tmp_path):
             compiled(b"minutes.example\n", ListKind.MAIL_DOMAINS),
         ),
     ]
-    if request.param == "memory":
-        return MemoryReputationLists(entries)
     folder = ListFolder(tmp_path / "reputation")
     for entry in entries:
         folder.put(*entry)
@@ -129,11 +127,17 @@ def test_many_threads_at_once_all_see_the_lists_from_the_first_look_on(tmp_path)
     assert found == [["abuse"]] * 64
 
 
-@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=30))
-def test_no_domain_however_odd_stops_a_look_up(mail_domain, domains):
-    lists = MemoryReputationLists([(about(), compiled(NETWORKS))])
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory):
+    """Return a list of addresses that many examples share."""
+    folder = ListFolder(tmp_path_factory.mktemp("networks"))
+    folder.put(about(), compiled(NETWORKS))
+    return folder
 
-    assert names(lists, mail_domain=mail_domain, domains=domains) == []
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=30))
+def test_no_domain_however_odd_stops_a_look_up(networks, mail_domain, domains):
+    assert names(networks, mail_domain=mail_domain, domains=domains) == []
 
 
 def test_a_damaged_list_is_left_out_and_the_others_go_on(tmp_path):
