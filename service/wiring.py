@@ -56,6 +56,7 @@ from service.stores.list_entries import BookKeeper
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.sql import Connections, SqlStores, create_engine, sql_stores
 from service.stores.valkey.breaker import BreakerHistoryStore
+from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.digest_claims import ValkeyDigestClaims
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.rebuild import ValkeyRebuildPlace
@@ -84,30 +85,20 @@ class Wired:
     services: Services
     engine: sa.Engine
     models: ModelVersions
-    queue: CeleryScoringQueue
-    delivery_queue: ValkeyWaker
-    trainer_queue: ValkeyWaker
     runs: TrainingProcesses
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
-    rebuild_place: ValkeyRebuildPlace
-    spent_tokens: ValkeySpentTokens
-    digest_claims: ValkeyDigestClaims
     registry: CollectorRegistry
     counting: CountingObserver
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
     metrics_token: str | None = field(repr=False)
+    on_valkey: tuple[CeleryScoringQueue | ValkeyWaker | ValkeyStore, ...] = field(repr=False)
 
     def close(self) -> None:
         """Give every connection back."""
-        self.queue.close()
-        self.delivery_queue.close()
-        self.trainer_queue.close()
-        self.history.close()
-        self.rebuild_place.close()
-        self.spent_tokens.close()
-        self.digest_claims.close()
+        for one in self.on_valkey:
+            one.close()
         self.engine.dispose()
 
 
@@ -221,15 +212,9 @@ def wire(settings: Settings) -> Wired:
         services=services,
         engine=engine,
         models=models,
-        queue=queue,
-        delivery_queue=delivery_queue,
-        trainer_queue=trainer_queue,
         runs=training_runs(settings, folder),
         history=history,
         history_breaker=breaker,
-        rebuild_place=rebuild_place,
-        spent_tokens=spent_tokens,
-        digest_claims=digest_claims,
         registry=registry,
         counting=counting,
         valkey_url=valkey_url,
@@ -238,6 +223,10 @@ def wire(settings: Settings) -> Wired:
             _long_enough(settings.metrics_token, "METRICS_TOKEN")
             if settings.metrics_token
             else None
+        ),
+        on_valkey=(
+            *(queue, delivery_queue, trainer_queue),
+            *(history, rebuild_place, spent_tokens, digest_claims),
         ),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import redis
 from redis.backoff import NoBackoff
@@ -15,26 +15,28 @@ from service.domain.errors import StoreUnavailableError
 _T = TypeVar("_T")
 
 
-class ValkeyClient:
-    """One server, or with `cluster` the cluster of which the URL names any node.
+class ValkeyStore:
+    """What is kept on one server, or with `cluster` on the cluster of which the URL names any node.
 
     Nothing is opened before the first question. `what` names in errors what cannot be used.
     """
 
-    def __init__(self, url: str, *, cluster: bool, timeout_seconds: float, what: str) -> None:
-        self._url, self._cluster = url, cluster
-        self._timeout_seconds, self._what = timeout_seconds, what
+    what: ClassVar[str]
+    timeout_seconds: ClassVar[float]
+
+    def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
+        self._url, self._cluster, self._prefix = url, cluster, prefix
         # `Any`, as the cluster's client shares no type with the other one.
         self._opened: Any = None
         self._opening = threading.Lock()
 
-    def ask(self, question: Callable[[redis.Redis], _T]) -> _T:
+    def _ask(self, question: Callable[[redis.Redis], _T]) -> _T:
         """Return the answer. Raise `StoreUnavailableError` if there is none in time."""
         try:
             return question(self._client())
         except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
             # The message may name the server's address or user: only the kind of failure is told.
-            msg = f"{self._what} cannot be used now: {type(error).__name__}"
+            msg = f"{self.what} cannot be used now: {type(error).__name__}"
             raise StoreUnavailableError(msg) from error
 
     def close(self) -> None:
@@ -56,8 +58,8 @@ class ValkeyClient:
                 # timed out is not tried again, a second wait would double what a batch waits.
                 self._opened = kind.from_url(
                     self._url,
-                    socket_timeout=self._timeout_seconds,
-                    socket_connect_timeout=self._timeout_seconds,
+                    socket_timeout=self.timeout_seconds,
+                    socket_connect_timeout=self.timeout_seconds,
                     retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
                 )
             opened: redis.Redis = self._opened

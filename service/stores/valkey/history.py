@@ -25,7 +25,7 @@ from service.reputation.names import (
     names_of_person,
     owners_of,
 )
-from service.stores.valkey.client import ValkeyClient
+from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history_scripts import (
     GATHER,
     LEARN,
@@ -37,8 +37,6 @@ from service.stores.valkey.history_scripts import (
     touched_by,
 )
 
-# A batch that waits longer is judged without history, degraded; better that than a stuck worker.
-_TIMEOUT_SECONDS = 0.25
 # The second of their kind: the first did not tell decisions on offers apart. What lies under the
 # first expires, and is forgotten with the rest till then.
 _DECISIONS, _COUNTED, _FILLED = "d2", "decision2", "filled2"
@@ -46,19 +44,16 @@ _SIGHTINGS, _CONDUCT, _OWNED = "s", "c", "o"
 _ALL = (_DECISIONS, "d", _SIGHTINGS, _CONDUCT, _OWNED)
 
 
-class ValkeyHistoryStore:
+class ValkeyHistoryStore(ValkeyStore):
     """Counts decisions and sightings in Valkey or Redis 7 and later; see `HistoryStore`.
 
     Gathering, learning and taking back are one round trip each. Nothing is opened before the first
     call. With `cluster` the URL names any node of a cluster.
     """
 
-    def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
-        self._client = ValkeyClient(
-            url, cluster=cluster, timeout_seconds=_TIMEOUT_SECONDS, what="the history store"
-        )
-        # The braces keep all keys on one node of a cluster, where a script needs them.
-        self._prefix = f"{prefix}:{{reputation}}:"
+    what = "the history store"
+    # A batch that waits longer is judged without history, degraded: better than a stuck worker.
+    timeout_seconds = 0.25
 
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
@@ -79,7 +74,7 @@ class ValkeyHistoryStore:
             self._key(_FILLED),
         ]
         args = gather_args(batch, touched, now=now, only_filled=only_filled)
-        answers = self._client.ask(lambda client: _run(client, GATHER, keys, args))
+        answers = self._ask(lambda client: _run(client, GATHER, keys, args))
         if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
         seen, decisions, sightings, kept = (answer.decode().split("\n") for answer in answers)
@@ -104,43 +99,33 @@ class ValkeyHistoryStore:
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.learn`."""
-        names = names_of(comment)
-        keys = self._decision_keys(decision_id, names)
-        args = learn_args(names, ruling, at=at)
-        return bool(self._client.ask(lambda client: _run(client, LEARN, keys, args)))
+        return self._count(LEARN, decision_id, names_of(comment), ruling, at)
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.unlearn`."""
-        names = names_of(comment)
-        keys = self._decision_keys(decision_id, names)
-        args = learn_args(names, ruling, at=at)
-        return bool(self._client.ask(lambda client: _run(client, UNLEARN, keys, args)))
+        return self._count(UNLEARN, decision_id, names_of(comment), ruling, at)
 
     def forget(self, sender: Sender) -> None:
         """See `HistoryStore.forget`."""
         names = names_of_person(sender)
         if names:
-            self._client.ask(lambda client: self._forget(client, sender, names))
+            self._ask(lambda client: self._forget(client, sender, names))
 
     def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
         """See `HistoryStore.conducts`."""
-        return self._client.ask(lambda client: self._conducts(client, sender, now))
+        return self._ask(lambda client: self._conducts(client, sender, now))
 
     def is_blank(self) -> bool:
         """See `HistoryStore.is_blank`."""
-        return not self._client.ask(lambda client: client.exists(self._key(_FILLED)))
+        return not self._ask(lambda client: client.exists(self._key(_FILLED)))
 
     def mark_filled(self) -> None:
         """See `HistoryStore.mark_filled`."""
-        self._client.ask(lambda client: client.set(self._key(_FILLED), 1))
+        self._ask(lambda client: client.set(self._key(_FILLED), 1))
 
     def ping(self) -> None:
         """Return if the server answers. Raise `StoreUnavailableError` if not."""
-        self._client.ask(lambda client: client.ping())
-
-    def close(self) -> None:
-        """Close all connections; a later call opens new ones."""
-        self._client.close()
+        self._ask(lambda client: client.ping())
 
     def _conducts(
         self, client: redis.Redis, sender: Sender, now: datetime
@@ -175,12 +160,17 @@ class ValkeyHistoryStore:
             some = everywhere[start : start + 500]
             client.unlink(*(self._key(f"{part}:{name}") for name in some for part in _ALL))
 
-    def _decision_keys(self, decision_id: str, names: CommentNames) -> list[str]:
+    def _count(
+        self, script: str, decision_id: str, names: CommentNames, ruling: Ruling, at: datetime
+    ) -> bool:
         counters = (self._key(f"{_DECISIONS}:{name}") for _kind, name in names.written())
-        return [self._key(f"{_COUNTED}:{decision_id}"), self._key("sites"), *counters]
+        keys = [self._key(f"{_COUNTED}:{decision_id}"), self._key("sites"), *counters]
+        args = learn_args(names, ruling, at=at)
+        return bool(self._ask(lambda client: _run(client, script, keys, args)))
 
     def _key(self, name: str) -> str:
-        return self._prefix + name
+        # The braces keep all keys on one node of a cluster, where a script needs them.
+        return f"{self._prefix}:{{reputation}}:{name}"
 
 
 def _asked(comment: Comment, now: datetime) -> Asked:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from service.stores.valkey.client import ValkeyClient
+from service.stores.valkey.client import ValkeyStore
 
 # A rebuild that nobody went on with for so long begins anew: who knows what has expired since.
 _KEPT_SECONDS = int(timedelta(days=1).total_seconds())
-_TIMEOUT_SECONDS = 1.0
 
 # KEYS: the place. ARGV: where it must be, where it moves to ("" for nowhere), seconds to keep.
 _MOVE = """
@@ -23,23 +22,21 @@ return 1
 """
 
 
-class ValkeyRebuildPlace:
+class ValkeyRebuildPlace(ValkeyStore):
     """Keeps the place of a rebuild in Valkey or Redis 7 and later; see `RebuildPlace`.
 
     With `cluster` the URL names any node of a cluster; the place lies on the node of the
     histories. Nothing is opened before the first call.
     """
 
-    def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
-        self._client = ValkeyClient(
-            url, cluster=cluster, timeout_seconds=_TIMEOUT_SECONDS, what="the place of a rebuild"
-        )
-        self._key = f"{prefix}:{{reputation}}:rebuild"
+    what = "the place of a rebuild"
+    timeout_seconds = 1.0
 
     def find(self) -> int:
         """See `RebuildPlace.find`."""
-        self._client.ask(lambda client: client.set(self._key, "0", nx=True, ex=_KEPT_SECONDS))
-        found: Any = self._client.ask(lambda client: client.get(self._key))
+        key = self._key
+        self._ask(lambda client: client.set(key, "0", nx=True, ex=_KEPT_SECONDS))
+        found: Any = self._ask(lambda client: client.get(key))
         return int(found or 0)
 
     def move(self, seen: int, to: int) -> bool:
@@ -50,10 +47,10 @@ class ValkeyRebuildPlace:
         """See `RebuildPlace.clear`."""
         return self._moved(seen, "")
 
-    def close(self) -> None:
-        """Close all connections; a later call opens new ones."""
-        self._client.close()
+    @property
+    def _key(self) -> str:
+        return f"{self._prefix}:{{reputation}}:rebuild"
 
     def _moved(self, seen: int, to: str) -> bool:
         args = [str(seen), to, str(_KEPT_SECONDS)]
-        return bool(self._client.ask(lambda client: client.eval(_MOVE, 1, self._key, *args)))
+        return bool(self._ask(lambda client: client.eval(_MOVE, 1, self._key, *args)))
