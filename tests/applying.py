@@ -62,11 +62,11 @@ class World:
         """Have the site's decisions applied at its platform."""
         services, given = self.services, {"url": self.platform.url} | given
         form = self.platform.form
-        set_applier(SITE, form, token, services.telling, services.common, actor="ada", **given)
+        set_applier(SITE, form, token, services, actor="ada", **given)
 
     def deliver_due(self) -> None:
         """Send what is due now."""
-        while due := take_deliveries(self.services.telling, self.services.common, limit=99):
+        while due := take_deliveries(self.services, limit=99):
             for one in due:
                 deliver(one, self.services)
 
@@ -227,7 +227,7 @@ def rights_given_back(world: World) -> None:
     world.decide(comment)
     world.wait(3_600, step=60)
     world.platform.token = TOKEN
-    resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
+    resume_applier(SITE, world.services, actor="ada")
     world.wait(60)
 
 

@@ -46,7 +46,7 @@ class BuiltSite:
             notifier=HttpSiteNotifier(rules, clock=self.clock, seconds=5),
         )
         self.url = self.hook.url("/build_hooks/hush")
-        set_build_hook(SITE, self.url, self.services.telling, self.services.common, actor="test")
+        set_build_hook(SITE, self.url, self.services, actor="test")
         self.count = 0
 
     @property
@@ -80,7 +80,7 @@ class BuiltSite:
         """Let time pass; as the dispatcher does, messages that are due are taken four at a time."""
         for _ in range(0, seconds, step):
             self.clock.advance(seconds=step)
-            while due := take_deliveries(self.services.telling, self.services.common, limit=4):
+            while due := take_deliveries(self.services, limit=4):
                 for one in due:
                     deliver(one, self.services)
 

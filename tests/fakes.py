@@ -369,4 +369,4 @@ def make_services(
 def submit_to(services: Services, *comments: Comment, lane: Lane = Lane.BULK) -> list[Added]:
     """Submit comments as the API does."""
     new = [NewComment(comment=one, lane=lane) for one in comments]
-    return submit_comments(new, services.intake, services.common)
+    return submit_comments(new, services)

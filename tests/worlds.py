@@ -33,7 +33,7 @@ def services_in(
         begun_with = [make_site()] if sites is None else sites
         services = make_services(stores=fresh_stores(sites=begun_with, world=world), **changes)
         for known in services.review.decisions.find_in_force(after=0, limit=999).decided_comments:
-            apply_to_reputation(known, services.reputation)
+            apply_to_reputation(known, services)
         yield services
 
 

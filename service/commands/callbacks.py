@@ -50,12 +50,7 @@ def callbacks_group() -> None:
 def set_command(services: Services, site: str, url: str, events: tuple[EventKind, ...]) -> None:
     """Have SITE told at URL and print the secret that signs, which is shown this once."""
     issued = set_callback(
-        find_site(site, services).id,
-        url,
-        services.telling,
-        services.common,
-        actor=ACTOR,
-        events=events or tuple(EventKind),
+        find_site(site, services).id, url, services, actor=ACTOR, events=events or tuple(EventKind)
     )
     _print_endpoint(issued.endpoint, secret=issued.secret)
 
@@ -95,8 +90,7 @@ def apply_command(
         find_site(site, services).id,
         platform,
         token_file.read(),
-        services.telling,
-        services.common,
+        services,
         actor=ACTOR,
         url=url,
         events=events or APPLIED_EVENTS,
@@ -122,8 +116,7 @@ def build_command(services: Services, site: str, url: str, token_file: TextIO | 
     endpoint = set_build_hook(
         find_site(site, services).id,
         url,
-        services.telling,
-        services.common,
+        services,
         actor=ACTOR,
         token=token_file.read() if token_file else None,
     )
@@ -136,7 +129,7 @@ def build_command(services: Services, site: str, url: str, token_file: TextIO | 
 def resume_command(services: Services, site: str) -> None:
     """Try a platform or build hook again that refused, once that is mended there."""
     site_id = find_site(site, services).id
-    _print_endpoint(resume_applier(site_id, services.telling, services.common, actor=ACTOR))
+    _print_endpoint(resume_applier(site_id, services, actor=ACTOR))
 
 
 @callbacks_group.command("rotate")
@@ -145,7 +138,7 @@ def resume_command(services: Services, site: str) -> None:
 def rotate_command(services: Services, site: str) -> None:
     """Sign with a new secret beside the old one; the next rotation ends the old one."""
     site_id = find_site(site, services).id
-    issued = rotate_secret(site_id, services.telling, services.common, actor=ACTOR)
+    issued = rotate_secret(site_id, services, actor=ACTOR)
     _print_endpoint(issued.endpoint, secret=issued.secret)
 
 
@@ -155,8 +148,8 @@ def rotate_command(services: Services, site: str) -> None:
 def remove_command(services: Services, site: str) -> None:
     """Tell SITE nothing more."""
     found = find_site(site, services)
-    get_callback(found.id, services.telling)
-    remove_callback(found.id, services.telling, services.common, actor=ACTOR)
+    get_callback(found.id, services)
+    remove_callback(found.id, services, actor=ACTOR)
     click.echo(f"{found.name} is told nothing more.")
 
 
@@ -190,7 +183,7 @@ def list_command(services: Services, site: str | None, limit: int, *, dead: bool
 @with_json_services
 def log_command(services: Services, delivery_id: str) -> None:
     """List the attempts to deliver one message."""
-    get_delivery(delivery_id, services.telling)
+    get_delivery(delivery_id, services)
     rows = [
         {
             "at": one.at.isoformat(timespec="milliseconds"),
@@ -213,8 +206,7 @@ def replay_command(
     if bool(ids) == everything or (site and not everything):
         raise click.UsageError("Name the messages to replay, or give --all (with --site or not).")
     replayed = replay_deliveries(
-        services.telling,
-        services.common,
+        services,
         actor=ACTOR,
         ids=None if everything else ids,
         site_id=find_site(site, services).id if site else None,

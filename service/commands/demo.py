@@ -70,7 +70,7 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
         answers = _judge_all(rows, partial(_call, base_url, secret))
         seconds = time.monotonic() - started
     finally:
-        revoke_key(key_id, services.common, actor=_ACTOR)
+        revoke_key(key_id, services, actor=_ACTOR)
     _show(rows, answers, seconds=seconds, base_url=base_url)
 
 
@@ -110,9 +110,9 @@ def _demo_key(services: Services) -> tuple[str, str]:
     common = services.common
     site = next((one for one in common.sites.all() if one.name == _SITE_NAME), None)
     if site is None:
-        _, issued = add_site(_SITE_NAME, common, actor=_ACTOR)
+        _, issued = add_site(_SITE_NAME, services, actor=_ACTOR)
     else:
-        issued = issue_key(site.id, common, actor=_ACTOR)
+        issued = issue_key(site.id, services, actor=_ACTOR)
     return issued.key.id, issued.secret
 
 

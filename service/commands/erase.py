@@ -42,13 +42,13 @@ def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: s
     A comment with any of the given facts counts as theirs. Verdicts and decisions stay as figures.
     The same command continues an interrupted run. `slopsieve reputation forget` leaves the words.
     """
-    person = find_person(services.reputation, **given)
+    person = find_person(services, **given)
     if exports:
-        record_act(services.common, actor=ACTOR, act="export person", subject="person")
+        record_act(services, actor=ACTOR, act="export person", subject="person")
         for record in export_person(person, services):
             click.echo(json.dumps(record, default=datetime.isoformat))
         return
-    held = sum(count_comments(person, services.reputation).values())
+    held = sum(count_comments(person, services).values())
     question = f"{held:,} comments will be erased for good. Type their number"
     if not yes and click.prompt(question, type=int) != held:
         click.echo("Nothing was erased.")

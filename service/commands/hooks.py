@@ -44,9 +44,7 @@ def add_command(
     """
     found = find_site(site, services)
     secret = secret_file.read() if secret_file else None
-    hook = add_hook(
-        found.id, platform, services.telling, services.common, actor=ACTOR, secret=secret
-    )
+    hook = add_hook(found.id, platform, services, actor=ACTOR, secret=secret)
     print_rows([{**_row(hook, found), "secret": hook.secret}])
     if platform is Platform.STATIC_FORM:
         click.echo(_how_to_paste(found), err=True)
@@ -68,7 +66,7 @@ def list_command(services: Services, site: str | None) -> None:
 @with_services
 def revoke_command(services: Services, hook_id: str) -> None:
     """End a hook at once; its platform is told to stop."""
-    hook = revoke_hook(hook_id, services.telling, services.common, actor=ACTOR)
+    hook = revoke_hook(hook_id, services, actor=ACTOR)
     click.echo(f"The hook {hook.id} is revoked.")
 
 

@@ -63,10 +63,10 @@ def add_command(
 def list_command(services: Services, *, ended: bool) -> None:
     """List the entries in force, newest first, with how often each was followed."""
     criteria = EntryFilter(in_force=not ended, at=services.common.clock())
-    page = list_entries(criteria, services.reputation, cursor=None, limit=_PORTION)
+    page = list_entries(criteria, services, cursor=None, limit=_PORTION)
     rows = [_row(entry) for entry in page.entries]
     while page.next_cursor:
-        page = list_entries(criteria, services.reputation, cursor=page.next_cursor, limit=_PORTION)
+        page = list_entries(criteria, services, cursor=page.next_cursor, limit=_PORTION)
         rows += map(_row, page.entries)
     print_rows(rows, empty="There are no entries; `slopsieve lists add`.")
 
@@ -76,7 +76,7 @@ def list_command(services: Services, *, ended: bool) -> None:
 @with_services
 def remove_command(services: Services, entry_id: str) -> None:
     """End an entry; running workers follow within a second."""
-    entry = remove_entry(entry_id, services.reputation, services.common, by=ACTOR)
+    entry = remove_entry(entry_id, services, by=ACTOR)
     click.echo(f"The {entry.effect} entry {entry.id} is removed.")
 
 

@@ -107,7 +107,7 @@ def _promote(folder: Path, version: str) -> None:
     try:
         with open_services() as services:
             detail = f"before: {before}"
-            record_act(services.common, actor=ACTOR, act=PROMOTED, subject=name, detail=detail)
+            record_act(services, actor=ACTOR, act=PROMOTED, subject=name, detail=detail)
     except (StartError, StoreUnavailableError) as error:
         # Going back must work on the day on which nothing else does.
         click.echo(f"The log of acts could not be written: {error}.", err=True)

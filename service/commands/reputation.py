@@ -56,7 +56,7 @@ def rebuild_command(services: Services) -> None:
     and beside its other work. Repeating it is harmless, and what was interrupted is gone on with.
     """
     with Progress("Rebuilding", unit="decisions") as progress:
-        done = rebuild_all(services.reputation, services.review, show=progress.show)
+        done = rebuild_all(services, show=progress.show)
     click.echo(f"Histories know of all decisions in force; {done:,} were read.")
 
 
@@ -69,7 +69,7 @@ def forget_command(services: Services, /, **given: str | None) -> None:
     Their records go, and the sender keys of their comments. Words, names and links of the comments
     stay, as do verdicts and decisions.
     """
-    sender = find_sender(services.reputation, **given)
+    sender = find_sender(services, **given)
     erased = forget_sender(sender, services, by=ACTOR)
     click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")
 

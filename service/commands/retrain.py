@@ -98,8 +98,7 @@ def retrain_command(
     with _stopping() as goes_on, Progress("Retraining") as progress:
         done = retrain(
             order,
-            services.learning,
-            services.common,
+            services,
             runs,
             export=lambda until: decisions_for_training(services, until=until),
             told=progress.show_step,
@@ -119,8 +118,7 @@ def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
         with _stopping() as goes_on, Progress("Looking") as progress:
             report = try_retraining(
                 order,
-                services.learning,
-                services.common,
+                services,
                 runs,
                 export=lambda until: decisions_for_training(services, until=until),
                 told=progress.show_step,

@@ -38,7 +38,7 @@ def sites_group() -> None:
 @with_json_services
 def add_command(services: Services, name: str, *, akismet: bool) -> None:
     """Add a site and print its first key, which is shown this once."""
-    site, issued = add_site(name, services.common, actor=ACTOR)
+    site, issued = add_site(name, services, actor=ACTOR)
     row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
     if akismet:
         row |= _akismet_key(site, services)
@@ -76,7 +76,7 @@ def keys_command(services: Services, site: str) -> None:
 @with_json_services
 def add_key_command(services: Services, site: str) -> None:
     """Issue one more key for a site and print it, this once."""
-    _print_key(issue_key(find_site(site, services).id, services.common, actor=ACTOR))
+    _print_key(issue_key(find_site(site, services).id, services, actor=ACTOR))
 
 
 @sites_group.command("add-akismet-key")
@@ -104,7 +104,7 @@ def add_akismet_key_command(services: Services, site: str) -> None:
 def rotate_command(services: Services, site: str, overlap_days: float) -> None:
     """Issue a new key; the site's other keys end after the overlap."""
     found, overlap = find_site(site, services), timedelta(days=overlap_days)
-    _print_key(rotate_keys(found.id, services.common, actor=ACTOR, overlap=overlap))
+    _print_key(rotate_keys(found.id, services, actor=ACTOR, overlap=overlap))
 
 
 @sites_group.command("revoke-key")
@@ -112,7 +112,7 @@ def rotate_command(services: Services, site: str, overlap_days: float) -> None:
 @with_services
 def revoke_command(services: Services, key_id: str) -> None:
     """End a key at once."""
-    key = revoke_key(key_id, services.common, actor=ACTOR)
+    key = revoke_key(key_id, services, actor=ACTOR)
     click.echo(f"The key {key.hint}… is revoked.")
 
 
@@ -189,9 +189,7 @@ def set_command(
 
     found = find_site(site, services)
     try:
-        changed = change_site_settings(
-            found.id, change, services.intake, services.common, actor=ACTOR
-        )
+        changed = change_site_settings(found.id, change, services, actor=ACTOR)
     except ValueError as error:
         remedy = "give a ham cutoff that is not above the spam cutoff"
         problem = Problem("--ham-cutoff, --spam-cutoff", str(error), remedy)
@@ -205,7 +203,7 @@ def _print_key(issued: IssuedKey) -> None:
 
 
 def _akismet_key(site: Site, services: Services) -> dict[str, str]:
-    issued = issue_akismet_key(site.id, services.reputation, services.common, actor=ACTOR)
+    issued = issue_akismet_key(site.id, services, actor=ACTOR)
     return {"akismet_key_id": issued.key.id, "akismet_key": issued.secret}
 
 

@@ -36,7 +36,7 @@ from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
 from service.moderation.telling.published import link_replies
 from service.ports.comments import AddOutcome, NewComment
-from service.ports.services import ReviewPorts, Services
+from service.ports.services import Services
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.errors import EdgeError
@@ -147,7 +147,7 @@ class _Importing:
             else:
                 self._read(entry, read)
         new = [one for one, _ in read]
-        added = submit_comments(new, self.services.intake, self.services.common) if new else []
+        added = submit_comments(new, self.services) if new else []
         rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
             if answer.outcome is AddOutcome.CONFLICT:
@@ -282,7 +282,7 @@ def export_command(
             if published
             else (
                 _export_row(case, with_text=with_text)
-                for case in _all_cases(site, services.review)
+                for case in _all_cases(site, services)
                 if action in (None, case.action)
             )
         )
@@ -292,16 +292,16 @@ def export_command(
 
 
 def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]:
-    cases = _all_cases(site, services.review)
+    cases = _all_cases(site, services)
     shown = (one for case in cases if (one := as_published(case)))
     while batch := list(islice(shown, _PAGE)):
-        yield from link_replies(batch, site, services.intake, services.review)
+        yield from link_replies(batch, site, services)
 
 
-def _all_cases(site: Site, review: ReviewPorts) -> Iterator[Case]:
+def _all_cases(site: Site, services: Services) -> Iterator[Case]:
     cursor: str | None = None
     while True:
-        page = review.cases.page(
+        page = services.review.cases.page(
             CaseFilter(site_id=site.id), order=Order.NEWEST, cursor=cursor, limit=_PAGE
         )
         yield from (case for case in page.cases if case.withdrawn_at is None)

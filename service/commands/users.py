@@ -40,12 +40,7 @@ def add_command(services: Services, name: str, role: Role | None, sites: tuple[s
     The first account of all is the owner's.
     """
     user, password = add_user(
-        name,
-        services.accounts,
-        services.common,
-        actor=ACTOR,
-        role=role,
-        site_ids=_site_ids(sites, services),
+        name, services, actor=ACTOR, role=role, site_ids=_site_ids(sites, services)
     )
     print_rows([{**columns(user, "name", "role"), "password": password}])
 
@@ -69,24 +64,17 @@ def set_command(
     """Change what an account may do, or turn its second factor off."""
     if all_sites and sites:
         raise click.UsageError("Give --site or --all-sites, not both.")
-    user = find_user(name, services.accounts)
+    user = find_user(name, services)
     if role or sites or all_sites:
         wanted = role or user.role
         site_ids = _site_ids(sites, services) if sites else user.site_ids
         # An owner sees all sites.
         if all_sites or (wanted is Role.OWNER and not sites):
             site_ids = None
-        set_access(
-            user.id,
-            services.accounts,
-            services.common,
-            role=wanted,
-            site_ids=site_ids,
-            actor=ACTOR,
-        )
+        set_access(user.id, services, role=wanted, site_ids=site_ids, actor=ACTOR)
     if no_second_factor:
-        turn_off_second_factor(user, services.accounts, services.common, actor=ACTOR)
-    print_rows([_row(find_user(name, services.accounts), services)])
+        turn_off_second_factor(user, services, actor=ACTOR)
+    print_rows([_row(find_user(name, services), services)])
 
 
 @users_group.command("reset")
@@ -97,7 +85,7 @@ def reset_command(services: Services, name: str) -> None:
 
     A second factor stays on; `slopsieve users set NAME --no-second-factor` turns it off.
     """
-    password = reset_password(name, services.accounts, services.common, actor=ACTOR)
+    password = reset_password(name, services, actor=ACTOR)
     print_rows([{"name": name, "password": password}])
 
 
@@ -106,8 +94,8 @@ def reset_command(services: Services, name: str) -> None:
 @with_services
 def end_command(services: Services, name: str) -> None:
     """End an account and its sessions at once; `restore` lets it back in."""
-    user = find_user(name, services.accounts)
-    end_user(user.id, services.accounts, services.common, actor=ACTOR)
+    user = find_user(name, services)
+    end_user(user.id, services, actor=ACTOR)
     click.echo("The account has ended, and so have its sessions.")
 
 
@@ -116,8 +104,8 @@ def end_command(services: Services, name: str) -> None:
 @with_json_services
 def restore_command(services: Services, name: str) -> None:
     """Let an ended account back in, and print a one-time password, this once."""
-    user = find_user(name, services.accounts)
-    _, password = restore_user(user.id, services.accounts, services.common, actor=ACTOR)
+    user = find_user(name, services)
+    _, password = restore_user(user.id, services, actor=ACTOR)
     print_rows([{"name": user.name, "password": password}])
 
 

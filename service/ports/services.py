@@ -213,10 +213,7 @@ class DigestPorts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """Every room's ports. Built in one place, `service.wiring`.
-
-    Who needs one or two rooms' ports is handed those, and shows by it what it may touch.
-    """
+    """Every room's ports, as each use case is handed them. Built in one place, `service.wiring`."""
 
     common: CommonPorts
     intake: IntakePorts

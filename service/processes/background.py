@@ -70,7 +70,7 @@ def run_background(wired: Wired) -> None:
     services, settings = wired.services, wired.settings
     retrains = settings.retrain_every_days > 0
     dispatcher = Dispatcher(
-        partial(take_deliveries, services.telling, services.common),
+        partial(take_deliveries, services),
         partial(deliver, services=services, delays=settings.callback_delays),
     )
     schedule = Schedule(jobs(wired), watch=wired.counting.watch_upkeep)
@@ -147,7 +147,7 @@ def jobs(wired: Wired) -> list[Job]:
         Job(
             task=TaskName.SWEEP_STRANDED,
             every_seconds=10.0,
-            run=lambda _: sweep_stranded(services.intake, services.common),
+            run=lambda _: sweep_stranded(services),
         ),
         # Decisions are learnt as they are made; this finds those that histories missed.
         Job(
@@ -160,15 +160,13 @@ def jobs(wired: Wired) -> list[Job]:
             task=TaskName.REBUILD_HISTORY,
             every_seconds=5.0,
             share=0.5,
-            run=lambda goes_on: rebuild_if_blank(
-                services.reputation, services.review, goes_on=goes_on
-            ),
+            run=lambda goes_on: rebuild_if_blank(services, goes_on=goes_on),
         ),
         # What came in is found by the search then; after an upgrade that may be a million.
         Job(
             task=TaskName.UPDATE_SEARCH_INDEX,
             every_seconds=5.0,
-            run=lambda goes_on: update_search_index(services.review, goes_on=goes_on),
+            run=lambda goes_on: update_search_index(services, goes_on=goes_on),
         ),
         # After judging, and out of its way: whoever waits for a verdict goes first.
         Job(
@@ -182,10 +180,7 @@ def jobs(wired: Wired) -> list[Job]:
             task=TaskName.PRUNE_DELIVERIES,
             every_seconds=300.0,
             run=lambda goes_on: prune_deliveries(
-                services.telling,
-                services.common,
-                keep=timedelta(days=settings.keep_deliveries_days),
-                goes_on=goes_on,
+                services, keep=timedelta(days=settings.keep_deliveries_days), goes_on=goes_on
             ),
         ),
         Job(
@@ -207,7 +202,7 @@ def jobs(wired: Wired) -> list[Job]:
         Job(
             task=TaskName.PRUNE_SESSIONS,
             every_seconds=3_600.0,
-            run=_while_any(lambda: prune_sessions(services.accounts, services.common)),
+            run=_while_any(lambda: prune_sessions(services)),
         ),
     ]
 
@@ -263,8 +258,7 @@ def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:
     every = settings.retrain_every_days
     try:
         return retrain_if_wanted(
-            services.learning,
-            services.common,
+            services,
             wired.runs,
             options=RetrainingOptions(data=settings.retrain_data),
             every=timedelta(days=every) if every else None,

@@ -104,7 +104,7 @@ def expose(process: str, wired: Wired) -> Exposition:
 def state_parts(wired: Wired) -> dict[str, Part]:
     """Return every part whose numbers are asked for when somebody looks, by name."""
     client = open_client(wired.valkey_url)
-    book = FigureBook(wired.services.insight, wired.services.common)
+    book = FigureBook(wired.services)
     return {
         "queue": Part(read=partial(_queue, wired)),
         "backlog": Part(read=partial(_backlog, wired)),

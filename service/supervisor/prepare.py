@@ -46,8 +46,8 @@ def main() -> None:
         _say({})
         if sys.stdin.readline():
             services = wired.services
-            first_run = make_first_accounts(services.accounts, services.common)
-            keep_first_run(first_run, wired.folder, services.accounts)
+            first_run = make_first_accounts(services)
+            keep_first_run(first_run, wired.folder, services)
             _say(asdict(first_run))
     except ModerationError as error:
         code = int(getattr(error, "exit_code", ExitCode.FAILED))

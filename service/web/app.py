@@ -47,19 +47,15 @@ def create_app(
     _configure(app, config)
     register_headers(app, config, services.common.observer)
     register_errors(app, error_page)
-    app.before_request(lambda: identify_site(services.common))
-    key_cache = KeyCache(
-        services.reputation, services.common, memory_seconds=config.key_memory_seconds
-    )
-    app.before_request(lambda: identify_akismet(services.reputation, key_cache))
-    app.before_request(lambda: identify_hook(services.telling, services.common))
-    register_limits(app, services.reputation, config)
+    app.before_request(lambda: identify_site(services))
+    key_cache = KeyCache(services, memory_seconds=config.key_memory_seconds)
+    app.before_request(lambda: identify_akismet(services, key_cache))
+    app.before_request(lambda: identify_hook(services))
+    register_limits(app, services, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
     waiter = VerdictWaiter(services.review.cases.find_judged, max_waiting=config.max_waiting)
-    coalescer = Coalescer[NewComment, Added](
-        lambda comments: submit_comments(comments, services.intake, services.common)
-    )
+    coalescer = Coalescer[NewComment, Added](lambda comments: submit_comments(comments, services))
 
     def submit(new: NewComment) -> Added:
         added = coalescer(new)
@@ -85,7 +81,7 @@ def api_routes(
         *comment_routes(services),
         *site_routes(services),
         *figure_routes(services),
-        *callback_routes(services.telling, services.common),
+        *callback_routes(services),
     ]
 
 

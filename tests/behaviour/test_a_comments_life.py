@@ -61,13 +61,7 @@ class CommentsLife(RuleBasedStateMachine):
         self.services = self.opened.enter_context(
             services_in(sites=[site], judges=False, classifier=self.classifier)
         )
-        set_callback(
-            SITE,
-            "https://blog.example/hook",
-            self.services.telling,
-            self.services.common,
-            actor="owner",
-        )
+        set_callback(SITE, "https://blog.example/hook", self.services, actor="owner")
         self.acts = Counter([("owner", "set callback", SITE)])
         self.ruled: dict[CommentId, tuple[Ruling, str] | None] = {}
         self.writer: dict[CommentId, str] = {}
@@ -123,7 +117,7 @@ class CommentsLife(RuleBasedStateMachine):
             ),
         )
         new = NewComment(comment=comment, lane=Lane.BULK)
-        self.do(lambda services: submit_comments([new], services.intake, services.common), fault)
+        self.do(lambda services: submit_comments([new], services), fault)
         self.ruled[comment_id] = None
         self.writer[comment_id] = who
         return comment_id
@@ -217,9 +211,7 @@ class CommentsLife(RuleBasedStateMachine):
     @rule(who=st.sampled_from(PEOPLE), fault=FAULTS)
     def erase(self, who: str, fault: tuple[int, bool]) -> None:
         self.do(
-            lambda services: erase_person(
-                find_person(services.reputation, email=who), services, by="owner"
-            ),
+            lambda services: erase_person(find_person(services, email=who), services, by="owner"),
             fault,
         )
         self.withdrawn |= {one for one, writer in self.writer.items() if writer == who}
@@ -259,7 +251,7 @@ class CommentsLife(RuleBasedStateMachine):
     def tell(self, seconds: int, *, is_up: bool) -> None:
         self.services.common.clock.advance(seconds=seconds)
         self.services.telling.notifier.status = 204 if is_up else None
-        for one in take_deliveries(self.services.telling, self.services.common, limit=99):
+        for one in take_deliveries(self.services, limit=99):
             deliver(one, self.services)
 
     @invariant()
@@ -296,7 +288,7 @@ class CommentsLife(RuleBasedStateMachine):
         remember_open(self.services)
         self.services.telling.notifier.status = 204
         self.services.common.clock.advance(days=1)
-        while due := take_deliveries(self.services.telling, self.services.common, limit=99):
+        while due := take_deliveries(self.services, limit=99):
             for one in due:
                 deliver(one, self.services)
         told = {

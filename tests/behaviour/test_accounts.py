@@ -32,7 +32,7 @@ def services():
 def by_mara(text: str, services: Services, *, account_id: str | None = "u-7", **changes) -> Comment:
     author = Author(name="Mara Quill", account_id=account_id, **changes.pop("author", {}))
     comment = make_comment(text, author=author, received_at=services.common.clock(), **changes)
-    return with_sender(comment, address=None, email=MARA, reputation=services.reputation)
+    return with_sender(comment, services, address=None, email=MARA)
 
 
 def post(text: str, services: Services, **options) -> Verdict:
@@ -82,7 +82,7 @@ def test_approved_offers_vouch_for_offers_of_the_same_account(services):
 
     offer = post(OFFER, services)
     stranger = make_comment(OFFER, author=Author(name="Bo Dale", account_id="u-8"))
-    stranger = with_sender(stranger, address=None, email=None, reputation=services.reputation)
+    stranger = with_sender(stranger, services, address=None, email=None)
     submit_to(services, stranger)
     others = services.review.cases.get(stranger.id).verdict
 
@@ -126,7 +126,7 @@ def test_an_export_tells_what_the_person_s_account_did(services):
     post_approved(REMARK, services, 2)
     post(OFFER, services)
 
-    told = list(export_person(find_person(services.reputation, email=MARA), services))
+    told = list(export_person(find_person(services, email=MARA), services))
 
     [account] = [one for one in told if one["kind"] == "account"]
     assert (account["conduct"]["remarks"], account["conduct"]["offers"]) == (2, 1)

@@ -235,7 +235,7 @@ def test_messages_for_a_platform_that_is_left_are_given_up(world):
     world.decide(world.submit())
     world.wait(60)
 
-    remove_callback(SITE, world.services.telling, world.services.common, actor="ada")
+    remove_callback(SITE, world.services, actor="ada")
     world.wait(3_600, step=60)
 
     [delivery] = messages(world)
@@ -244,7 +244,7 @@ def test_messages_for_a_platform_that_is_left_are_given_up(world):
     assert last.problem == "the site wants no callbacks any more"
     world.platform.come_back()
     world.apply()
-    replay_deliveries(world.services.telling, world.services.common, actor="ada")
+    replay_deliveries(world.services, actor="ada")
     world.deliver_due()
     assert world.platform.said == [hide_of(world)]
 
@@ -254,14 +254,8 @@ def test_a_callback_in_place_of_a_platform_is_not_sent_what_was_for_the_platform
     world.decide(world.submit())
     world.wait(60)
 
-    remove_callback(SITE, world.services.telling, world.services.common, actor="ada")
-    set_callback(
-        SITE,
-        world.platform.site.url("/hook"),
-        world.services.telling,
-        world.services.common,
-        actor="ada",
-    )
+    remove_callback(SITE, world.services, actor="ada")
+    set_callback(SITE, world.platform.site.url("/hook"), world.services, actor="ada")
     world.platform.come_back()
     world.wait(10_800, step=300)
 
@@ -275,7 +269,7 @@ def test_tokens_stand_in_no_log_no_message_and_no_print(world, caplog):
     world.platform.token = OTHER_TOKEN
     world.wait(60)
     world.platform.token = TOKEN
-    resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
+    resume_applier(SITE, world.services, actor="ada")
     world.wait(60)
 
     assert world.platform.hidden
@@ -336,9 +330,9 @@ def test_a_host_that_leads_within_is_not_called(world):
 
 def test_a_platforms_address_is_not_changed_as_a_callback_is(world):
     with pytest.raises(ConflictError, match="slopsieve callbacks"):
-        change_callback(SITE, world.services.telling, world.services.common, actor="site")
+        change_callback(SITE, world.services, actor="site")
     with pytest.raises(ConflictError, match="slopsieve callbacks"):
-        rotate_secret(SITE, world.services.telling, world.services.common, actor="site")
+        rotate_secret(SITE, world.services, actor="site")
 
 
 # Discourse alone

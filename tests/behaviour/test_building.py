@@ -102,7 +102,7 @@ def test_what_is_withdrawn_at_the_site_or_erased_is_built_out(world):
     world.wait(120)
     after_withdrawal = world.calls
     name = world.services.review.cases.get(second).comment.author.name
-    erase_person(find_person(world.services.reputation, name=name), world.services, by="ada")
+    erase_person(find_person(world.services, name=name), world.services, by="ada")
     world.wait(120)
 
     assert (shown, after_held, after_withdrawal, world.calls) == (1, 1, 2, 3)
@@ -143,7 +143,7 @@ def test_a_hook_that_is_gone_stops_and_loses_nothing(world, status):
     stopped = world.services.telling.endpoints.get(SITE).refused_at
 
     world.answers = with_status(200)
-    resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
+    resume_applier(SITE, world.services, actor="ada")
     world.wait(120)
 
     assert stopped is not None
@@ -153,9 +153,7 @@ def test_a_hook_that_is_gone_stops_and_loses_nothing(world, status):
 
 def test_github_is_told_an_event_with_the_token(world):
     url = world.hook.url("/repos/ada/blog/dispatches")
-    set_build_hook(
-        SITE, url, world.services.telling, world.services.common, actor="test", token=f"{TOKEN}\n"
-    )
+    set_build_hook(SITE, url, world.services, actor="test", token=f"{TOKEN}\n")
     world.answers = with_status(204)
     world.decide(world.submit())
     world.wait(60)
@@ -177,7 +175,7 @@ def test_what_was_given_up_is_told_by_a_later_build(world):
     world.wait(120)
     calls = world.calls
 
-    replay_deliveries(world.services.telling, world.services.common, actor="ada")
+    replay_deliveries(world.services, actor="ada")
     world.wait(120)
 
     assert len(dead) == 1
@@ -198,13 +196,6 @@ def test_a_wrong_address_or_token_is_refused_by_name(world, url, token, field):
         world.services.telling.notifier._rules = OutboundRules()
 
     with pytest.raises(InvalidInputError) as refused:
-        set_build_hook(
-            SITE,
-            url or world.url,
-            world.services.telling,
-            world.services.common,
-            actor="ada",
-            token=token,
-        )
+        set_build_hook(SITE, url or world.url, world.services, actor="ada", token=token)
 
     assert [problem.field for problem in refused.value.problems] == [field]

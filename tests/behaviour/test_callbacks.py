@@ -67,7 +67,7 @@ def services(stores, classifier, clock):
 @pytest.fixture
 def told(services):
     """Services whose site is told of everything."""
-    set_callback(SITE, URL, services.telling, services.common, actor="test")
+    set_callback(SITE, URL, services, actor="test")
     return services
 
 
@@ -85,10 +85,7 @@ def waiting(services):
 
 def run_once(services):
     """Deliver what is due now, once each; return the outcomes."""
-    return [
-        deliver(one, services)
-        for one in take_deliveries(services.telling, services.common, limit=99)
-    ]
+    return [deliver(one, services) for one in take_deliveries(services, limit=99)]
 
 
 def run_all(services):
@@ -152,9 +149,7 @@ def test_a_decision_is_told_and_its_undoing_too(told):
 
 
 def test_a_site_hears_only_what_it_asked_for(services):
-    set_callback(
-        SITE, URL, services.telling, services.common, actor="test", events=[EventKind.DECISION]
-    )
+    set_callback(SITE, URL, services, actor="test", events=[EventKind.DECISION])
     comment = submit(services)
     assert waiting(services) == []
 
@@ -211,8 +206,8 @@ def test_a_queue_that_is_away_costs_time_and_nothing_else(told):
 
 def test_a_message_goes_with_the_secrets_and_to_the_address_of_today(told):
     submit(told)
-    issued = rotate_secret(SITE, told.telling, told.common, actor="test")
-    change_callback(SITE, told.telling, told.common, actor="test", url="https://new.example/hook")
+    issued = rotate_secret(SITE, told, actor="test")
+    change_callback(SITE, told, actor="test", url="https://new.example/hook")
 
     run_all(told)
 
@@ -345,7 +340,7 @@ def test_what_was_given_up_can_be_replayed_and_starts_anew(told):
     dead = given_up(told)
     told.telling.notifier.sent.clear()
 
-    replayed = replay_deliveries(told.telling, told.common, actor="ada")
+    replayed = replay_deliveries(told, actor="ada")
     run_all(told)
 
     assert replayed == len(dead) == 2
@@ -361,10 +356,10 @@ def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
     [message, *_] = given_up(told)
 
     with pytest.raises(NotFoundError):
-        replay_own_delivery(message.id, told.telling, told.common, actor="x", site_id="site-2")
-    replay_own_delivery(message.id, told.telling, told.common, actor="x", site_id=SITE)
+        replay_own_delivery(message.id, told, actor="x", site_id="site-2")
+    replay_own_delivery(message.id, told, actor="x", site_id=SITE)
     with pytest.raises(ConflictError):
-        replay_own_delivery(message.id, told.telling, told.common, actor="x", site_id=SITE)
+        replay_own_delivery(message.id, told, actor="x", site_id=SITE)
 
 
 # Choosing
@@ -374,17 +369,15 @@ def test_a_hostile_address_is_refused_by_name_with_everything_else_wrong(service
     services.telling.notifier.refused.add("http://127.0.0.1/")
 
     with pytest.raises(InvalidInputError) as caught:
-        set_callback(
-            SITE, "http://127.0.0.1/", services.telling, services.common, actor="test", events=[]
-        )
+        set_callback(SITE, "http://127.0.0.1/", services, actor="test", events=[])
 
     assert [problem.field for problem in caught.value.problems] == ["url", "events"]
     assert services.telling.endpoints.get(SITE) is None
 
 
 def test_a_secret_is_one_of_the_standard_and_new_each_time(services):
-    first = set_callback(SITE, URL, services.telling, services.common, actor="test")
-    second = set_callback(SITE, URL, services.telling, services.common, actor="test")
+    first = set_callback(SITE, URL, services, actor="test")
+    second = set_callback(SITE, URL, services, actor="test")
 
     assert first.secret.startswith("whsec_")
     assert len(first.secret) == len("whsec_") + 44
@@ -396,8 +389,8 @@ def test_a_secret_is_one_of_the_standard_and_new_each_time(services):
 def test_rotating_twice_ends_the_first_secret(told):
     first = told.telling.endpoints.get(SITE).secrets[0]
 
-    second = rotate_secret(SITE, told.telling, told.common, actor="test").secret
+    second = rotate_secret(SITE, told, actor="test").secret
     assert told.telling.endpoints.get(SITE).secrets == (second, first)
-    third = rotate_secret(SITE, told.telling, told.common, actor="test").secret
+    third = rotate_secret(SITE, told, actor="test").secret
 
     assert told.telling.endpoints.get(SITE).secrets == (third, second)

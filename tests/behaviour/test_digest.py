@@ -62,8 +62,8 @@ def services(post):
 
 def moderator(services, name: str):
     add_moderator(services, name)
-    user = find_user(name, services.accounts)
-    return set_mail(user, f"{name.lower()}@mod.example", services.accounts, services.common)
+    user = find_user(name, services)
+    return set_mail(user, f"{name.lower()}@mod.example", services)
 
 
 def wait(services, n: int = 3, **changes) -> list:
@@ -158,14 +158,7 @@ def test_what_failed_is_tried_again_only_where_that_can_help(services, post, ans
 
 def test_a_moderator_is_told_of_the_sites_they_see_alone(services, post):
     mara = moderator(services, "Mara")
-    set_access(
-        mara.id,
-        services.accounts,
-        services.common,
-        role=Role.MODERATOR,
-        site_ids=[SITE],
-        actor="test",
-    )
+    set_access(mara.id, services, role=Role.MODERATOR, site_ids=[SITE], actor="test")
     wait(services, 3, site_id="site-2")
 
     look(services)
@@ -176,11 +169,9 @@ def test_a_moderator_is_told_of_the_sites_they_see_alone(services, post):
 def test_an_account_that_ended_only_reads_or_wants_none_is_sent_nothing(services, post):
     wait(services)
     mara, bo = moderator(services, "Mara"), moderator(services, "Bo")
-    set_access(
-        mara.id, services.accounts, services.common, role=Role.READER, site_ids=None, actor="test"
-    )
-    end_user(bo.id, services.accounts, services.common, actor="test")
-    set_mail(find_user("Ola", services.accounts), "", services.accounts, services.common)
+    set_access(mara.id, services, role=Role.READER, site_ids=None, actor="test")
+    end_user(bo.id, services, actor="test")
+    set_mail(find_user("Ola", services), "", services)
 
     look(services)
 
@@ -197,7 +188,7 @@ def test_no_word_of_a_comment_leaves(services, post):
 
 
 def test_a_digest_speaks_the_accounts_language(services, post):
-    ola = find_user("Ola", services.accounts)
+    ola = find_user("Ola", services)
     german = replace(ola.preferences, language="de")
     services.accounts.users.change(ola.id, lambda now, _: replace(now, preferences=german))
     wait(services)
@@ -213,4 +204,4 @@ def test_a_digest_speaks_the_accounts_language(services, post):
 )
 def test_what_is_no_mail_address_is_refused(services, given):
     with pytest.raises(InvalidInputError, match="no email address"):
-        set_mail(find_user("Ola", services.accounts), given, services.accounts, services.common)
+        set_mail(find_user("Ola", services), given, services)

@@ -39,8 +39,8 @@ def clock():
 def services(clock):
     sites = [make_site(), make_site(id=OTHER_SITE, name="Kettle blog")]
     services = make_services(sites=sites, clock=clock)
-    add_user("olive", services.accounts, services.common, actor="test")
-    add_user("mo", services.accounts, services.common, actor="test")
+    add_user("olive", services, actor="test")
+    add_user("mo", services, actor="test")
     return services
 
 

@@ -24,7 +24,7 @@ def services():
 
 
 def keep(services, **known: str) -> Comment:
-    sender = find_sender(services.reputation, **known)
+    sender = find_sender(services, **known)
     comment = make_comment(sender=sender)
     submit_to(services, comment, lane=Lane.INTERACTIVE)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
@@ -40,7 +40,7 @@ def rejected(services, comment: Comment) -> tuple[float, float]:
 def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
     mara = keep(services, email=MARA)
 
-    forget_sender(find_sender(services.reputation, email=MARA), services, by="operator")
+    forget_sender(find_sender(services, email=MARA), services, by="operator")
 
     [entry] = services.common.audit_log.recent(limit=1)
     assert (entry.actor, entry.act) == ("operator", "forget sender")
@@ -51,10 +51,10 @@ def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
 
 def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
     mara = keep(services, email=MARA)
-    forget_sender(find_sender(services.reputation, email=MARA), services, by="operator")
+    forget_sender(find_sender(services, email=MARA), services, by="operator")
     lost = with_ports(services, history=MemoryHistoryStore())
 
-    rebuild_all(lost.reputation, lost.review)
+    rebuild_all(lost)
 
     assert rejected(lost, mara) == (0, 0)
 
@@ -68,7 +68,7 @@ def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(servi
     rotated = with_ports(services, sender_secrets=secrets)
     new = keep(rotated, **known)
 
-    erased = forget_sender(find_sender(rotated.reputation, **known), rotated, by="operator")
+    erased = forget_sender(find_sender(rotated, **known), rotated, by="operator")
 
     assert erased == 2
     for comment in (old, new):
@@ -85,7 +85,7 @@ def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(servi
 )
 def test_what_names_nobody_is_refused_with_a_remedy(services, given, field):
     with pytest.raises(InvalidInputError) as caught:
-        find_sender(services.reputation, **given)
+        find_sender(services, **given)
 
     [problem] = caught.value.problems
     assert problem.field == field

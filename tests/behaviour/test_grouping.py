@@ -361,7 +361,7 @@ def test_histories_learn_from_people_and_never_from_the_policy(services, memory)
     later = advertised(services, 3, first=5)
     group_all(services, memory)
 
-    rebuild_all(services.reputation, services.review)
+    rebuild_all(services)
 
     comment = services.review.cases.get(later[0]).comment
     [history] = services.reputation.history.gather([comment], now=NOW)
@@ -371,7 +371,7 @@ def test_histories_learn_from_people_and_never_from_the_policy(services, memory)
 
 def test_nobody_s_account_is_called_like_the_policy(services):
     with pytest.raises(InvalidInputError):
-        add_user("Campaign Policy", services.accounts, services.common, actor="test")
+        add_user("Campaign Policy", services, actor="test")
 
 
 def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, memory):

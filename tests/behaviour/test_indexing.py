@@ -24,7 +24,7 @@ def test_what_is_left_when_time_is_up_waits_for_the_next_run():
     services = make_services(search=backlog)
     turns = iter([True, True, False])
 
-    taken = update_search_index(services.review, goes_on=lambda: next(turns))
+    taken = update_search_index(services, goes_on=lambda: next(turns))
 
     assert 0 < taken == 1_000_000 - backlog.waiting
     assert backlog.waiting > 0

@@ -155,9 +155,9 @@ def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later():
 
     submit(services, comment)
     clock.advance(seconds=30)
-    while_away = sweep_stranded(services.intake, services.common)
+    while_away = sweep_stranded(services)
     queue.away = False
-    when_back = sweep_stranded(services.intake, services.common)
+    when_back = sweep_stranded(services)
 
     assert (while_away, when_back) == (0, 1)
     assert services.review.cases.get(comment.id).state is State.JUDGED
@@ -170,7 +170,7 @@ def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
 
     for _ in range(3):
         clock.advance(minutes=16)
-        sweep_stranded(services.intake, services.common)
+        sweep_stranded(services)
 
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 
@@ -185,7 +185,7 @@ def test_the_backlog_of_one_lane_does_not_make_what_the_other_lost_wait(long):
     submit(services, make_comment(id="a"), make_comment(id="b"), lane=long)
     clock.advance(seconds=21)
 
-    swept = sweep_stranded(services.intake, services.common)
+    swept = sweep_stranded(services)
 
     assert swept == 1
     assert services.intake.queue.depth() == {short: 1, long: 2}
@@ -201,7 +201,7 @@ def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(monkeypatch
     services.intake.queue.take(1)
     clock.advance(minutes=16)
 
-    swept = sweep_stranded(services.intake, services.common)
+    swept = sweep_stranded(services)
 
     assert swept == 1
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 3}
@@ -216,7 +216,7 @@ def test_a_comment_that_was_sent_to_the_slow_lane_waits_there_and_is_not_queued_
 
     for _ in range(5):
         clock.advance(minutes=4)
-        sweep_stranded(services.intake, services.common)
+        sweep_stranded(services)
 
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 

@@ -225,7 +225,7 @@ def test_over_many_sweeps_one_stuck_verdict_stops_nobody():
             judge_batch(ids, services, counting)
         assert verdict_of(services, newcomer) is not None
         clock.advance(minutes=16)
-        sweep_stranded(services.intake, services.common)
+        sweep_stranded(services)
 
     assert verdict_of(services, stuck) is None
     assert attempts_of(services, stuck) == [0]

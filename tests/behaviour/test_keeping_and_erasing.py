@@ -92,13 +92,13 @@ def test_portions_go_on_for_as_long_as_there_is_time(services):
 
 
 def of_mara(services, count: int) -> list[CommentId]:
-    sender = find_person(services.reputation, email=MARA).sender
+    sender = find_person(services, email=MARA).sender
     return [keep(services, make_comment(sender=sender)).id for _ in range(count)]
 
 
 def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(services):
     (kept,) = of_mara(services, 1)
-    mara = find_person(services.reputation, email=MARA)
+    mara = find_person(services, email=MARA)
     assert mara.sender.email_key is not None
     entry = ListEntry(
         id="ent_1",
@@ -122,7 +122,7 @@ def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(service
 def test_an_export_holds_every_comment_once_across_portions(services):
     ids = of_mara(services, 9)
 
-    records = list(export_person(find_person(services.reputation, email=MARA), services))
+    records = list(export_person(find_person(services, email=MARA), services))
 
     assert [record["comment"]["id"] for record in records[:-1]] == sorted(ids)
     assert records[-1] == {"kind": "end", "comments": 9, "cut": False}
@@ -130,7 +130,7 @@ def test_an_export_holds_every_comment_once_across_portions(services):
 
 def test_an_interrupted_erasure_is_gone_on_with(services):
     ids = of_mara(services, 9)
-    person = find_person(services.reputation, email=MARA)
+    person = find_person(services, email=MARA)
 
     def stop(done: int) -> None:
         if done >= 4:
@@ -148,7 +148,7 @@ def test_an_interrupted_erasure_is_gone_on_with(services):
 
 
 def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):
-    erase_person(find_person(services.reputation, email=MARA), services, by="operator")
+    erase_person(find_person(services, email=MARA), services, by="operator")
 
     [entry] = services.common.audit_log.recent()
     assert (entry.act, entry.subject, entry.detail) == (
@@ -163,7 +163,7 @@ def test_an_erased_person_is_unknown_to_histories(services):
     comment = services.review.cases.get(comment_id).comment
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="mod")
 
-    erase_person(find_person(services.reputation, email=MARA), services, by="operator")
+    erase_person(find_person(services, email=MARA), services, by="operator")
 
     (history,) = services.reputation.history.gather([comment], now=services.common.clock())
     assert history.email.everywhere.rejected == 0

@@ -54,7 +54,7 @@ def known(number: int) -> CommentId:
 
 def prepare(services: Services) -> None:
     """Have some comments judged and decided, one judged and one decided only."""
-    add_user("ada", services.accounts, services.common, actor="test", role=Role.OWNER)
+    add_user("ada", services, actor="test", role=Role.OWNER)
     for number in range(N_KNOWN):
         post(services, known(number), (SPAM if number % 2 else HAM).format(number))
         ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
@@ -100,9 +100,7 @@ def erase(services: Services) -> None:
 
 
 def switch_off(services: Services) -> None:
-    change_site_settings(
-        SITE, lambda now: replace(now, learns=False), services.intake, services.common, actor="ada"
-    )
+    change_site_settings(SITE, lambda now: replace(now, learns=False), services, actor="ada")
 
 
 ACTS: dict[str, Callable[[Services], Any]] = {

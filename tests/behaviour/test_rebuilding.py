@@ -66,7 +66,7 @@ def test_a_rebuild_brings_back_exactly_what_was_lost(services):
     before = decided_of_all(services)
     lost = wiped(services)
 
-    done = rebuild_all(lost.reputation, lost.review)
+    done = rebuild_all(lost)
 
     assert done == PEOPLE
     assert decided_of_all(lost) == before
@@ -76,10 +76,10 @@ def test_a_rebuild_brings_back_exactly_what_was_lost(services):
 def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(services):
     before = decided_of_all(services)
     first = wiped(services)
-    rebuild_portion(first.reputation, first.review)
+    rebuild_portion(first)
     second = wiped(services)
 
-    done = rebuild_all(second.reputation, second.review)
+    done = rebuild_all(second)
 
     assert done == PEOPLE
     assert decided_of_all(second) == before
@@ -98,9 +98,9 @@ def test_a_wipe_at_the_very_end_is_not_taken_for_filled(services):
     decisions = Overridden(lost.review.decisions, find_in_force=find_in_force)
     shaken = with_ports(lost, decisions=decisions)
 
-    portions = [rebuild_portion(shaken.reputation, shaken.review) for _ in range(2)]
+    portions = [rebuild_portion(shaken) for _ in range(2)]
     blank = lost.reputation.history.is_blank()
-    done = rebuild_all(shaken.reputation, shaken.review)
+    done = rebuild_all(shaken)
 
     assert [one.is_last for one in portions] == [False, False]
     assert blank
@@ -112,8 +112,8 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
     lost = wiped(services)
 
     for _ in range(3):
-        rebuild_portion(lost.reputation, lost.review)
-        rebuild_if_blank(lost.reputation, lost.review, goes_on=lambda: True)
+        rebuild_portion(lost)
+        rebuild_if_blank(lost, goes_on=lambda: True)
 
     assert decided_of_all(lost) == before
     assert not lost.reputation.history.is_blank()
@@ -122,9 +122,9 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
 def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_are_filled(services):
     lost = wiped(services)
     verdicts = [verdict_on_next(lost)]
-    rebuild_portion(lost.reputation, lost.review)
+    rebuild_portion(lost)
     verdicts.append(verdict_on_next(lost))
-    rebuild_if_blank(lost.reputation, lost.review, goes_on=lambda: True)
+    rebuild_if_blank(lost, goes_on=lambda: True)
     verdicts.append(verdict_on_next(lost))
 
     assert [verdict.degraded_by for verdict in verdicts] == [("history",), ("history",), ()]
@@ -134,8 +134,8 @@ def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(servi
     new = make_services(history=MemoryHistoryStore())
     verdicts = [verdict_on_next(new)]
     was_blank = [
-        rebuild_if_blank(new.reputation, new.review, goes_on=lambda: True),
-        rebuild_if_blank(new.reputation, new.review, goes_on=lambda: True),
+        rebuild_if_blank(new, goes_on=lambda: True),
+        rebuild_if_blank(new, goes_on=lambda: True),
     ]
     comment = submit(new, sent_by(1))
     decide_comment(comment.id, Ruling.REJECT, new, decided_by="mod")
@@ -148,9 +148,7 @@ def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(servi
 def test_a_worker_ends_its_run_after_a_portion_when_its_time_is_over(services):
     lost = wiped(services)
 
-    was_blank = [
-        rebuild_if_blank(lost.reputation, lost.review, goes_on=lambda: False) for _ in range(3)
-    ]
+    was_blank = [rebuild_if_blank(lost, goes_on=lambda: False) for _ in range(3)]
 
     assert was_blank == [True, True, False]
 
@@ -170,7 +168,7 @@ def test_a_decision_undone_while_the_rebuild_reads_it_stays_undone(services):
 
     decisions = Overridden(lost.review.decisions, find_in_force=find_in_force)
     reading = with_ports(lost, decisions=decisions)
-    rebuild_all(reading.reputation, reading.review)
+    rebuild_all(reading)
     remember_open(lost)
 
     assert undone

@@ -63,8 +63,7 @@ def run(services, runs, options=OPTIONS, **changes):
     goes_on = changes.pop("goes_on", lambda: True)
     return retrain(
         Order(**({"asked_by": "Ola", "options": options} | changes)),
-        services.learning,
-        services.common,
+        services,
         runs,
         export=lambda until: decisions_for_training(services, until=until),
         goes_on=goes_on,
@@ -73,8 +72,7 @@ def run(services, runs, options=OPTIONS, **changes):
 
 def look(services, runs, *, every=7 * DAY, promotes=False, options=OPTIONS):
     return retrain_if_wanted(
-        services.learning,
-        services.common,
+        services,
         runs,
         options=options,
         every=every,
@@ -262,8 +260,7 @@ def test_a_database_that_is_away_for_a_while_ends_no_training(services, runs):
 def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(services, runs):
     report = try_retraining(
         Order(asked_by="Ola", options=OPTIONS),
-        services.learning,
-        services.common,
+        services,
         runs,
         export=lambda until: decisions_for_training(services, until=until),
     )
@@ -287,7 +284,7 @@ def test_the_schedule_retrains_every_so_many_days_and_says_who_asked(services, r
 
 def test_without_a_schedule_only_what_was_asked_for_is_done(services, runs):
     nothing = look(services, runs, every=None)
-    asked = ask_retraining(services.learning, services.common, by="Olive", options=OPTIONS)
+    asked = ask_retraining(services, by="Olive", options=OPTIONS)
     done = look(services, runs, every=None)
 
     assert nothing is None
@@ -310,16 +307,16 @@ def test_the_schedule_does_not_wait_for_a_stopped_one_whose_texts_had_to_go(serv
 def test_who_asks_is_told_that_nobody_retrains_here_or_that_one_is_under_way(services):
     services.learning.trainer_queue.heard = False
     with pytest.raises(NoTrainerError):
-        ask_retraining(services.learning, services.common, by="Olive", options=OPTIONS)
+        ask_retraining(services, by="Olive", options=OPTIONS)
     services.learning.trainer_queue.heard = True
-    ask_retraining(services.learning, services.common, by="Olive", options=OPTIONS)
+    ask_retraining(services, by="Olive", options=OPTIONS)
 
     with pytest.raises(ConflictError, match="under way"):
-        ask_retraining(services.learning, services.common, by="Mara", options=OPTIONS)
+        ask_retraining(services, by="Mara", options=OPTIONS)
 
 
 def test_what_was_asked_of_a_trainer_without_the_packages_fails_with_the_reason(services, runs):
-    asked = ask_retraining(services.learning, services.common, by="Olive", options=OPTIONS)
+    asked = ask_retraining(services, by="Olive", options=OPTIONS)
     runs.refusal = "run `make install-train`"
 
     failed = look(services, runs)
@@ -330,10 +327,10 @@ def test_what_was_asked_of_a_trainer_without_the_packages_fails_with_the_reason(
 
 def test_rolling_back_brings_the_version_before_and_needs_one(services, runs):
     with pytest.raises(ConflictError, match="no version was current before"):
-        roll_back(services.learning, services.common, by="Olive")
+        roll_back(services, by="Olive")
     run(services, runs, promotes=True)
 
-    assert roll_back(services.learning, services.common, by="Olive") == "test-1"
+    assert roll_back(services, by="Olive") == "test-1"
     assert services.learning.versions.current == "test-1"
 
 
@@ -363,7 +360,7 @@ def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
     run(services, runs, goes_on=lambda: False)
     services.common.clock.advance(minutes=1)
 
-    erase_person(find_person(services.reputation, name="Somebody"), services, by="Olive")
+    erase_person(find_person(services, name="Somebody"), services, by="Olive")
     tidy_retrainings(services, runs)
 
     assert (runs.reports, runs.decisions) == (set(), {})
@@ -374,7 +371,7 @@ def test_a_person_who_was_erased_during_a_run_stands_in_no_report_of_it(services
 
     def train(run_id, options, **how):
         services.common.clock.advance(minutes=1)
-        erase_person(find_person(services.reputation, name="Somebody"), services, by="Olive")
+        erase_person(find_person(services, name="Somebody"), services, by="Olive")
         services.common.clock.advance(minutes=1)
         runs.changed[run_id] = services.common.clock()
         return trained(run_id, options, **how)

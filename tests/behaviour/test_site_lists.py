@@ -116,9 +116,9 @@ def test_entries_end_when_they_expire_or_are_removed_and_come_back_restored(serv
 
     assert sent(services).followed is None
     assert sent(services, "best pills ever").followed == lasting.instruction
-    remove_entry(lasting.id, services.reputation, services.common, by="Kim")
+    remove_entry(lasting.id, services, by="Kim")
     assert sent(services, "best pills ever!").followed is None
-    restore_entry(lasting.id, services.reputation, services.common, by="Kim")
+    restore_entry(lasting.id, services, by="Kim")
     assert sent(services, "the best pills ever").followed == lasting.instruction
     acts = [(e.actor, e.act) for e in services.common.audit_log.recent() if e.subject == lasting.id]
     assert acts == [("Kim", "restore entry"), ("Kim", "remove entry"), ("Ola", "add block entry")]
@@ -229,7 +229,7 @@ def test_a_phrase_of_everyday_is_refused(services, classifier):
 
 
 def _names(services, comment, effect):
-    return [trait.name for trait in traits_of(comment, effect, services.reputation)]
+    return [trait.name for trait in traits_of(comment, effect, services)]
 
 
 def _kept(services, **changes):

@@ -44,7 +44,7 @@ def services(clock):
 
 
 def test_the_secret_itself_is_kept_nowhere(services):
-    site, issued = add_site("Garden", services.common, actor="test")
+    site, issued = add_site("Garden", services, actor="test")
 
     kept = services.common.sites.list_keys(site.id)
 
@@ -54,90 +54,82 @@ def test_the_secret_itself_is_kept_nowhere(services):
 
 @pytest.mark.parametrize("secret", ["", "slop_", "slop_guess", "x" * 10_000, "\ud800"])
 def test_a_wrong_key_is_refused(services, secret):
-    add_site("Garden", services.common, actor="test")
+    add_site("Garden", services, actor="test")
 
     with pytest.raises(NotAuthenticatedError):
-        authenticate_site(secret, services.common)
+        authenticate_site(secret, services)
 
 
 def test_a_rotated_key_works_until_the_overlap_has_passed(services, clock):
-    site, old = add_site("Garden", services.common, actor="test")
-    new = rotate_keys(site.id, services.common, actor="test", overlap=timedelta(days=7))
+    site, old = add_site("Garden", services, actor="test")
+    new = rotate_keys(site.id, services, actor="test", overlap=timedelta(days=7))
 
     clock.advance(days=6)
-    both = [authenticate_site(key.secret, services.common).id for key in (old, new)]
+    both = [authenticate_site(key.secret, services).id for key in (old, new)]
     clock.advance(days=1)
 
     assert both == [site.id, site.id]
-    assert authenticate_site(new.secret, services.common).id == site.id
+    assert authenticate_site(new.secret, services).id == site.id
     with pytest.raises(NotAuthenticatedError):
-        authenticate_site(old.secret, services.common)
+        authenticate_site(old.secret, services)
 
 
 def test_a_revoked_key_ends_at_once(services):
-    _, issued = add_site("Garden", services.common, actor="test")
+    _, issued = add_site("Garden", services, actor="test")
 
-    revoke_key(issued.key.id, services.common, actor="test")
+    revoke_key(issued.key.id, services, actor="test")
 
     with pytest.raises(NotAuthenticatedError):
-        authenticate_site(issued.secret, services.common)
+        authenticate_site(issued.secret, services)
 
 
 def test_a_site_gets_no_more_keys_than_anybody_can_keep_track_of(services):
-    site, _ = add_site("Garden", services.common, actor="test")
+    site, _ = add_site("Garden", services, actor="test")
     for _ in range(49):
-        issue_key(site.id, services.common, actor="test")
+        issue_key(site.id, services, actor="test")
 
     with pytest.raises(ConflictError, match="revoke"):
-        issue_key(site.id, services.common, actor="test")
+        issue_key(site.id, services, actor="test")
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\nb"])
 def test_an_unusable_site_name_is_refused_with_a_remedy(services, name):
     with pytest.raises(InvalidInputError) as caught:
-        add_site(name, services.common, actor="test")
+        add_site(name, services, actor="test")
 
     assert caught.value.problems[0].field == "name"
     assert caught.value.problems[0].remedy
 
 
 def test_a_one_time_password_must_be_changed_and_then_no_longer_opens(services):
-    user, password = add_user("mara", services.accounts, services.common, actor="test")
+    user, password = add_user("mara", services, actor="test")
 
-    changed = change_password(
-        user,
-        old=password,
-        new="correct horse battery",
-        accounts=services.accounts,
-        common=services.common,
-    )
+    changed = change_password(user, services, old=password, new="correct horse battery")
 
     assert user.must_change_password
     assert not changed.must_change_password
-    assert authenticate_user("MARA", "correct horse battery", services.accounts).id == user.id
+    assert authenticate_user("MARA", "correct horse battery", services).id == user.id
     with pytest.raises(NotAuthenticatedError):
-        authenticate_user("mara", password, services.accounts)
+        authenticate_user("mara", password, services)
 
 
 def test_everything_wrong_with_a_new_password_is_named_at_once(services):
-    user, _ = add_user("mara", services.accounts, services.common, actor="test")
+    user, _ = add_user("mara", services, actor="test")
 
     with pytest.raises(InvalidInputError) as caught:
-        change_password(
-            user, old="wrong", new="short", accounts=services.accounts, common=services.common
-        )
+        change_password(user, services, old="wrong", new="short")
 
     assert [problem.field for problem in caught.value.problems] == ["old", "new"]
 
 
 def test_a_reset_ends_the_old_password(services):
-    _, first = add_user("mara", services.accounts, services.common, actor="test")
+    _, first = add_user("mara", services, actor="test")
 
-    second = reset_password("mara", services.accounts, services.common, actor="test")
+    second = reset_password("mara", services, actor="test")
 
-    assert authenticate_user("mara", second, services.accounts).must_change_password
+    assert authenticate_user("mara", second, services).must_change_password
     with pytest.raises(NotAuthenticatedError):
-        authenticate_user("mara", first, services.accounts)
+        authenticate_user("mara", first, services)
 
 
 def test_a_new_mode_reorders_what_waits():
@@ -149,33 +141,17 @@ def test_a_new_mode_reorders_what_waits():
         services.judging.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
         kept.append(comment.id)
 
-    change_site_settings(
-        SITE,
-        lambda now: replace(now, mode=Mode.OBSERVE),
-        services.intake,
-        services.common,
-        actor="test",
-    )
+    change_site_settings(SITE, lambda now: replace(now, mode=Mode.OBSERVE), services, actor="test")
 
     assert [one.id for one in review_queue(services)] == kept[::-1]
 
 
 def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_set(services):
     remembered = services.common.sites.get(SITE)
-    change_site_settings(
-        SITE,
-        lambda now: replace(now, mode=Mode.ENFORCE),
-        services.intake,
-        services.common,
-        actor="owner",
-    )
+    change_site_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE), services, actor="owner")
 
-    site = register_blog(
-        remembered, "https://blog.example/", services.intake, services.common, actor="client"
-    )
-    again = register_blog(
-        remembered, "https://other.example/", services.intake, services.common, actor="client"
-    )
+    site = register_blog(remembered, "https://blog.example/", services, actor="client")
+    again = register_blog(remembered, "https://other.example/", services, actor="client")
 
     assert (site.settings.mode, site.settings.blog) == (Mode.ENFORCE, "https://blog.example/")
     assert again == site

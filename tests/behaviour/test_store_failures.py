@@ -60,31 +60,25 @@ def new(comment_id: CommentId, text: str, **changes: Any) -> NewComment:
 
 def prepare(services: Services) -> None:
     """Make a world in which every use case has something to do."""
-    set_callback(
-        SITE, "https://blog.example/hook", services.telling, services.common, actor="owner"
-    )
+    set_callback(SITE, "https://blog.example/hook", services, actor="owner")
     services.intake.queue.judges = True
     links = [f"https://cheap-boilers.example/{n}" for n in range(len(CAMPAIGN))]
     texts = [said.format(link) for said, link in zip(SAYINGS, links, strict=True)]
     campaign = [
         new(one, text, author=Author(name=None)) for one, text in zip(CAMPAIGN, texts, strict=True)
     ]
-    submit_comments(campaign[:REJECTED_BY_PEOPLE], services.intake, services.common)
+    submit_comments(campaign[:REJECTED_BY_PEOPLE], services)
     memory = GroupingMemory("worker")
     group_fresh(services, memory, goes_on=lambda: True)
     for one in CAMPAIGN[:REJECTED_BY_PEOPLE]:
         decide_comment(one, Ruling.REJECT, services, decided_by="ada")
     # The policy rejects these two.
-    submit_comments(campaign[REJECTED_BY_PEOPLE:], services.intake, services.common)
+    submit_comments(campaign[REJECTED_BY_PEOPLE:], services)
     group_fresh(services, memory, goes_on=lambda: True)
-    submit_comments([new(REJECTED, "Buy a watch.")], services.intake, services.common)
+    submit_comments([new(REJECTED, "Buy a watch.")], services)
     services.intake.queue.judges = False
     decide_comment(REJECTED, Ruling.REJECT, services, decided_by="ada")
-    submit_comments(
-        [new(WAITING, "Soon judged."), new(EARLY, "Decided first.")],
-        services.intake,
-        services.common,
-    )
+    submit_comments([new(WAITING, "Soon judged."), new(EARLY, "Decided first.")], services)
     decide_comment(EARLY, Ruling.APPROVE, services, decided_by="ada")
     settle(services)
 
@@ -93,7 +87,7 @@ def settle(services: Services) -> None:
     """Let everything happen that happens by itself."""
     remember_open(services)
     services.common.clock.advance(hours=1)
-    while due := take_deliveries(services.telling, services.common, limit=99):
+    while due := take_deliveries(services, limit=99):
         for one in due:
             deliver(one, services)
 

@@ -30,7 +30,7 @@ def test_the_lists_are_looked_up_while_the_address_is_there(lists):
     services = make_services(reputation_lists=lists)
     comment = make_comment("See https://www.shop.com/a and https://loans.com")
 
-    sent = with_sender(comment, address="192.0.2.7", email=None, reputation=services.reputation)
+    sent = with_sender(comment, services, address="192.0.2.7", email=None)
 
     assert [one.list_name for one in sent.sender.listings] == ["abuse", "spammers"]
     assert "192.0.2" not in repr(sent)
@@ -40,7 +40,7 @@ def test_the_authors_own_link_is_looked_up_too(lists):
     services = make_services(reputation_lists=lists)
     comment = make_comment("Nice", author=Author(name="Mara", url="http://loans.com/"))
 
-    sent = with_sender(comment, address=None, email=None, reputation=services.reputation)
+    sent = with_sender(comment, services, address=None, email=None)
 
     assert [one.list_name for one in sent.sender.listings] == ["spammers"]
 
@@ -48,24 +48,18 @@ def test_the_authors_own_link_is_looked_up_too(lists):
 def test_the_system_that_announces_the_address_is_kept_as_a_number():
     services = make_services(find_system={"192.0.2.7": 64_500}.get)
 
-    sent = with_sender(
-        make_comment(), address="192.0.2.7", email=None, reputation=services.reputation
-    )
+    sent = with_sender(make_comment(), services, address="192.0.2.7", email=None)
 
     assert sent.sender.system == 64_500
 
 
 def test_while_the_secret_rotates_the_keys_under_the_older_one_are_kept_too():
     services = make_services()
-    before = with_sender(
-        make_comment(), address="192.0.2.7", email="a@b.example", reputation=services.reputation
-    )
+    before = with_sender(make_comment(), services, address="192.0.2.7", email="a@b.example")
     present = services.reputation.sender_secrets.present
     rotated = with_ports(services, sender_secrets=SenderSecrets(present=b"new", before=present))
 
-    after = with_sender(
-        make_comment(), address="192.0.2.7", email="a@b.example", reputation=rotated.reputation
-    )
+    after = with_sender(make_comment(), rotated, address="192.0.2.7", email="a@b.example")
 
     assert after.sender.address_key != before.sender.address_key
     assert after.sender.before_rotation is not None

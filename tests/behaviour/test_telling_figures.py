@@ -36,7 +36,7 @@ def services(store):
 
 
 def test_days_are_whole_utc_days_with_today_among_them(services, store):
-    figures = FigureBook(services.insight, services.common).read(None, days=7)
+    figures = FigureBook(services).read(None, days=7)
 
     assert store.asked == [
         Scope(site_ids=None, since=NOW.replace(hour=0) - timedelta(days=6), until=NOW)
@@ -47,7 +47,7 @@ def test_days_are_whole_utc_days_with_today_among_them(services, store):
 
 
 def test_the_same_figures_are_counted_once_a_minute(services, store):
-    book = FigureBook(services.insight, services.common)
+    book = FigureBook(services)
     b_and_a, a_and_b = (SiteId("b"), SiteId("a")), (SiteId("a"), SiteId("b"))
 
     book.read(b_and_a, days=7)

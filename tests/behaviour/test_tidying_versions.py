@@ -77,7 +77,7 @@ def test_what_serves_or_served_stays(services, shelf):
     for name in NAMES:
         ended(services, name)
     for name in (NAMES[0], NAMES[1], NAMES[2]):
-        promote_version(name, services.learning, services.common, by="Olive")
+        promote_version(name, services, by="Olive")
 
     tidy_versions(services, keep=1)
 

@@ -23,7 +23,7 @@ from tests.fakes import make_services, make_site, submit_to
 @pytest.fixture
 def services():
     made = make_services(sites=[make_site(settings=SiteSettings(undo_seconds=30))])
-    set_callback(SITE, "https://blog.example/hook", made.telling, made.common, actor="test")
+    set_callback(SITE, "https://blog.example/hook", made, actor="test")
     return made
 
 
@@ -37,7 +37,7 @@ def submit(services, text="I had the same trouble."):
 def rulings_told(services):
     """Deliver what is due by now; return the rulings that the site heard of just then."""
     before = len(services.telling.notifier.sent)
-    while due := take_deliveries(services.telling, services.common, limit=99):
+    while due := take_deliveries(services, limit=99):
         for one in due:
             deliver(one, services)
     sent = [json.loads(one.payload) for one, _ in services.telling.notifier.sent[before:]]

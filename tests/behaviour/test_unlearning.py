@@ -53,7 +53,7 @@ class World:
         self.services: Services = make_services(
             stores=self.stores, judges=self.judges, history=ForgetfulHistory()
         )
-        add_user("ada", self.services.accounts, self.services.common, actor="test", role=Role.OWNER)
+        add_user("ada", self.services, actor="test", role=Role.OWNER)
 
     def start_worker(self) -> TaughtKeeper:
         """Return what a worker knows that starts now."""
@@ -102,13 +102,7 @@ def erase(world: World, number: int) -> None:
 
 def set_site(world: World, number: int, **changes: Any) -> None:
     site = SITES[number % 2]
-    change_site_settings(
-        site,
-        lambda now: replace(now, **changes),
-        world.services.intake,
-        world.services.common,
-        actor="ada",
-    )
+    change_site_settings(site, lambda now: replace(now, **changes), world.services, actor="ada")
 
 
 ACTS = {

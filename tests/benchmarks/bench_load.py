@@ -73,11 +73,8 @@ def main() -> None:
 
 def _keys(folder: str) -> list[str]:
     with open_services(data_dir=data_dir(folder)) as services:
-        sites = [add_site(f"load {n}", services.common, actor="load")[0] for n in range(_SITES)]
-        return [
-            issue_akismet_key(site.id, services.reputation, services.common, actor="load").secret
-            for site in sites
-        ]
+        sites = [add_site(f"load {n}", services, actor="load")[0] for n in range(_SITES)]
+        return [issue_akismet_key(site.id, services, actor="load").secret for site in sites]
 
 
 def _requests(url: str, keys: Sequence[str], count: int) -> Iterator[bytes]:

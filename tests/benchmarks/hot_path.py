@@ -49,8 +49,8 @@ def main() -> None:
     stores = fresh_stores(sites=[make_site(settings=SiteSettings(undo_seconds=0))])
     services = make_services(stores=stores, classifier=FixedClassifier(p_spam=0.5), judges=False)
     hook = "https://blog.example/hook"
-    set_callback(SITE, hook, services.telling, services.common, actor="owner")
-    key = issue_key(SITE, services.common, actor="owner").secret
+    set_callback(SITE, hook, services, actor="owner")
+    key = issue_key(SITE, services, actor="owner").secret
     config = WebConfig(secret_key="for this count only, thirty-two characters")
     client = create_app(services, config, {"stores": lambda: None}).test_client()
     count = Count(stores.engine)
@@ -60,7 +60,7 @@ def main() -> None:
     count.show("kept and queued")
     services.intake.queue.run()
     count.show("judged")
-    for delivery in take_deliveries(services.telling, services.common, limit=10):
+    for delivery in take_deliveries(services, limit=10):
         deliver(delivery, services)
     count.show("delivered")
 

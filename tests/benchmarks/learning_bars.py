@@ -125,13 +125,7 @@ class Installation:
         )
         self.services: Services = with_ports(remembering, history=ForgetfulHistory())
         self.services.intake.queue.services = self.services
-        add_user(
-            "owner",
-            self.services.accounts,
-            self.services.common,
-            actor="benchmark",
-            role=Role.OWNER,
-        )
+        add_user("owner", self.services, actor="benchmark", role=Role.OWNER)
 
     def post(self, row: Row, *, as_id: str | None = None, more: str = "") -> Case:
         """Post a row of a data file and return its case, judged."""
@@ -145,11 +139,7 @@ class Installation:
             received_at=self.services.common.clock(),
         )
         self._classifier.by_text[_read_text(comment)] = self._scores.log_odds[row["id"]]
-        submit_comments(
-            [NewComment(comment=comment, lane=Lane.INTERACTIVE)],
-            self.services.intake,
-            self.services.common,
-        )
+        submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], self.services)
         return self.services.review.cases.get(comment.id)
 
     def decide(self, case: Case, row: Row, *, by: str = "owner", flipped: bool = False) -> None:

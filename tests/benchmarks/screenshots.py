@@ -176,10 +176,8 @@ def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
         versions=FolderVersionShelf(lambda: models_dir or SHIPPED_DIR),
         audit_share=0.3,
     )
-    user, once = add_user("Ola Brandt", services.accounts, services.common, actor="script")
-    change_password(
-        user, old=once, new=PASSWORD, accounts=services.accounts, common=services.common
-    )
+    user, once = add_user("Ola Brandt", services, actor="script")
+    change_password(user, services, old=once, new=PASSWORD)
     for comment in comments:
         at: datetime = comment.received_at
         services.common.clock.now = at
@@ -190,7 +188,7 @@ def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
 
 def work(services: Services) -> str:
     """Do what people do beside deciding one comment; return the id of a campaign."""
-    add_user("Mara Lindqvist", services.accounts, services.common, actor="Ola Brandt")
+    add_user("Mara Lindqvist", services, actor="Ola Brandt")
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
     services.review.search.index_due(limit=1_000)
     for kind, value, reason in (

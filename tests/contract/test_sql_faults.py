@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pyotp
@@ -142,27 +143,27 @@ def new_comment(comment: Comment) -> NewComment:
 
 def prepare(services: Services) -> Known:
     """Give every use case something to do."""
-    accounts, common, telling = services.accounts, services.common, services.telling
-    add_user("olive", accounts, common, actor="cli")
-    ada, first = add_user("ada", accounts, common, actor="cli", role=Role.MODERATOR)
-    change_password(ada, old=first, new=PASSWORD, accounts=accounts, common=common)
+    telling = services.telling
+    add_user("olive", services, actor="cli")
+    ada, first = add_user("ada", services, actor="cli", role=Role.MODERATOR)
+    change_password(ada, services, old=first, new=PASSWORD)
     for _ in range(2):
-        begin_session(ada, accounts, common, user_agent=None)
-    ended, _ = add_user("ended", accounts, common, actor="cli", role=Role.MODERATOR)
-    end_user(ended.id, accounts, common, actor="cli")
+        begin_session(ada, services, user_agent=None)
+    ended, _ = add_user("ended", services, actor="cli", role=Role.MODERATOR)
+    end_user(ended.id, services, actor="cli")
     recovery, *_ = turn_on(services, "ada")
-    issue_key(SITE, common, actor="cli")
-    set_callback(SITE, URL, telling, common, actor="cli")
-    set_build_hook(BUILT, f"{URL}/build", telling, common, actor="cli")
-    set_applier(APPLIED, DeliveryForm.GITHUB, "a-token-of-github", telling, common, actor="cli")
+    issue_key(SITE, services, actor="cli")
+    set_callback(SITE, URL, services, actor="cli")
+    set_build_hook(BUILT, f"{URL}/build", services, actor="cli")
+    set_applier(APPLIED, DeliveryForm.GITHUB, "a-token-of-github", services, actor="cli")
     telling.endpoints.pause(telling.endpoints.get(APPLIED), refused_at=NOW)
-    hook = add_hook(SITE, Platform.STANDARD, telling, common, actor="cli")
+    hook = add_hook(SITE, Platform.STANDARD, services, actor="cli")
     entry = add_entry(block("pills-by-post.com"), services, by="olive")
     services.intake.queue.judges = True
     kept = [new_comment(a_comment(one)) for one in (*OF_MARA, *OF_BOB)]
-    submit_comments(kept, services.intake, common)
+    submit_comments(kept, services)
     services.intake.queue.judges = False
-    submit_comments([new_comment(a_comment(WAITING))], services.intake, common)
+    submit_comments([new_comment(a_comment(WAITING))], services)
     decide(services, SHOWN, Ruling.APPROVE)
     blocked = reject_and_block(RULED, ["email"], services, by="ada")
     report(services, DISPUTED)
@@ -187,10 +188,10 @@ def block(value: str) -> NewEntry:
 
 
 def turn_on(services: Services, name: str) -> tuple[str, ...]:
-    user, common = find_user(name, services.accounts), services.common
-    secret = offer_second_factor(user, services.accounts, common, seed=SEED).secret
+    user, common = find_user(name, services), services.common
+    secret = offer_second_factor(user, services, seed=SEED).secret
     code = pyotp.TOTP(secret).at(int(common.clock().timestamp()))
-    return turn_on_second_factor(user, services.accounts, common, seed=SEED, code=code)
+    return turn_on_second_factor(user, services, seed=SEED, code=code)
 
 
 def decide(services: Services, comment_id: CommentId, ruling: Ruling) -> None:
@@ -225,7 +226,7 @@ def edit(services: Services) -> None:
 
 def submit(services: Services) -> None:
     comment = replace(a_comment(OTHER), id=CommentId("new"), site_comment_id="wp-new")
-    submit_comments([new_comment(comment)], services.intake, services.common)
+    submit_comments([new_comment(comment)], services)
 
 
 def undo_block(services: Services, known: Known) -> None:
@@ -239,100 +240,68 @@ def undo_block(services: Services, known: Known) -> None:
 
 
 def forget_mara(services: Services) -> None:
-    sender = forget.find_sender(services.reputation, email="mara@example.org")
+    sender = forget.find_sender(services, email="mara@example.org")
     forget.forget_sender(sender, services, by="ada")
 
 
 def erase_mara(services: Services) -> None:
-    person = find_person(services.reputation, email="mara@example.org", name="Mara Lane")
+    person = find_person(services, email="mara@example.org", name="Mara Lane")
     erase_person(person, services, by="ada")
 
 
 def by_account(name: str, act: Callable[..., Any], **given: Any) -> Callable[..., Any]:
     """Return the use case `act` of somebody's own account."""
-    return lambda services, _: act(
-        find_user(name, services.accounts),
-        accounts=services.accounts,
-        common=services.common,
-        **given,
-    )
+    return lambda services, _: act(find_user(name, services), services, **given)
 
 
 def on_account(act: Callable[..., Any], name: str, **given: Any) -> Callable[..., Any]:
     """Return the use case `act` on the account of this name, by its id."""
-    return lambda services, _: act(
-        find_user(name, services.accounts).id,
-        services.accounts,
-        services.common,
-        actor="olive",
-        **given,
-    )
+    return lambda services, _: act(find_user(name, services).id, services, actor="olive", **given)
 
 
-def on_sites(act: Callable[..., Any], *given: Any) -> Callable[..., Any]:
-    return lambda services, _: act(*given, services.common, actor="olive")
-
-
-def on_callbacks(act: Callable[..., Any], *given: Any, **named: Any) -> Callable[..., Any]:
-    return lambda services, _: act(
-        *given, telling=services.telling, common=services.common, actor="olive", **named
-    )
+def on_site(act: Callable[..., Any], *given: Any, **named: Any) -> Callable[..., Any]:
+    return lambda services, _: act(*given, services, actor="olive", **named)
 
 
 AT_ONCE: dict[str, Callable[[Services, Known], Any]] = {
-    "add user": lambda services, _: add_user(
-        "bob", services.accounts, services.common, actor="cli"
-    ),
-    "reset password": lambda services, _: reset_password(
-        "ada", services.accounts, services.common, actor="olive"
-    ),
+    "add user": lambda services, _: add_user("bob", services, actor="cli"),
+    "reset password": lambda services, _: reset_password("ada", services, actor="olive"),
     "change password": by_account("ada", change_password, old=PASSWORD, new="another password"),
     "set access": on_account(set_access, "ada", role=Role.READER, site_ids=None),
     "end user": on_account(end_user, "ada"),
     "restore user": on_account(restore_user, "ended"),
-    "end other sessions": by_account(
-        "ada", lambda user, **ports: end_other_sessions("none", user, **ports)
-    ),
+    "end other sessions": by_account("ada", partial(end_other_sessions, "none")),
     "use recovery code": lambda services, known: check_second_factor(
-        find_user("ada", services.accounts),
-        known.recovery_code,
-        services.accounts,
-        services.common,
+        find_user("ada", services), known.recovery_code, services
     ),
     "turn on second factor": lambda services, _: turn_on(services, "olive"),
     "turn off second factor": by_account("ada", turn_off_second_factor, actor="ada"),
-    "add site": on_sites(add_site, "Kettle blog"),
-    "issue key": on_sites(issue_key, SITE),
-    "rotate keys": on_sites(rotate_keys, SITE),
+    "add site": on_site(add_site, "Kettle blog"),
+    "issue key": on_site(issue_key, SITE),
+    "rotate keys": on_site(rotate_keys, SITE),
     "revoke key": lambda services, _: revoke_key(
-        services.common.sites.list_keys(SITE)[-1].id, services.common, actor="olive"
+        services.common.sites.list_keys(SITE)[-1].id, services, actor="olive"
     ),
     "add entry": lambda services, _: add_entry(block("kettles-by-post.com"), services, by="olive"),
-    "remove entry": lambda services, known: remove_entry(
-        known.entry_id, services.reputation, services.common, by="olive"
-    ),
-    "set callback": on_callbacks(
+    "remove entry": lambda services, known: remove_entry(known.entry_id, services, by="olive"),
+    "set callback": on_site(
         set_callback, SITE, "https://other.example/hook", events=[EventKind.DECISION]
     ),
-    "change callback": on_callbacks(change_callback, SITE, url="https://other.example/hook"),
-    "rotate secret": on_callbacks(rotate_secret, SITE),
-    "resume applier": on_callbacks(resume_applier, APPLIED),
-    "set applier": on_callbacks(
-        set_applier, APPLIED, DeliveryForm.GITHUB, "another-token-of-github"
-    ),
-    "set build hook": on_callbacks(set_build_hook, BUILT, "https://other.example/build"),
-    "remove callback": on_callbacks(remove_callback, SITE),
-    "add hook": on_callbacks(add_hook, SITE, Platform.STANDARD),
-    "keep form hook": on_callbacks(keep_form_hook, SITE),
-    "revoke hook": lambda services, known: revoke_hook(
-        known.hook_id, services.telling, services.common, actor="olive"
-    ),
+    "change callback": on_site(change_callback, SITE, url="https://other.example/hook"),
+    "rotate secret": on_site(rotate_secret, SITE),
+    "resume applier": on_site(resume_applier, APPLIED),
+    "set applier": on_site(set_applier, APPLIED, DeliveryForm.GITHUB, "another-token-of-github"),
+    "set build hook": on_site(set_build_hook, BUILT, "https://other.example/build"),
+    "remove callback": on_site(remove_callback, SITE),
+    "add hook": on_site(add_hook, SITE, Platform.STANDARD),
+    "keep form hook": on_site(keep_form_hook, SITE),
+    "revoke hook": lambda services, known: revoke_hook(known.hook_id, services, actor="olive"),
     "withdraw": lambda services, _: withdraw_comment(SHOWN, services, by="site"),
     "prune": lambda services, _: prune_comments(
         services, keep=timedelta(hours=1), keep_spam=None, keep_held_spam=None
     ),
     "ask for a retraining": lambda services, _: ask_retraining(
-        services.learning, services.common, by="olive", options=RetrainingOptions()
+        services, by="olive", options=RetrainingOptions()
     ),
 }
 SEVERAL: dict[str, Callable[[Services, Known], Any]] = {
@@ -361,11 +330,7 @@ SEVERAL: dict[str, Callable[[Services, Known], Any]] = {
         {OTHER: Ruling.APPROVE, JUDGED: Ruling.REJECT}, services, site_id=SITE, decided_by="import"
     ),
     "change settings": lambda services, _: change_site_settings(
-        SITE,
-        lambda present: replace(present, mode=Mode.OBSERVE),
-        services.intake,
-        services.common,
-        actor="olive",
+        SITE, lambda present: replace(present, mode=Mode.OBSERVE), services, actor="olive"
     ),
     "forget": lambda services, _: forget_mara(services),
     "erase": lambda services, _: erase_mara(services),

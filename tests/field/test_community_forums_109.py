@@ -36,7 +36,7 @@ def history():
                 replace(one, received_at=NOW),
                 email=sender.get("email"),
                 address=sender.get("address"),
-                reputation=services.reputation,
+                services=services,
             )
             for one in comments
         ]

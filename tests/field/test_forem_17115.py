@@ -42,7 +42,7 @@ def rows(services, client, box):
     """Return what the feed and the file for a build show, both the same of each reply."""
     shown = client.get(box, query_string={"post": POST}).get_json()["comments"]
     site = services.common.sites.get(SITE)
-    page = list_published(site, POST, services.intake, services.review, page=1).comments
+    page = list_published(site, POST, services, page=1).comments
     (built,) = json.loads("".join(as_data_file(page, None, BUILDS["hugo"]))).values()
     told = {one["id"]: (one["reply_to"], one["reply_to_hidden"]) for one in shown}
     assert {one["id"]: (one["reply_to"], one["reply_to_hidden"]) for one in built} == told

@@ -77,10 +77,10 @@ def test_the_history_of_a_mailbox_is_one(api, services):
 def test_erasing_a_mailbox_erases_what_came_from_its_other_addresses(api, services, given):
     for email in SAME:
         send(api, services, email)
-    person = find_person(services.reputation, email=given)
+    person = find_person(services, email=given)
 
     assert erase_person(person, services, by="Ola") == len(SAME)
-    assert not count_comments(person, services.reputation)
+    assert not count_comments(person, services)
 
 
 @pytest.mark.parametrize("before", [None, b"the secret before, thirty-two chars"])

@@ -143,7 +143,7 @@ def test_many_likes_are_no_copies_of_each_other(api, services, classifier):
 
 
 def test_akismet_says_what_kind_it_is(app, services):
-    key = issue_akismet_key(SITE, services.reputation, services.common, actor="test").secret
+    key = issue_akismet_key(SITE, services, actor="test").secret
     form = {"api_key": key, "blog": "https://blog.example/", "user_ip": "", "comment_type": "like"}
 
     app.test_client().post("/1.1/comment-check", data=form | {"comment_author": "Hans"})

@@ -54,7 +54,7 @@ def app(services: Services, config: WebConfig) -> Flask:
 
 @pytest.fixture
 def site_key(services: Services) -> str:
-    return issue_key(SITE, services.common, actor="test").secret
+    return issue_key(SITE, services, actor="test").secret
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def other_api(app: Flask, services: Services) -> FlaskClient:
     """A client of another site."""
     other = make_site(id="site-2", name="Kettle blog")
     services.common.sites.add(other)
-    return client_with(app, issue_key(other.id, services.common, actor="test").secret)
+    return client_with(app, issue_key(other.id, services, actor="test").secret)
 
 
 @pytest.fixture

@@ -46,10 +46,8 @@ def make_app(services: Services, config: WebConfig = CONFIG) -> Flask:
 
 def add_moderator(services: Services, name: str = "Ola") -> None:
     """Add a moderator who has chosen `PASSWORD` already."""
-    user, once = add_user(name, services.accounts, services.common, actor="test")
-    change_password(
-        user, old=once, new=PASSWORD, accounts=services.accounts, common=services.common
-    )
+    user, once = add_user(name, services, actor="test")
+    change_password(user, services, old=once, new=PASSWORD)
 
 
 def words(page: TestResponse) -> str:

@@ -60,7 +60,7 @@ def test_a_lost_second_factor_is_turned_off(run, opened):
 def test_a_person_is_printed_and_erased_once_the_number_is_typed(run, opened, monkeypatch):
     [site] = run("sites", "add", "Garden", "--json")
     with opened() as services:
-        sender = find_person(services.reputation, email=MARA).sender
+        sender = find_person(services, email=MARA).sender
         made = [
             make_comment(site_id=site["site_id"], sender=sender, author=Author(name="Mara"))
             for _ in range(3)

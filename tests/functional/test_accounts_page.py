@@ -42,31 +42,31 @@ def once(page):
 def test_an_added_account_gets_a_password_that_is_shown_once(services, app, owner):
     page = add(owner, "  Zoë عمر  ", role="reader", sees="some", site=[SITE])
 
-    user = find_user("zoë عمر", services.accounts)
+    user = find_user("zoë عمر", services)
     assert page.status_code == 201
     assert (user.role, user.site_ids) == (Role.READER, (SITE,))
-    assert authenticate_user("Zoë عمر", once(page), services.accounts) == user
+    assert authenticate_user("Zoë عمر", once(page), services) == user
     assert once(page) not in owner.get(f"/accounts/{user.id}").text
     assert sign_in(app.test_client(), "Zoë عمر", once(page)).status_code == 303
 
 
 def test_role_and_sites_change_at_once(services, app, owner):
     client = signed_in(services, "Ola", app=app)
-    ola = find_user("Ola", services.accounts)
+    ola = find_user("Ola", services)
 
     told = owner.get(
         post(owner, f"/accounts/{ola.id}", role="reader", sees="some", site=["site-2"]).location
     )
 
     assert "What this account may do has changed." in told.text
-    assert find_user("Ola", services.accounts).site_ids == ("site-2",)
+    assert find_user("Ola", services).site_ids == ("site-2",)
     assert client.get("/callbacks").status_code == 200
     [entry] = services.common.audit_log.recent(subject=ola.id, limit=1)
     assert (entry.actor, entry.act, entry.detail) == ("Olive", "set access", "reader; site-2")
 
 
 def test_the_last_owner_is_neither_demoted_nor_ended(services, owner):
-    olive = find_user("Olive", services.accounts)
+    olive = find_user("Olive", services)
 
     answers = [
         post(owner, f"/accounts/{olive.id}", role="admin", sees="all"),
@@ -75,25 +75,21 @@ def test_the_last_owner_is_neither_demoted_nor_ended(services, owner):
 
     assert [answer.status_code for answer in answers] == [409, 409]
     assert "This is the last owner." in answers[0].text
-    assert find_user("Olive", services.accounts) == olive
+    assert find_user("Olive", services) == olive
     assert owner.get("/accounts").status_code == 200
 
 
 def test_nobody_gives_a_role_above_their_own_nor_touches_who_has_one(services, owner):
-    user, _ = add_user("Mara", services.accounts, services.common, actor="test")
-    olive = find_user("Olive", services.accounts)
+    user, _ = add_user("Mara", services, actor="test")
+    olive = find_user("Olive", services)
     admin = {"actor": "Ada", "actor_role": Role.ADMIN}
 
     with pytest.raises(AboveOwnRoleError):
-        add_user("Eve", services.accounts, services.common, role=Role.OWNER, **admin)
+        add_user("Eve", services, role=Role.OWNER, **admin)
     with pytest.raises(AboveOwnRoleError):
-        set_access(
-            user.id, services.accounts, services.common, role=Role.OWNER, site_ids=None, **admin
-        )
+        set_access(user.id, services, role=Role.OWNER, site_ids=None, **admin)
     with pytest.raises(AboveOwnRoleError):
-        set_access(
-            olive.id, services.accounts, services.common, role=Role.READER, site_ids=None, **admin
-        )
+        set_access(olive.id, services, role=Role.READER, site_ids=None, **admin)
 
     assert [one.role for one in services.accounts.users.all()] == [Role.MODERATOR, Role.OWNER]
 
@@ -103,7 +99,7 @@ def test_a_reset_or_an_end_ends_the_sessions_and_a_new_password_lets_back_in(
     services, app, owner, acts
 ):
     client = signed_in(services, "Ola", app=app)
-    ola = find_user("Ola", services.accounts)
+    ola = find_user("Ola", services)
 
     pages = [post(owner, f"/accounts/{ola.id}/{act}") for act in acts]
     out = client.get("/review").status_code

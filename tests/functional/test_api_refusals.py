@@ -187,7 +187,7 @@ class _Broken:
 def test_an_unforeseen_fault_is_a_500_that_tells_nothing_and_is_logged_without_words(caplog):
     services = make_services(cases=_Broken())
     app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
-    api = client_with(app, issue_key(SITE, services.common, actor="test").secret)
+    api = client_with(app, issue_key(SITE, services, actor="test").secret)
 
     answer = api.get("/v1/comments", headers={"X-Request-Id": "find-me-here"})
 

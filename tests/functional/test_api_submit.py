@@ -171,7 +171,7 @@ class _Away:
 def test_what_was_kept_is_accepted_even_if_it_cannot_be_read_back(config):
     services = make_services(cases=_Away())
     app = create_app(services, config, {})
-    api = client_with(app, issue_key(SITE, services.common, actor="test").secret)
+    api = client_with(app, issue_key(SITE, services, actor="test").secret)
 
     answer = api.post("/v1/comments?wait=0.02", json={"text": "One."})
 
@@ -181,7 +181,7 @@ def test_what_was_kept_is_accepted_even_if_it_cannot_be_read_back(config):
 def test_what_could_not_be_kept_is_refused_with_when_to_retry(config):
     services = make_services(stores=fresh_stores(sites=[make_site()]), comments=_Away())
     app = create_app(services, config, {})
-    api = client_with(app, issue_key(SITE, services.common, actor="test").secret)
+    api = client_with(app, issue_key(SITE, services, actor="test").secret)
 
     answer = api.post("/v1/comments", json={"text": "One."})
 

@@ -42,7 +42,7 @@ def home(tmp_path):
     """A data folder with a site, a comment, a key and a list."""
     folder = tmp_path / "home"
     with open_services(data_dir=str(folder)) as services:
-        site, _ = add_site("Kettle blog", services.common, actor="test")
+        site, _ = add_site("Kettle blog", services, actor="test")
         comment = make_comment("Descale it.", id="c1", site_id=SiteId(site.id))
         services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     (folder / "reputation").mkdir(exist_ok=True)

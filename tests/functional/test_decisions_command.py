@@ -25,7 +25,7 @@ def folder(tmp_path):
     """Return a data folder with one decided comment on each of two sites."""
     with open_services(data_dir=str(tmp_path / "data")) as services:
         for name in ("Garden", "Kettles"):
-            site, _ = add_site(name, services.common, actor="test")
+            site, _ = add_site(name, services, actor="test")
             comment = make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
             services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
             services.judging.verdicts.add([make_verdict(comment.id)], audit=frozenset())

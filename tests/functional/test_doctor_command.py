@@ -27,7 +27,7 @@ def valkey_url(tmp_path_factory):
 def home(tmp_path):
     folder = tmp_path / "home"
     with open_services(data_dir=str(folder)) as services:
-        add_site("Kettle blog", services.common, actor="test")
+        add_site("Kettle blog", services, actor="test")
     return folder
 
 

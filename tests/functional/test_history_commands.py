@@ -23,11 +23,11 @@ def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(run, tmp_path, mo
     with running_valkey() as server:
         monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
         with opened() as services:
-            site, _ = add_site("Garden", services.common, actor="test")
-            sender = find_sender(services.reputation, email=MARA)
+            site, _ = add_site("Garden", services, actor="test")
+            sender = find_sender(services, email=MARA)
             kept = make_comment(site_id=site.id, sender=sender)
             new = NewComment(comment=kept, lane=Lane.BULK)
-            submit_comments([new], services.intake, services.common)
+            submit_comments([new], services)
             decide_comment(kept.id, Ruling.REJECT, services, decided_by="mod")
 
         said = run("reputation", "forget", "--email", MARA.upper())

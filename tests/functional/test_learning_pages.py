@@ -30,9 +30,7 @@ def services():
 
 def post(services, text, **changes):
     comment = make_comment(text, received_at=services.common.clock(), **changes)
-    submit_comments(
-        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
-    )
+    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
     return services.review.cases.get(comment.id)
 
 

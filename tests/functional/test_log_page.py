@@ -86,15 +86,8 @@ def test_the_export_is_a_file_of_all_of_it(services, owner):
 
 def test_an_admin_of_some_sites_sees_no_log(services, owner):
     client = signed_in(services, "Ola")
-    ola = find_user("Ola", services.accounts)
+    ola = find_user("Ola", services)
     [site] = services.common.sites.all()
-    set_access(
-        ola.id,
-        services.accounts,
-        services.common,
-        role=Role.ADMIN,
-        site_ids=[site.id],
-        actor="test",
-    )
+    set_access(ola.id, services, role=Role.ADMIN, site_ids=[site.id], actor="test")
 
     assert client.get("/log").status_code == 403

@@ -23,7 +23,7 @@ def run(*words: str, folder):
 @pytest.fixture
 def home(tmp_path):
     with open_services(data_dir=str(tmp_path / "home")) as services:
-        add_site("Kettle blog", services.common, actor="test")
+        add_site("Kettle blog", services, actor="test")
     return tmp_path / "home"
 
 

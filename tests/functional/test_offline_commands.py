@@ -281,9 +281,7 @@ def test_a_comment_gets_the_same_verdict_offline_as_from_the_worker():
     kept = [replace(comment, site_id=SITE) for comment in comments]
 
     offline = rows_of(run_score(file, given=given).stdout_bytes)[:40]
-    submit_comments(
-        [NewComment(comment=c, lane=Lane.BULK) for c in kept], services.intake, services.common
-    )
+    submit_comments([NewComment(comment=c, lane=Lane.BULK) for c in kept], services)
 
     served = [services.review.cases.get(c.id).verdict for c in kept]
     assert [json.loads(json.dumps(verdict_to_json(v))) for v in served] == offline

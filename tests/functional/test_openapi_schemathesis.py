@@ -109,7 +109,7 @@ def _valid_key() -> str:
     if not KEYS or KEYS[-1].key.id not in valid or len(valid) > MOST_KEYS:
         for key_id in valid:
             SERVICES.common.sites.end_key(key_id, revoked_at=now)
-        KEYS.append(issue_key(SITE, SERVICES.common, actor="test"))
+        KEYS.append(issue_key(SITE, SERVICES, actor="test"))
     return KEYS[-1].secret
 
 
@@ -119,7 +119,7 @@ def _name_what_exists(case):
         "comment_id": _fresh_comment,
         "key_id": _fresh_key,
         "delivery_id": _fresh_delivery,
-        "hook_id": lambda: keep_form_hook(SITE, SERVICES.telling, SERVICES.common, actor="test").id,
+        "hook_id": lambda: keep_form_hook(SITE, SERVICES, actor="test").id,
     }
     for name, given in (case.path_parameters or {}).items():
         if re.fullmatch(ID_PATTERN, str(given)):
@@ -129,12 +129,12 @@ def _name_what_exists(case):
 def _fresh_comment() -> str:
     comment = make_comment()
     new = NewComment(comment=comment, lane=Lane.BULK)
-    submit_comments([new], SERVICES.intake, SERVICES.common)
+    submit_comments([new], SERVICES)
     return comment.id
 
 
 def _fresh_key() -> str:
-    return issue_key(SITE, SERVICES.common, actor="test").key.id
+    return issue_key(SITE, SERVICES, actor="test").key.id
 
 
 def _fresh_delivery() -> str:

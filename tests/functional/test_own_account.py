@@ -24,7 +24,7 @@ def test_what_one_likes_is_kept_and_shown(services):
     told = client.get(post(client, "/me/preferences", language="en", blur="on").location)
 
     assert "Preferences saved." in told.text
-    assert find_user("Ola", services.accounts).preferences == Preferences(
+    assert find_user("Ola", services).preferences == Preferences(
         language="en", blur=True, live=False
     )
     assert 'name="blur" checked' in told.text
@@ -75,7 +75,7 @@ def test_a_session_ends_after_thirty_days_however_busy(services):
 
 def test_use_is_written_down_at_most_every_five_minutes(services):
     client = signed_in(services)
-    [begun] = services.accounts.sessions.open_of(find_user("Ola", services.accounts).id)
+    [begun] = services.accounts.sessions.open_of(find_user("Ola", services).id)
 
     services.common.clock.advance(minutes=4)
     client.get("/review")
@@ -92,11 +92,11 @@ def test_a_mail_address_for_the_daily_digest_is_kept_and_taken_back(services):
     client = signed_in(with_ports(services, mailer=Post()))
 
     told = client.get(post(client, "/me/digest", mail="ola@mod.example").location)
-    kept = find_user("Ola", services.accounts).preferences.mail
+    kept = find_user("Ola", services).preferences.mail
     post(client, "/me/preferences", language="en")
-    still = find_user("Ola", services.accounts).preferences.mail
+    still = find_user("Ola", services).preferences.mail
     post(client, "/me/digest", mail="")
 
     assert 'value="ola@mod.example"' in told.text
     assert kept == still == "ola@mod.example"
-    assert find_user("Ola", services.accounts).preferences.mail is None
+    assert find_user("Ola", services).preferences.mail is None

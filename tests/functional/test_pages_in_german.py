@@ -65,9 +65,7 @@ def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
         Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
     )
     services.telling.deliveries.add(
-        write_verdict_messages(
-            [services.review.cases.get(comment.id)], services.telling, services.common
-        )
+        write_verdict_messages([services.review.cases.get(comment.id)], services)
     )
     message, *_ = services.telling.deliveries.recent(state=None, site_id=None, limit=5)
     attempt = DeliveryAttempt(

@@ -31,7 +31,7 @@ def owner(services):
 
 
 def sent_by(services, *, email=MARA, **changes):
-    sender = find_person(services.reputation, email=email).sender
+    sender = find_person(services, email=email).sender
     return keep(services, make_comment(sender=sender, **changes))
 
 

@@ -23,9 +23,7 @@ NOW = datetime.now(UTC)
 def listings(tmp_path, address: str):
     with open_services(data_dir=str(tmp_path)) as services:
         comment = make_comment(received_at=NOW)
-        return with_sender(
-            comment, address=address, email=None, reputation=services.reputation
-        ).sender.listings
+        return with_sender(comment, services, address=address, email=None).sender.listings
 
 
 def test_an_imported_list_is_looked_up_at_intake(run, tmp_path):
@@ -92,9 +90,7 @@ def test_a_list_starts_by_its_basis_and_shows_its_hits_and_what_decisions_made_o
         services.common.sites.add(make_site())
         for n in range(6):
             comment = make_comment(f"Buy valves, number {n}.", received_at=NOW)
-            comment = with_sender(
-                comment, address="192.0.2.9", email=None, reputation=services.reputation
-            )
+            comment = with_sender(comment, services, address="192.0.2.9", email=None)
             services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
             services.judging.verdicts.add([make_verdict(comment.id)], audit=frozenset())
             if n < 5:

@@ -68,7 +68,7 @@ def test_signing_in_leads_nowhere_but_to_review_pages(services, client, target):
 
 
 def test_a_one_time_password_must_be_changed_first(services, client):
-    _, once = add_user("Mara", services.accounts, services.common, actor="test")
+    _, once = add_user("Mara", services, actor="test")
 
     sign_in(client, name="Mara", password=once)
     refused = client.get("/review")

@@ -62,7 +62,7 @@ def test_a_second_factor_is_set_up_with_password_and_code_and_gives_ten_recovery
     _, codes = turn_on(client, services)
 
     assert len(set(codes)) == 10
-    assert services.accounts.second_factors.get(find_user("Ola", services.accounts).id) is not None
+    assert services.accounts.second_factors.get(find_user("Ola", services).id) is not None
     assert codes[0] not in client.get("/me/second-factor").text
     assert "10 recovery codes are left." in client.get("/me/second-factor").text
 
@@ -140,7 +140,7 @@ def test_the_first_step_is_forgotten(services, what):
     if what == "five minutes pass":
         services.common.clock.advance(minutes=5, seconds=1)
     else:
-        reset_password("Ola", services.accounts, services.common, actor="test")
+        reset_password("Ola", services, actor="test")
 
     form = {"csrf_token": token, "code": code_of(secret, services)}
     answer = client.post("/sign-in/code", data=form)
@@ -192,7 +192,7 @@ def test_where_everybody_needs_one_nobody_comes_past_its_set_up(services):
 
 def test_what_is_kept_makes_no_code_without_the_instances_secret(services):
     secret, _ = turn_on(signed_in(services), services)
-    factor = services.accounts.second_factors.get(find_user("Ola", services.accounts).id)
+    factor = services.accounts.second_factors.get(find_user("Ola", services).id)
 
     other = with_ports(services, second_factor_secret=b"the secret of another instance")
 

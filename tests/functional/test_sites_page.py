@@ -157,9 +157,9 @@ def test_a_new_key_opens_its_site_is_shown_once_and_lies_in_no_cookie(
     key = shown_key(page)
 
     if form.get("kind") == "akismet":
-        site, _ = authenticate_akismet(key, services.reputation, services.common)
+        site, _ = authenticate_akismet(key, services)
     else:
-        site = authenticate_site(key, services.common)
+        site = authenticate_site(key, services)
     assert (page.status_code, site.name) == (201, name)
     assert key not in client.get(f"/sites/{site.id}").text
     assert page.headers["Cache-Control"] == "no-store"
@@ -192,17 +192,17 @@ def test_an_admin_of_one_site_manages_that_one_alone(services, client):
 
 
 def test_rotating_ends_the_other_keys_later(services, client):
-    old = issue_key(SITE, services.common, actor="test")
+    old = issue_key(SITE, services, actor="test")
     new = shown_key(post(client, f"{PAGE}/keys", kind="rotate"))
 
     ends = {key.hint: key.expires_at for key in services.common.sites.list_keys(SITE)}
 
-    assert authenticate_site(new, services.common).id == SITE
+    assert authenticate_site(new, services).id == SITE
     assert ends[old.key.hint] == services.common.clock() + timedelta(days=7)
 
 
 def test_a_key_is_not_revoked_on_another_sites_page(services, client):
-    issued = issue_key(OTHER_SITE, services.common, actor="test")
+    issued = issue_key(OTHER_SITE, services, actor="test")
 
     answer = post(client, f"{PAGE}/keys/{issued.key.id}/revoke")
 

@@ -103,7 +103,7 @@ def test_a_page_asks_for_many_comments_what_it_asks_for_few(
 ):
     client = signed_in(services)
     # What takes long to count is counted seldom, which must not depend on the machine here.
-    client.application.extensions[COUNTS] = TabCounts(services.review, monotonic=lambda: 0.0)
+    client.application.extensions[COUNTS] = TabCounts(services, monotonic=lambda: 0.0)
     numbers = []
     for few_or_many in (range(4), range(4, 24)):
         keep(services, few_or_many)

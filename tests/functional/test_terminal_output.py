@@ -91,13 +91,10 @@ def test_what_is_shown_once_is_whole_in_any_terminal(terminal):
 
     with open_services(data_dir=str(home)) as services:
         garden = next(s for s in services.common.sites.all() if s.name == "Garden")
-        by_key = [authenticate_site(key, services.common).name for key in keys]
-        by_akismet_key = [
-            authenticate_akismet(key, services.reputation, services.common)[0].name
-            for key in akismet_keys
-        ]
+        by_key = [authenticate_site(key, services).name for key in keys]
+        by_akismet_key = [authenticate_akismet(key, services)[0].name for key in akismet_keys]
         users = [
-            authenticate_user(name, password, services.accounts).name
+            authenticate_user(name, password, services).name
             for name, password in (("mara", first_password), ("jo", reset_password))
         ]
         hooks = {hook.platform: hook for hook in services.telling.inbound.all(garden.id)}

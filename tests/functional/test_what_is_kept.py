@@ -85,20 +85,16 @@ def services(tmp_path, valkey_url):
 @pytest.fixture
 def ran(services) -> Run:
     """Have Mara write with an account and without, and everybody do what is done about it."""
-    site, _ = add_site("Garden", services.common, actor="test")
-    owner, _ = add_user("Ola", services.accounts, services.common, actor="test")
-    add_user("Bo", services.accounts, services.common, actor="test", role=owner.role)
+    site, _ = add_site("Garden", services, actor="test")
+    owner, _ = add_user("Ola", services, actor="test")
+    add_user("Bo", services, actor="test", role=owner.role)
     written = [
         of_mara(services, site, f"I measured {number} bars, and my {WORDS[0]} hummed.", account)
         for number, account in enumerate((ACCOUNT, ACCOUNT, None, ACCOUNT, ACCOUNT))
     ]
-    submit_comments(
-        [NewComment(comment=one, lane=Lane.BULK) for one in written],
-        services.intake,
-        services.common,
-    )
+    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in written], services)
     judge_batch([one.id for one in written], services)
-    update_search_index(services.review, goes_on=lambda: True)
+    update_search_index(services, goes_on=lambda: True)
     group_fresh(services, GroupingMemory("test"), goes_on=lambda: True)
     desk(services, written, owner)
     return Run(services=services, site=site, sender=written[0].sender)
@@ -115,13 +111,13 @@ def of_mara(services: Services, site: Site, text: str, account_id: str | None) -
         post=Post(url=PAGE, title="Bleeding"),
         received_at=services.common.clock(),
     )
-    comment = with_sender(comment, address=ADDRESS, email=MARA, reputation=services.reputation)
+    comment = with_sender(comment, services, address=ADDRESS, email=MARA)
     return with_token(comment, field(services, site), services)
 
 
 def field(services: Services, site: Site) -> str:
     """Return what the page's script sends of a form that was filled in."""
-    challenge = issue_token(site, PAGE, services.intake, services.common)
+    challenge = issue_token(site, PAGE, services)
     solved = solve_challenge(Challenge.from_dict(dict(challenge)))
     assert solved is not None
     told = {
@@ -135,7 +131,7 @@ def field(services: Services, site: Site) -> str:
 def desk(services: Services, written: list[Comment], owner: User) -> None:
     """Do all that moderators do about comments and their sender, with words of their own."""
     approved, claimed, *_ = written
-    claim_comment(services.review.cases.get(claimed.id), owner, services.review, services.common)
+    claim_comment(services.review.cases.get(claimed.id), owner, services)
     decide_comment(
         approved.id, Ruling.APPROVE, services, decided_by="Ola", note=f"the {WORDS[1]} again"
     )
@@ -220,14 +216,14 @@ def test_of_a_person_keyed_hashes_are_kept_all_are_told_and_all_are_erased(
     assert len(tokens) == 5
     assert 0 < max(tokens.values()) <= 1
 
-    person = find_person(ran.services.reputation, email=MARA)
+    person = find_person(ran.services, email=MARA)
     told = list(export_person(person, ran.services))
 
     assert [one["kind"] for one in told].count("comment") == 5
     assert {one["kind"] for one in told} == {"comment", "account", "list_entry", "end"}
     assert told[0]["comment"]["form"]["behaviour"]["keys"] == KEYS
 
-    mara = find_person(ran.services.reputation, email=MARA, address=ADDRESS, name=NAME)
+    mara = find_person(ran.services, email=MARA, address=ADDRESS, name=NAME)
     assert erase_person(mara, ran.services, by="operator") == 5
 
     remembered = in_valkey(valkey_url)

@@ -61,7 +61,7 @@ class Installation:
         )
         migrate(self.wired.engine)
         self.services = self.wired.services
-        self.site, self.key = add_site("Radiator blog", self.services.common, actor="test")
+        self.site, self.key = add_site("Radiator blog", self.services, actor="test")
 
     def start_worker(self, seconds_a_batch: float | None = None) -> subprocess.Popen[bytes]:
         """Start a worker: the real one, or the odd one with this delay."""
@@ -109,16 +109,14 @@ class Installation:
             )
             for text in texts
         ]
-        return [
-            added.comment_id for added in submit_comments(new, services.intake, services.common)
-        ]
+        return [added.comment_id for added in submit_comments(new, services)]
 
     def sweep_later(self) -> int:
         """Sweep as if another minute had passed; return how many were queued again."""
         self.minutes_ahead += 1
         ahead, now = timedelta(minutes=self.minutes_ahead), self.services.common.clock
         services = with_ports(self.services, clock=lambda: now() + ahead)
-        return sweep_stranded(services.intake, services.common)
+        return sweep_stranded(services)
 
     def case(self, comment_id: CommentId) -> Case:
         """Return a comment's case."""

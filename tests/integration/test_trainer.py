@@ -73,7 +73,7 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install,
 
     with trainer(installation) as first:
         until(services.learning.trainer_queue.is_heard)
-        asked = ask_retraining(services.learning, services.common, by="Olive", options=options)
+        asked = ask_retraining(services, by="Olive", options=options)
         until(lambda: services.learning.retrainings.get(asked.id).step == "fit", seconds=90)
         alive_while_training = services.learning.trainer_queue.is_heard()
         first.send_signal(signal.SIGTERM)

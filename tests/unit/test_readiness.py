@@ -120,10 +120,7 @@ def told(wired) -> dict[str, tuple[str, str]]:
 
 def keep_comment(wired, *, seconds_ago: float) -> None:
     services = wired.services
-    site = (
-        next(iter(services.common.sites.all()), None)
-        or add_site("A", services.common, actor="test")[0]
-    )
+    site = next(iter(services.common.sites.all()), None) or add_site("A", services, actor="test")[0]
     received_at = services.common.clock() - timedelta(seconds=seconds_ago)
     comment = make_comment(site_id=site.id, received_at=received_at)
     keep_all(services.intake.comments, comment)

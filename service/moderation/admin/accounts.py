@@ -10,7 +10,7 @@ from service.domain.digest import is_mail_address
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.user import Preferences, Role, User, is_above
 from service.moderation.admin.acts import make_act
-from service.ports.services import AccountsPorts, CommonPorts
+from service.ports.services import Services
 
 
 class LastOwnerError(ConflictError):
@@ -29,7 +29,7 @@ def refuse_above(role: Role, actor_role: Role) -> None:
 
 
 def refuse_access(
-    role: Role, site_ids: Sequence[SiteId] | None, common: CommonPorts
+    role: Role, site_ids: Sequence[SiteId] | None, services: Services
 ) -> list[Problem]:
     """Return what is wrong with a role at these sites; None stands for all sites."""
     if site_ids is None:
@@ -43,7 +43,7 @@ def refuse_access(
                 remedy="let an owner see all sites, or choose another role",
             )
         )
-    known = {site.id for site in common.sites.all()}
+    known = {site.id for site in services.common.sites.all()}
     if not site_ids or any(site_id not in known for site_id in site_ids):
         problems.append(
             Problem(
@@ -57,8 +57,7 @@ def refuse_access(
 
 def set_access(
     user_id: str,
-    accounts: AccountsPorts,
-    common: CommonPorts,
+    services: Services,
     *,
     role: Role,
     site_ids: Sequence[SiteId] | None,
@@ -70,7 +69,7 @@ def set_access(
     Raises `InvalidInputError` for sites that cannot be, `LastOwnerError`, `AboveOwnRoleError`,
     `NotFoundError`.
     """
-    problems = refuse_access(role, site_ids, common)
+    problems = refuse_access(role, site_ids, services)
     if problems:
         raise InvalidInputError(problems)
     refuse_above(role, actor_role)
@@ -84,24 +83,19 @@ def set_access(
 
     where = "all sites" if named is None else ", ".join(named)
     act = make_act(
-        common, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
+        services, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
     )
-    return accounts.users.change(user_id, change, act=act)
+    return services.accounts.users.change(user_id, change, act=act)
 
 
 def end_user(
-    user_id: str,
-    accounts: AccountsPorts,
-    common: CommonPorts,
-    *,
-    actor: str,
-    actor_role: Role = Role.OWNER,
+    user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
 ) -> User:
     """End an account and its sessions at once; return it. Ending it twice changes nothing.
 
     Raises `LastOwnerError`, `AboveOwnRoleError`, `NotFoundError`.
     """
-    at = common.clock()
+    at = services.common.clock()
 
     def change(user: User, everybody: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
@@ -109,24 +103,19 @@ def end_user(
         _keep_an_owner(changed, everybody)
         return changed
 
-    act = make_act(common, actor=actor, act="end user", subject=user_id)
-    return accounts.users.change(user_id, change, end_sessions_at=at, act=act)
+    act = make_act(services, actor=actor, act="end user", subject=user_id)
+    return services.accounts.users.change(user_id, change, end_sessions_at=at, act=act)
 
 
 def restore_user(
-    user_id: str,
-    accounts: AccountsPorts,
-    common: CommonPorts,
-    *,
-    actor: str,
-    actor_role: Role = Role.OWNER,
+    user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
 ) -> tuple[User, str]:
     """Let an ended account back in, with a new one-time password; return both.
 
     Raises `ConflictError` for one that has not ended, `AboveOwnRoleError`, `NotFoundError`.
     """
-    password = common.new_secret()
-    password_hash = accounts.passwords.hash(password)
+    password = services.common.new_secret()
+    password_hash = services.accounts.passwords.hash(password)
 
     def change(user: User, _: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
@@ -134,16 +123,18 @@ def restore_user(
             raise ConflictError("this account has not ended")
         return replace(user, ended_at=None, password_hash=password_hash, must_change_password=True)
 
-    act = make_act(common, actor=actor, act="restore user", subject=user_id)
-    return accounts.users.change(user_id, change, act=act), password
+    act = make_act(services, actor=actor, act="restore user", subject=user_id)
+    return services.accounts.users.change(user_id, change, act=act), password
 
 
-def set_preferences(user: User, preferences: Preferences, accounts: AccountsPorts) -> User:
+def set_preferences(user: User, preferences: Preferences, services: Services) -> User:
     """Keep how a person likes the pages; return their account."""
-    return accounts.users.change(user.id, lambda now, _: replace(now, preferences=preferences))
+    return services.accounts.users.change(
+        user.id, lambda now, _: replace(now, preferences=preferences)
+    )
 
 
-def set_mail(user: User, address: str, accounts: AccountsPorts, common: CommonPorts) -> User:
+def set_mail(user: User, address: str, services: Services) -> User:
     """Keep where an account is sent digests, nowhere for an empty address; return the account.
 
     Raises `InvalidInputError` for what is no email address.
@@ -156,10 +147,10 @@ def set_mail(user: User, address: str, accounts: AccountsPorts, common: CommonPo
             remedy="write it as name@example.org, in ASCII letters",
         )
         raise InvalidInputError([problem])
-    return accounts.users.change(
+    return services.accounts.users.change(
         user.id,
         lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
-        act=make_act(common, actor=user.name, act="set mail address", subject=user.id),
+        act=make_act(services, actor=user.name, act="set mail address", subject=user.id),
     )
 
 

@@ -7,24 +7,26 @@ from collections.abc import Sequence
 from service.domain.bulk_decision import BulkDecision
 from service.domain.decision import Decision
 from service.ports.audit import AuditEntry
-from service.ports.services import CommonPorts
+from service.ports.services import Services
 
 
 def make_act(
-    common: CommonPorts, *, actor: str, act: str, subject: str, detail: str = ""
+    services: Services, *, actor: str, act: str, subject: str, detail: str = ""
 ) -> AuditEntry:
     """Return the entry of an act done now, to be kept in the transaction that does it.
 
     `detail` never holds comment text.
     """
-    return AuditEntry(at=common.clock(), actor=actor, act=act, subject=subject, detail=detail)
+    return AuditEntry(
+        at=services.common.clock(), actor=actor, act=act, subject=subject, detail=detail
+    )
 
 
-def record_act(
-    common: CommonPorts, *, actor: str, act: str, subject: str, detail: str = ""
-) -> None:
+def record_act(services: Services, *, actor: str, act: str, subject: str, detail: str = "") -> None:
     """Append the entry of an act that changes nothing in the database. See `make_act`."""
-    common.audit_log.append(make_act(common, actor=actor, act=act, subject=subject, detail=detail))
+    services.common.audit_log.append(
+        make_act(services, actor=actor, act=act, subject=subject, detail=detail)
+    )
 
 
 def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:

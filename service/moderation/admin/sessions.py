@@ -12,7 +12,7 @@ from service.domain.sign_in import IDLE_LIFETIME, LONGEST_LIFETIME, UserSession
 from service.domain.user import User
 from service.moderation.admin.acts import make_act
 from service.ports.audit import AuditEntry
-from service.ports.services import AccountsPorts, CommonPorts
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -54,74 +54,72 @@ def name_browser(user_agent: str | None) -> str:
     return f"{browser} on {system}" if browser and system else browser or system
 
 
-def begin_session(
-    user: User, accounts: AccountsPorts, common: CommonPorts, *, user_agent: str | None
-) -> UserSession:
+def begin_session(user: User, services: Services, *, user_agent: str | None) -> UserSession:
     """Keep that an account has signed in, and return its new session."""
-    now = common.clock()
+    now = services.common.clock()
     session = UserSession(
-        id=common.new_id("ses"),
+        id=services.common.new_id("ses"),
         user_id=user.id,
         created_at=now,
         last_seen_at=now,
         browser=name_browser(user_agent),
     )
-    accounts.sessions.add(session)
+    services.accounts.sessions.add(session)
     return session
 
 
-def find_session(
-    session_id: str, accounts: AccountsPorts, common: CommonPorts
-) -> tuple[UserSession, User] | None:
+def find_session(session_id: str, services: Services) -> tuple[UserSession, User] | None:
     """Return a session that is still open, with its account as it is now; None otherwise.
 
     It is remembered as used, at most every five minutes. Raises `StoreUnavailableError`.
     """
-    now = common.clock()
-    session = accounts.sessions.get(session_id)
+    now = services.common.clock()
+    session = services.accounts.sessions.get(session_id)
     if session is None or not session.is_open(now):
         return None
-    user = accounts.users.get(session.user_id)
+    user = services.accounts.users.get(session.user_id)
     if user is None or user.ended_at is not None:
         return None
     if now - session.last_seen_at >= _SEEN_EVERY:
         # A page that only shows something is shown although nothing can be written now.
         with suppress(StoreUnavailableError):
-            accounts.sessions.touch(session.id, at=now)
+            services.accounts.sessions.touch(session.id, at=now)
     return session, user
 
 
-def list_sessions(user: User, accounts: AccountsPorts, common: CommonPorts) -> list[UserSession]:
+def list_sessions(user: User, services: Services) -> list[UserSession]:
     """Return the account's sessions that are open, the one used last first."""
-    now = common.clock()
-    return [session for session in accounts.sessions.open_of(user.id) if session.is_open(now)]
+    now = services.common.clock()
+    return [
+        session for session in services.accounts.sessions.open_of(user.id) if session.is_open(now)
+    ]
 
 
-def end_session(session_id: str, user: User, accounts: AccountsPorts, common: CommonPorts) -> bool:
+def end_session(session_id: str, user: User, services: Services) -> bool:
     """End one of the account's own sessions, for whoever holds a copy of its cookie too.
 
     Return whether that was still to be done. Raises `StoreUnavailableError`; it goes on then.
     """
-    return accounts.sessions.end(session_id, user_id=user.id, at=common.clock())
+    return services.accounts.sessions.end(session_id, user_id=user.id, at=services.common.clock())
 
 
-def end_other_sessions(
-    session_id: str, user: User, accounts: AccountsPorts, common: CommonPorts
-) -> int:
+def end_other_sessions(session_id: str, user: User, services: Services) -> int:
     """End all sessions of the account but this one; return how many."""
 
     def act(ended: int) -> AuditEntry:
         return make_act(
-            common, actor=user.name, act="end other sessions", subject=user.id, detail=str(ended)
+            services, actor=user.name, act="end other sessions", subject=user.id, detail=str(ended)
         )
 
-    return accounts.sessions.end_all(user.id, at=common.clock(), except_session=session_id, act=act)
+    return services.accounts.sessions.end_all(
+        user.id, at=services.common.clock(), except_session=session_id, act=act
+    )
 
 
-def prune_sessions(accounts: AccountsPorts, common: CommonPorts) -> int:
+def prune_sessions(services: Services) -> int:
     """Delete sessions that were last used 90 days ago; return how many, at most 1,000."""
-    before = common.clock() - max(_KEEP_ENDED, IDLE_LIFETIME, LONGEST_LIFETIME)
-    pruned = accounts.sessions.prune(seen_before=before, limit=_MOST_AT_ONCE)
+    before = services.common.clock() - max(_KEEP_ENDED, IDLE_LIFETIME, LONGEST_LIFETIME)
+    pruned = services.accounts.sessions.prune(seen_before=before, limit=_MOST_AT_ONCE)
     if pruned:
         log.info("old sessions were deleted", extra={"sessions": pruned})
     return pruned

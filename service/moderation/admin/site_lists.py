@@ -22,7 +22,7 @@ from service.domain.verdict import Outcome
 from service.moderation.admin.acts import make_act
 from service.moderation.admin.entry_values import Recognised, recognise
 from service.ports.audit import AuditEntry
-from service.ports.services import CommonPorts, ReputationPorts, ReviewPorts, Services
+from service.ports.services import Services
 from service.signals.entry_book import EntryBook
 
 # What every process holds in memory: about 1 kB an entry, 10 kB for the longest phrases.
@@ -75,14 +75,14 @@ def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
 
     Raises `InvalidInputError` with all that is wrong, `NotFoundError` for an unknown site.
     """
-    entry, problems = _read(new, services.reputation, services.common, by=by)
+    entry, problems = _read(new, services, by=by)
     if entry is not None:
-        problems += _refuse_doubles(entry, services.reputation)
-        problems += _refuse_too_many(entry.kind, services.reputation, services.common)
-        problems += _refuse_common(entry, services.review, services.common)
+        problems += _refuse_doubles(entry, services)
+        problems += _refuse_too_many(entry.kind, services)
+        problems += _refuse_common(entry, services)
     if entry is None or problems:
         raise InvalidInputError(problems)
-    keep_entries([entry], services.reputation, services.common, by=by)
+    keep_entries([entry], services, by=by)
     return entry
 
 
@@ -91,54 +91,50 @@ def preview_entry(new: NewEntry, services: Services) -> Preview:
 
     Raises `InvalidInputError` with all that is wrong with it.
     """
-    entry, problems = _read(new, services.reputation, services.common, by="")
+    entry, problems = _read(new, services, by="")
     if entry is None:
         raise InvalidInputError(problems)
-    return _preview(entry, services.review, services.common)
+    return _preview(entry, services)
 
 
-def problems_of(new: NewEntry, reputation: ReputationPorts, common: CommonPorts) -> list[Problem]:
+def problems_of(new: NewEntry, services: Services) -> list[Problem]:
     """Return what is wrong with an entry's value and reason, whatever else there is."""
-    return _read(new, reputation, common, by="")[1]
+    return _read(new, services, by="")[1]
 
 
-def remove_entry(
-    entry_id: str, reputation: ReputationPorts, common: CommonPorts, *, by: str
-) -> ListEntry:
+def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     """End an entry and return it; one that was removed already stays as it is.
 
     Raises `NotFoundError` for an unknown one.
     """
-    act = _acts("remove entry", common, by=by)
-    reputation.list_entries.remove([entry_id], by=by, at=common.clock(), act=act)
-    return reputation.list_entries.get(entry_id)
+    act = _acts("remove entry", services, by=by)
+    services.reputation.list_entries.remove([entry_id], by=by, at=services.common.clock(), act=act)
+    return services.reputation.list_entries.get(entry_id)
 
 
-def restore_entry(
-    entry_id: str, reputation: ReputationPorts, common: CommonPorts, *, by: str
-) -> ListEntry:
+def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     """Take a removal back and return the entry. Raises `NotFoundError` for an unknown one."""
-    reputation.list_entries.restore([entry_id], act=_acts("restore entry", common, by=by))
-    return reputation.list_entries.get(entry_id)
+    services.reputation.list_entries.restore(
+        [entry_id], act=_acts("restore entry", services, by=by)
+    )
+    return services.reputation.list_entries.get(entry_id)
 
 
 def list_entries(
-    criteria: EntryFilter, reputation: ReputationPorts, *, cursor: str | None, limit: int
+    criteria: EntryFilter, services: Services, *, cursor: str | None, limit: int
 ) -> EntryPage:
     """Return one page, newest first. Raises `InvalidInputError` for a foreign cursor."""
-    return reputation.list_entries.page(criteria, cursor=cursor, limit=limit)
+    return services.reputation.list_entries.page(criteria, cursor=cursor, limit=limit)
 
 
-def keep_entries(
-    entries: Sequence[ListEntry], reputation: ReputationPorts, common: CommonPorts, *, by: str
-) -> None:
+def keep_entries(entries: Sequence[ListEntry], services: Services, *, by: str) -> None:
     """Keep entries that were checked, with their entries in the log; all or none."""
-    reputation.list_entries.add(entries, act=_acts("add {effect} entry", common, by=by))
+    services.reputation.list_entries.add(entries, act=_acts("add {effect} entry", services, by=by))
 
 
 def make_entry(
     recognised: Recognised,
-    common: CommonPorts,
+    services: Services,
     *,
     site_id: SiteId | None,
     effect: Effect,
@@ -149,9 +145,9 @@ def make_entry(
     comment_id: CommentId | None = None,
 ) -> ListEntry:
     """Return a new entry that counts from now on; it is not kept yet."""
-    now = common.clock()
+    now = services.common.clock()
     return ListEntry(
-        id=common.new_id("ent"),
+        id=services.common.new_id("ent"),
         site_id=site_id,
         effect=effect,
         kind=kind,
@@ -176,12 +172,10 @@ def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEn
     ]
 
 
-def _read(
-    new: NewEntry, reputation: ReputationPorts, common: CommonPorts, *, by: str
-) -> tuple[ListEntry | None, list[Problem]]:
+def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | None, list[Problem]]:
     """Return the entry that is meant, or None with all that is wrong."""
     problems: list[Problem] = []
-    recognised = recognise(new.kind, new.value, reputation.sender_secrets)
+    recognised = recognise(new.kind, new.value, services.reputation.sender_secrets)
     reason = " ".join(new.reason.split())
     if isinstance(recognised, Problem):
         problems.append(recognised)
@@ -196,12 +190,12 @@ def _read(
             )
         )
     if new.site_id is not None:
-        common.sites.get(new.site_id)
+        services.common.sites.get(new.site_id)
     if isinstance(recognised, Problem) or problems:
         return None, problems
     entry = make_entry(
         recognised,
-        common,
+        services,
         site_id=new.site_id,
         effect=new.effect,
         kind=new.kind,
@@ -212,8 +206,8 @@ def _read(
     return entry, problems
 
 
-def _refuse_doubles(entry: ListEntry, reputation: ReputationPorts) -> list[Problem]:
-    doubles = find_doubles(entry, reputation.list_entries.in_force(entry.added_at))
+def _refuse_doubles(entry: ListEntry, services: Services) -> list[Problem]:
+    doubles = find_doubles(entry, services.reputation.list_entries.in_force(entry.added_at))
     if not doubles:
         return []
     if any(double.effect is entry.effect for double in doubles):
@@ -223,35 +217,33 @@ def _refuse_doubles(entry: ListEntry, reputation: ReputationPorts) -> list[Probl
     return [Problem(field="value", problem=problem, remedy=remedy)]
 
 
-def _refuse_too_many(
-    kind: EntryKind, reputation: ReputationPorts, common: CommonPorts
-) -> list[Problem]:
-    everything = EntryFilter(in_force=True, at=common.clock())
-    phrases = EntryFilter(in_force=True, at=common.clock(), kind=EntryKind.PHRASE)
-    full = reputation.list_entries.count(everything) >= MAX_IN_FORCE
+def _refuse_too_many(kind: EntryKind, services: Services) -> list[Problem]:
+    everything = EntryFilter(in_force=True, at=services.common.clock())
+    phrases = EntryFilter(in_force=True, at=services.common.clock(), kind=EntryKind.PHRASE)
+    full = services.reputation.list_entries.count(everything) >= MAX_IN_FORCE
     if kind is EntryKind.PHRASE:
-        full = full or reputation.list_entries.count(phrases) >= MAX_PHRASES_IN_FORCE
+        full = full or services.reputation.list_entries.count(phrases) >= MAX_PHRASES_IN_FORCE
     if not full:
         return []
     remedy = "remove entries that match nothing any more"
     return [Problem(field="value", problem="is one entry too many", remedy=remedy)]
 
 
-def _refuse_common(entry: ListEntry, review: ReviewPorts, common: CommonPorts) -> list[Problem]:
-    if entry.kind is not EntryKind.PHRASE or not _preview(entry, review, common).is_too_common:
+def _refuse_common(entry: ListEntry, services: Services) -> list[Problem]:
+    if entry.kind is not EntryKind.PHRASE or not _preview(entry, services).is_too_common:
         return []
     problem = "is found in too many comments that stand the other way"
     return [Problem(field="value", problem=problem, remedy="give a longer phrase")]
 
 
-def _preview(entry: ListEntry, review: ReviewPorts, common: CommonPorts) -> Preview:
-    cases = review.cases.page(
+def _preview(entry: ListEntry, services: Services) -> Preview:
+    cases = services.review.cases.page(
         CaseFilter(site_id=entry.site_id),
         order=Order.NEWEST,
         cursor=None,
         limit=PREVIEWED_COMMENTS,
     ).cases
-    book, now = EntryBook([entry]), common.clock()
+    book, now = EntryBook([entry]), services.common.clock()
     matched = [case for case in cases if _matches(case, book, now)]
     rulings = [case.decision.ruling for case in matched if case.decision]
     return Preview(
@@ -281,14 +273,14 @@ def _stands_against(case: Case, effect: Effect) -> bool:
     return case.verdict.outcome is (Outcome.SPAM if effect is Effect.ALLOW else Outcome.HAM)
 
 
-def _acts(act: str, common: CommonPorts, *, by: str) -> Callable[[ListEntry], AuditEntry]:
+def _acts(act: str, services: Services, *, by: str) -> Callable[[ListEntry], AuditEntry]:
     """Return what makes an entry's entry in the log; `{effect}` in `act` is the entry's own."""
 
     def make(entry: ListEntry) -> AuditEntry:
         # Without the label: a phrase may be a comment's own words.
         where = entry.site_id or "all sites"
         return make_act(
-            common,
+            services,
             actor=by,
             act=act.format(effect=entry.effect),
             subject=entry.id,

@@ -22,7 +22,7 @@ from service.domain.rules import SiteRules
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
 from service.moderation.admin.acts import make_act
 from service.ports.audit import AuditEntry
-from service.ports.services import CommonPorts, IntakePorts, ReputationPorts
+from service.ports.services import Services
 
 _KEY_PREFIX = "slop_"
 _MAX_NAME_CHARS = 100
@@ -49,7 +49,7 @@ class IssuedKey:
 
 
 def add_site(
-    name: str, common: CommonPorts, *, actor: str, settings: SiteSettings | None = None
+    name: str, services: Services, *, actor: str, settings: SiteSettings | None = None
 ) -> tuple[Site, IssuedKey]:
     """Keep a new site and issue its first key.
 
@@ -64,64 +64,64 @@ def add_site(
         )
         raise InvalidInputError([problem])
     site = Site(
-        id=SiteId(common.new_id("site")),
+        id=SiteId(services.common.new_id("site")),
         name=name,
-        created_at=common.clock(),
+        created_at=services.common.clock(),
         settings=settings or SiteSettings(),
     )
-    issued = _new_key(site.id, common)
+    issued = _new_key(site.id, services)
     acts = (
-        make_act(common, actor=actor, act="add site", subject=site.id),
-        make_act(common, actor=actor, act="issue key", subject=issued.key.id),
+        make_act(services, actor=actor, act="add site", subject=site.id),
+        make_act(services, actor=actor, act="issue key", subject=issued.key.id),
     )
-    common.sites.add(site, key=issued.key, acts=acts)
+    services.common.sites.add(site, key=issued.key, acts=acts)
     return site, issued
 
 
-def issue_key(site_id: SiteId, common: CommonPorts, *, actor: str) -> IssuedKey:
+def issue_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
     """Issue one more key.
 
     Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
     """
-    return _issue_key(site_id, common, actor=actor)
+    return _issue_key(site_id, services, actor=actor)
 
 
 def _issue_key(
     site_id: SiteId,
-    common: CommonPorts,
+    services: Services,
     *,
     actor: str,
     expiring: Mapping[str, datetime] | None = None,
 ) -> IssuedKey:
     """Issue a key and let others expire, all or nothing."""
-    valid = sum(key.is_valid(common.clock()) for key in common.sites.list_keys(site_id))
+    valid = sum(
+        key.is_valid(services.common.clock()) for key in services.common.sites.list_keys(site_id)
+    )
     if valid >= _MAX_VALID_KEYS:
         msg = f"this site has {valid} valid keys; revoke those that are no longer used"
         raise ConflictError(msg)
-    issued = _new_key(site_id, common)
+    issued = _new_key(site_id, services)
     acts = [
-        make_act(common, actor=actor, act="issue key", subject=issued.key.id),
-        *(make_act(common, actor=actor, act="expire key", subject=one) for one in expiring or ()),
+        make_act(services, actor=actor, act="issue key", subject=issued.key.id),
+        *(make_act(services, actor=actor, act="expire key", subject=one) for one in expiring or ()),
     ]
-    common.sites.add_key(issued.key, expiring=expiring, acts=acts)
+    services.common.sites.add_key(issued.key, expiring=expiring, acts=acts)
     return issued
 
 
-def _new_key(site_id: SiteId, common: CommonPorts) -> IssuedKey:
-    secret = _KEY_PREFIX + common.new_secret()
+def _new_key(site_id: SiteId, services: Services) -> IssuedKey:
+    secret = _KEY_PREFIX + services.common.new_secret()
     key = SiteKey(
-        id=common.new_id("key"),
+        id=services.common.new_id("key"),
         site_id=site_id,
         hint=secret[: len(_KEY_PREFIX) + 4],
         secret_sha256=_hash(secret),
-        created_at=common.clock(),
+        created_at=services.common.clock(),
     )
     return IssuedKey(key=key, secret=secret)
 
 
-def issue_akismet_key(
-    site_id: SiteId, reputation: ReputationPorts, common: CommonPorts, *, actor: str
-) -> IssuedKey:
+def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
     """Issue a key for Akismet clients. Raises `NotFoundError` for an unknown site.
 
     It opens nothing but the Akismet calls. Its 48 bits are too few for a plain hash, so it is
@@ -130,54 +130,54 @@ def issue_akismet_key(
     """
     for _ in range(_AKISMET_KEY_TRIES - 1):
         try:
-            return _issue_akismet_key(site_id, reputation, common, actor=actor)
+            return _issue_akismet_key(site_id, services, actor=actor)
         except ConflictError:  # Two keys came out equal.
             continue
-    return _issue_akismet_key(site_id, reputation, common, actor=actor)
+    return _issue_akismet_key(site_id, services, actor=actor)
 
 
-def _issue_akismet_key(
-    site_id: SiteId, reputation: ReputationPorts, common: CommonPorts, *, actor: str
-) -> IssuedKey:
-    key_id = common.new_id(AKISMET_KEY_ID)
-    secret = akismet_secret(key_id, reputation)
+def _issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
+    key_id = services.common.new_id(AKISMET_KEY_ID)
+    secret = akismet_secret(key_id, services)
     key = SiteKey(
         id=key_id,
         site_id=site_id,
         # Every character shown makes the key easier to guess.
         hint=secret[:2],
-        secret_sha256=_akismet_hash(secret, reputation),
-        created_at=common.clock(),
+        secret_sha256=_akismet_hash(secret, services),
+        created_at=services.common.clock(),
     )
-    act = make_act(common, actor=actor, act="issue Akismet key", subject=key.id)
-    common.sites.add_key(key, acts=[act])
+    act = make_act(services, actor=actor, act="issue Akismet key", subject=key.id)
+    services.common.sites.add_key(key, acts=[act])
     return IssuedKey(key=key, secret=secret)
 
 
-def akismet_secret(key_id: str, reputation: ReputationPorts) -> str:
+def akismet_secret(key_id: str, services: Services) -> str:
     """Return the Akismet key of this id: 12 lower-case hexadecimal digits."""
-    digest = hmac.new(reputation.sender_secret, f"akismet key:{key_id}".encode(), hashlib.sha256)
+    digest = hmac.new(
+        services.reputation.sender_secret, f"akismet key:{key_id}".encode(), hashlib.sha256
+    )
     return digest.hexdigest()[:_AKISMET_KEY_CHARS]
 
 
 def rotate_keys(
-    site_id: SiteId, common: CommonPorts, *, actor: str, overlap: timedelta = DEFAULT_OVERLAP
+    site_id: SiteId, services: Services, *, actor: str, overlap: timedelta = DEFAULT_OVERLAP
 ) -> IssuedKey:
     """Issue a new key; the site's other keys stay valid for the overlap, then end.
 
     Akismet keys are left alone: other programs hold them.
     """
-    now = common.clock()
+    now = services.common.clock()
     expiring = {
         key.id: min(key.expires_at or now + overlap, now + overlap)
-        for key in common.sites.list_keys(site_id)
+        for key in services.common.sites.list_keys(site_id)
         if key.is_valid(now) and not key.is_akismet
     }
-    return _issue_key(site_id, common, actor=actor, expiring=expiring)
+    return _issue_key(site_id, services, actor=actor, expiring=expiring)
 
 
 def revoke_key(
-    key_id: str, common: CommonPorts, *, actor: str, site_id: SiteId | None = None
+    key_id: str, services: Services, *, actor: str, site_id: SiteId | None = None
 ) -> SiteKey:
     """End a key at once. Raises `NotFoundError` for an unknown one.
 
@@ -185,18 +185,13 @@ def revoke_key(
     leaving the site without a valid one: who revokes with a key must not lock themselves out.
     """
     if site_id is not None:
-        _refuse_lockout(key_id, site_id, common)
-    act = make_act(common, actor=actor, act="revoke key", subject=key_id)
-    return common.sites.end_key(key_id, revoked_at=act.at, act=act)
+        _refuse_lockout(key_id, site_id, services)
+    act = make_act(services, actor=actor, act="revoke key", subject=key_id)
+    return services.common.sites.end_key(key_id, revoked_at=act.at, act=act)
 
 
 def change_site_settings(
-    site_id: SiteId,
-    how: Callable[[SiteSettings], SiteSettings],
-    intake: IntakePorts,
-    common: CommonPorts,
-    *,
-    actor: str,
+    site_id: SiteId, how: Callable[[SiteSettings], SiteSettings], services: Services, *, actor: str
 ) -> Site:
     """Replace a site's settings by what `how` makes of those of this moment.
 
@@ -206,7 +201,7 @@ def change_site_settings(
     hundreds at a time; if that is interrupted, setting the mode once more does the rest. Raises
     `NotFoundError` for an unknown site, and what `how` raises.
     """
-    now = common.clock()
+    now = services.common.clock()
 
     def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:
         return AuditEntry(
@@ -217,28 +212,28 @@ def change_site_settings(
             detail="; ".join(_changes(before, after)),
         )
 
-    before, after = common.sites.change_settings(site_id, how, act=act)
+    before, after = services.common.sites.change_settings(site_id, how, act=act)
     if before.settings.mode is not after.settings.mode or before == after:
-        _reposition(site_id, intake)
+        _reposition(site_id, services)
     return after
 
 
-def forget_taught(site_id: SiteId, intake: IntakePorts, common: CommonPorts, *, actor: str) -> Site:
+def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
     """Forget what the site's decisions taught; the decisions themselves stay in force.
 
     Those made from now on teach again. Raises `NotFoundError` for an unknown site.
     """
-    now = common.clock()
+    now = services.common.clock()
     return change_site_settings(
-        site_id, lambda present: replace(present, learns_since=now), intake, common, actor=actor
+        site_id, lambda present: replace(present, learns_since=now), services, actor=actor
     )
 
 
-def _reposition(site_id: SiteId, intake: IntakePorts) -> None:
+def _reposition(site_id: SiteId, services: Services) -> None:
     """Place all of the site's waiting comments by the mode of now."""
     after: CommentId | None = None
     while True:
-        after = intake.comments.reposition(site_id, after=after, limit=_PLACED_AT_ONCE)
+        after = services.intake.comments.reposition(site_id, after=after, limit=_PLACED_AT_ONCE)
         if after is None:
             return
 
@@ -260,25 +255,23 @@ def _logged(value: object) -> str:
     return "none" if value is None else str(value)
 
 
-def authenticate_site(secret: str, common: CommonPorts) -> Site:
+def authenticate_site(secret: str, services: Services) -> Site:
     """Return the site whose valid key this is. Raises `NotAuthenticatedError` otherwise.
 
     Keys carry 256 random bits, so a plain SHA-256 keeps them as safe as a slow hash would.
     """
-    found = common.sites.find_key(_hash(secret))
-    if found is None or not found[0].is_valid(common.clock()):
+    found = services.common.sites.find_key(_hash(secret))
+    if found is None or not found[0].is_valid(services.common.clock()):
         msg = "this key is unknown, expired or revoked"
         raise NotAuthenticatedError(msg)
     return found[1]
 
 
-def authenticate_akismet(
-    secret: str, reputation: ReputationPorts, common: CommonPorts
-) -> tuple[Site, SiteKey]:
+def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
     """Return the site whose valid Akismet key this is. Raises `NotAuthenticatedError` otherwise."""
     if _AKISMET_KEY.fullmatch(secret):
-        found = common.sites.find_key(_akismet_hash(secret, reputation))
-        if found is not None and found[0].is_akismet and found[0].is_valid(common.clock()):
+        found = services.common.sites.find_key(_akismet_hash(secret, services))
+        if found is not None and found[0].is_akismet and found[0].is_valid(services.common.clock()):
             return found[1], found[0]
     msg = "this key is unknown, expired or revoked"
     raise NotAuthenticatedError(msg)
@@ -296,9 +289,7 @@ def is_blog(given: str) -> bool:
         return False
 
 
-def register_blog(
-    site: Site, blog: str, intake: IntakePorts, common: CommonPorts, *, actor: str
-) -> Site:
+def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> Site:
     """Take the first `blog` that comes with a valid key for the site's own; keep it afterwards."""
     if site.settings.blog is not None:
         return site
@@ -309,27 +300,27 @@ def register_blog(
         return replace(present, blog=blog)
 
     try:
-        return change_site_settings(site.id, register, intake, common, actor=actor)
+        return change_site_settings(site.id, register, services, actor=actor)
     except ConflictError:
-        return common.sites.get(site.id)
+        return services.common.sites.get(site.id)
 
 
-def _refuse_lockout(key_id: str, site_id: SiteId, common: CommonPorts) -> None:
-    keys = {key.id: key for key in common.sites.list_keys(site_id)}
+def _refuse_lockout(key_id: str, site_id: SiteId, services: Services) -> None:
+    keys = {key.id: key for key in services.common.sites.list_keys(site_id)}
     if key_id not in keys:
         msg = "this site has no key of this id"
         raise NotFoundError(msg)
     if keys[key_id].is_akismet:
         return
     others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
-    if not any(key.is_valid(common.clock()) for key in others):
+    if not any(key.is_valid(services.common.clock()) for key in others):
         msg = "this is the site's last valid key; issue another one first"
         raise ConflictError(msg)
 
 
-def _akismet_hash(secret: str, reputation: ReputationPorts) -> str:
+def _akismet_hash(secret: str, services: Services) -> str:
     key = f"akismet hash:{secret}".encode()
-    return hmac.new(reputation.sender_secret, key, hashlib.sha256).hexdigest()
+    return hmac.new(services.reputation.sender_secret, key, hashlib.sha256).hexdigest()
 
 
 def _hash(secret: str) -> str:

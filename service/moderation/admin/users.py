@@ -18,7 +18,7 @@ from service.domain.user import Role, User
 from service.moderation.admin.accounts import refuse_above, refuse_access
 from service.moderation.admin.acts import make_act
 from service.ports.audit import AuditEntry
-from service.ports.services import AccountsPorts, CommonPorts
+from service.ports.services import Services
 
 MIN_PASSWORD_CHARS = 12
 MAX_PASSWORD_CHARS = 1_000
@@ -29,8 +29,7 @@ _DECOY_PASSWORD = "no account has this password"  # noqa: S105  # opens nothing
 
 def add_user(
     name: str,
-    accounts: AccountsPorts,
-    common: CommonPorts,
+    services: Services,
     *,
     actor: str,
     role: Role | None = None,
@@ -46,23 +45,23 @@ def add_user(
     """
     name = name.strip()
     if role is None:
-        role = Role.MODERATOR if accounts.users.all() else Role.OWNER
+        role = Role.MODERATOR if services.accounts.users.all() else Role.OWNER
     refuse_above(role, actor_role)
-    problems = [*_name_problems(name), *refuse_access(role, site_ids, common)]
+    problems = [*_name_problems(name), *refuse_access(role, site_ids, services)]
     if problems:
         raise InvalidInputError(problems)
-    password = common.new_secret()
+    password = services.common.new_secret()
     user = User(
-        id=common.new_id("user"),
+        id=services.common.new_id("user"),
         name=name,
-        password_hash=accounts.passwords.hash(password),
-        created_at=common.clock(),
+        password_hash=services.accounts.passwords.hash(password),
+        created_at=services.common.clock(),
         role=role,
         site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
     )
-    accounts.users.add(
+    services.accounts.users.add(
         user,
-        act=make_act(common, actor=actor, act="add user", subject=user.id, detail=role.value),
+        act=make_act(services, actor=actor, act="add user", subject=user.id, detail=role.value),
     )
     return user, password
 
@@ -87,9 +86,9 @@ def _name_problems(name: str) -> list[Problem]:
     ]
 
 
-def find_user(name: str, accounts: AccountsPorts) -> User:
+def find_user(name: str, services: Services) -> User:
     """Return the account of this name. Raises `NotFoundError` for an unknown one."""
-    user = accounts.users.find(name)
+    user = services.accounts.users.find(name)
     if user is None:
         msg = f"there is no moderator called {name!r}"
         raise NotFoundError(msg)
@@ -97,55 +96,48 @@ def find_user(name: str, accounts: AccountsPorts) -> User:
 
 
 def reset_password(
-    name: str,
-    accounts: AccountsPorts,
-    common: CommonPorts,
-    *,
-    actor: str,
-    actor_role: Role = Role.OWNER,
+    name: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
 ) -> str:
     """Give a moderator a new one-time password and end their sessions.
 
     Raises `NotFoundError` for an unknown name, `AboveOwnRoleError` for an account above the
     actor's.
     """
-    user = find_user(name, accounts)
+    user = find_user(name, services)
     refuse_above(user.role, actor_role)
-    password = common.new_secret()
-    act = make_act(common, actor=actor, act="reset password", subject=user.id)
-    _set_password(user, password, accounts, act, must_change=True)
+    password = services.common.new_secret()
+    act = make_act(services, actor=actor, act="reset password", subject=user.id)
+    _set_password(user, password, services, act, must_change=True)
     return password
 
 
-def authenticate_user(name: str, password: str, accounts: AccountsPorts) -> User:
+def authenticate_user(name: str, password: str, services: Services) -> User:
     """Return the account if the password fits. Raises `NotAuthenticatedError` otherwise.
 
     An account that has ended is answered like a wrong password.
     """
-    user = accounts.users.find(name)
+    user = services.accounts.users.find(name)
     password = password[:MAX_PASSWORD_CHARS]
     if user is None:
-        accounts.passwords.hash(_DECOY_PASSWORD)
-    elif accounts.passwords.verify(user.password_hash, password) and user.ended_at is None:
+        services.accounts.passwords.hash(_DECOY_PASSWORD)
+    elif services.accounts.passwords.verify(user.password_hash, password) and user.ended_at is None:
         return user
     msg = "name and password do not fit"
     raise NotAuthenticatedError(msg)
 
 
-def check_password(user: User, password: str, accounts: AccountsPorts) -> bool:
+def check_password(user: User, password: str, services: Services) -> bool:
     """Return True if this is the account's password."""
-    return accounts.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
+    return services.accounts.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
 
 
-def change_password(
-    user: User, *, old: str, new: str, accounts: AccountsPorts, common: CommonPorts
-) -> User:
+def change_password(user: User, services: Services, *, old: str, new: str) -> User:
     """Replace a password by the moderator's own and end all sessions; return the account.
 
     Raises `InvalidInputError` that names everything wrong with either password.
     """
     problems = []
-    if not check_password(user, old, accounts):
+    if not check_password(user, old, services):
         problems.append(
             Problem(field="old", problem="is not the password", remedy="enter the present one")
         )
@@ -163,16 +155,16 @@ def change_password(
         )
     if problems:
         raise InvalidInputError(problems)
-    act = make_act(common, actor=user.name, act="change password", subject=user.id)
-    return _set_password(user, new, accounts, act, must_change=False)
+    act = make_act(services, actor=user.name, act="change password", subject=user.id)
+    return _set_password(user, new, services, act, must_change=False)
 
 
 def _set_password(
-    user: User, password: str, accounts: AccountsPorts, act: AuditEntry, *, must_change: bool
+    user: User, password: str, services: Services, act: AuditEntry, *, must_change: bool
 ) -> User:
     """Set a password and end the sessions that the old one began, in one transaction with `act`."""
-    password_hash = accounts.passwords.hash(password)
-    return accounts.users.change(
+    password_hash = services.accounts.passwords.hash(password)
+    return services.accounts.users.change(
         user.id,
         lambda now, _: replace(now, password_hash=password_hash, must_change_password=must_change),
         end_sessions_at=act.at,

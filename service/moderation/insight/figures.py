@@ -11,7 +11,7 @@ from datetime import UTC, datetime, time, timedelta
 from service.domain.comment import SiteId
 from service.domain.errors import StoreUnavailableError
 from service.domain.figures import Scope
-from service.ports.services import CommonPorts, InsightPorts
+from service.ports.services import Services
 from service.scoring.figures import Figures, figures_of
 
 MAX_DAYS = 90
@@ -28,8 +28,8 @@ _Key = tuple[tuple[SiteId, ...] | None, int]
 class FigureBook:
     """The figures of one process: each is counted at most once a minute, one at a time."""
 
-    def __init__(self, insight: InsightPorts, common: CommonPorts) -> None:
-        self._insight, self._common = insight, common
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self._remembered: OrderedDict[_Key, Figures] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -44,11 +44,11 @@ class FigureBook:
             raise ValueError(msg)
         key = (None if site_ids is None else tuple(sorted(set(site_ids))), days)
         with self._turn():
-            now = self._common.clock()
+            now = self._services.common.clock()
             known = self._remembered.get(key)
             if known is None or not timedelta() <= now - known.until < REMEMBERED_FOR:
                 scope = last_days(key[0], days, now)
-                known = figures_of(self._insight.figures.count(scope), scope)
+                known = figures_of(self._services.insight.figures.count(scope), scope)
                 self._remembered[key] = known
             self._remembered.move_to_end(key)
             while len(self._remembered) > MAX_REMEMBERED:

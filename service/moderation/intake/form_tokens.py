@@ -23,7 +23,7 @@ from service.domain.form import (
 )
 from service.domain.site import Site
 from service.ports.forms import ReadToken
-from service.ports.services import CommonPorts, IntakePorts, Services
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -33,11 +33,11 @@ FORM_FIELD = "slopsieve_form"
 MAX_FIELD_CHARS = 4_000
 
 
-def issue_token(
-    site: Site, page: str | None, intake: IntakePorts, common: CommonPorts
-) -> Mapping[str, object]:
+def issue_token(site: Site, page: str | None, services: Services) -> Mapping[str, object]:
     """Return a token for a form on this page, as JSON has it."""
-    return intake.form_challenges.issue(site.id, page=page_key(page), at=common.clock())
+    return services.intake.form_challenges.issue(
+        site.id, page=page_key(page), at=services.common.clock()
+    )
 
 
 def with_token(comment: Comment, sent: str | None, services: Services) -> Comment:

@@ -16,7 +16,7 @@ from service.domain.report import Label, Report
 from service.domain.site import Site
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.announce import wake_deliverers, write_messages
-from service.ports.services import ReviewPorts, Services
+from service.ports.services import Services
 
 # WordPress keeps what it submitted for 15 days and rebuilds later reports from its own database.
 REPORTS_FIND = timedelta(days=30)
@@ -74,14 +74,11 @@ def report_comment(
         is_new = services.intake.reports.add(
             report,
             tell=lambda cases: write_messages(
-                [(case, EventKind.REVIEW) for case in cases],
-                services.telling,
-                services.common,
-                endpoints,
+                [(case, EventKind.REVIEW) for case in cases], services, endpoints
             ),
         )
         if is_new and endpoints[site.id]:
-            wake_deliverers(services.telling)
+            wake_deliverers(services)
     return report
 
 
@@ -100,7 +97,7 @@ def find_comment(
     """
     since = services.common.clock() - REPORTS_FIND
     ids = services.intake.comments.find_by_content(site.id, content_key(text), since=since)
-    cases = [_load(comment_id, site, services.review) for comment_id in ids[:_MAX_LOOKED_AT]]
+    cases = [_load(comment_id, site, services) for comment_id in ids[:_MAX_LOOKED_AT]]
     found = [case for case in cases if case is not None]
     if author_name:
         wanted = content_key(author_name)
@@ -113,9 +110,9 @@ def find_comment(
     return next((case.comment.id for case in under_post or found), None)
 
 
-def _load(comment_id: CommentId, site: Site, review: ReviewPorts) -> Case | None:
+def _load(comment_id: CommentId, site: Site, services: Services) -> Case | None:
     try:
-        return review.cases.get(comment_id, site_id=site.id)
+        return services.review.cases.get(comment_id, site_id=site.id)
     except NotFoundError:
         return None
 

@@ -29,7 +29,7 @@ from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import AddOutcome, NewComment
-from service.ports.services import IntakePorts, Services
+from service.ports.services import Services
 from service.signals.edits import added_link, measure, ruled_text
 from service.signals.offering import offers
 
@@ -61,9 +61,9 @@ def submit_version(
     """
     comment = new.comment
     if comment.site_comment_id is None:
-        return submit_comments([new], services.intake, services.common)[0].comment_id
+        return submit_comments([new], services)[0].comment_id
     for _ in range(_TRIES):
-        ids = _version_ids(comment.site_id, comment.site_comment_id, services.intake)
+        ids = _version_ids(comment.site_id, comment.site_comment_id, services)
         if ids:
             newest = services.review.cases.get(ids[-1], site_id=comment.site_id)
             if newest.withdrawn_at is None and _shows_the_same(newest.comment, comment):
@@ -78,10 +78,7 @@ def submit_version(
             edited = _edited(version.comment, newest, by=by, by_staff=by_staff)
             version = replace(version, comment=edited)
         added = submit_comments(
-            [version],
-            services.intake,
-            services.common,
-            before_queueing=partial(_keep_ruling, version.comment, services),
+            [version], services, before_queueing=partial(_keep_ruling, version.comment, services)
         )[0]
         if added.outcome is not AddOutcome.CONFLICT:
             _withdraw_all(ids, services, by=by)
@@ -103,14 +100,14 @@ def withdraw_versions(
     now unless given, and what was written before is never kept.
     """
     comments, now = services.intake.comments, services.common.clock()
-    ids = _version_ids(site_id, site_comment_id, services.intake)
+    ids = _version_ids(site_id, site_comment_id, services)
     if not ids:
         comments.note_deletion(site_id, site_comment_id, deleted_at=deleted_at or now, at=now)
-        ids = _version_ids(site_id, site_comment_id, services.intake)
+        ids = _version_ids(site_id, site_comment_id, services)
     return _withdraw_all(ids, services, by=by)
 
 
-def _version_ids(site_id: SiteId, site_comment_id: str, intake: IntakePorts) -> list[CommentId]:
+def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> list[CommentId]:
     """Return the ids of all versions that were ever kept, oldest first."""
     ids: list[CommentId] = []
     while True:
@@ -118,7 +115,7 @@ def _version_ids(site_id: SiteId, site_comment_id: str, intake: IntakePorts) -> 
             versioned(site_comment_id, number)
             for number in range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
         ]
-        found = intake.comments.find_by_site_ids(site_id, names)
+        found = services.intake.comments.find_by_site_ids(site_id, names)
         ids += [found[name] for name in names if name in found]
         if len(found) < _NAMES_AT_ONCE:
             return ids

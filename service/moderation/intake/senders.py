@@ -6,19 +6,19 @@ from dataclasses import replace
 
 from service.domain.comment import Comment, ListKind, Sender
 from service.domain.sender import make_sender
-from service.ports.services import ReputationPorts
+from service.ports.services import Services
 from service.reputation.linked_domains import linked_domains
 
 
 def with_sender(
-    comment: Comment, *, address: str | None, email: str | None, reputation: ReputationPorts
+    comment: Comment, services: Services, *, address: str | None, email: str | None
 ) -> Comment:
     """Return the comment with all that will ever be known of who sent it.
 
     The lists and the autonomous system are looked up now, as the address is forgotten after it.
     Raises `ValueError` for an address that is not an IP address.
     """
-    secrets = reputation.sender_secrets
+    secrets = services.reputation.sender_secrets
     sender = make_sender(
         address=address,
         email=email,
@@ -28,16 +28,14 @@ def with_sender(
         site_id=comment.site_id,
         account_id=comment.author.account_id,
     )
-    system = reputation.find_system(address) if address else None
+    system = services.reputation.find_system(address) if address else None
     return replace(
-        comment, sender=_listed(replace(sender, system=system), comment, address, reputation)
+        comment, sender=_listed(replace(sender, system=system), comment, address, services)
     )
 
 
-def _listed(
-    sender: Sender, comment: Comment, address: str | None, reputation: ReputationPorts
-) -> Sender:
-    lists = reputation.reputation_lists
+def _listed(sender: Sender, comment: Comment, address: str | None, services: Services) -> Sender:
+    lists = services.reputation.reputation_lists
     # Finding the links costs more than all look-ups together, so nobody looks for nothing.
     domains = linked_domains(comment) if lists.has(ListKind.DOMAINS) else ()
     listings = lists.find(

@@ -9,15 +9,14 @@ from datetime import datetime
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
 from service.ports.comments import Added, AddOutcome, NewComment
-from service.ports.services import CommonPorts, IntakePorts
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
 
 def submit_comments(
     comments: Sequence[NewComment],
-    intake: IntakePorts,
-    common: CommonPorts,
+    services: Services,
     *,
     before_queueing: Callable[[], None] | None = None,
 ) -> list[Added]:
@@ -27,7 +26,7 @@ def submit_comments(
     the comments are kept all the same, and the sweep queues them later; a repeat is kept and judged
     only once.
     """
-    added = intake.comments.add(comments, queued_at=common.clock())
+    added = services.intake.comments.add(comments, queued_at=services.common.clock())
     if before_queueing is not None:
         before_queueing()
     refused: list[CommentId] = []
@@ -37,39 +36,37 @@ def submit_comments(
             for comment, answer in zip(comments, added, strict=True)
             if answer.outcome is AddOutcome.NEW and comment.lane is lane
         ]
-        if new and not _put(new, lane, intake):
+        if new and not _put(new, lane, services):
             refused += new
-    _mark_queued(refused, None, intake)
-    common.observer.kept(comments, added, at=common.clock())
+    _mark_queued(refused, None, services)
+    services.common.observer.kept(comments, added, at=services.common.clock())
     return added
 
 
-def queue_comments(
-    ids: Sequence[CommentId], lane: Lane, intake: IntakePorts, common: CommonPorts
-) -> bool:
+def queue_comments(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
     """Hand ids to the queue and remember when; return whether the queue took them."""
     if not ids:
         return True
-    taken = _put(ids, lane, intake)
+    taken = _put(ids, lane, services)
     if taken:
-        _mark_queued(ids, common.clock(), intake)
+        _mark_queued(ids, services.common.clock(), services)
     return taken
 
 
-def _put(ids: Sequence[CommentId], lane: Lane, intake: IntakePorts) -> bool:
+def _put(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
     try:
-        intake.queue.put(ids, lane)
+        services.intake.queue.put(ids, lane)
     except StoreUnavailableError:
         # The sweep queues them later. The queue itself says that it is away, once.
         return False
     return True
 
 
-def _mark_queued(ids: Sequence[CommentId], at: datetime | None, intake: IntakePorts) -> None:
+def _mark_queued(ids: Sequence[CommentId], at: datetime | None, services: Services) -> None:
     if not ids:
         return
     try:
-        intake.comments.mark_queued(ids, at)
+        services.intake.comments.mark_queued(ids, at)
     except StoreUnavailableError:
         # They are kept: a refusal now would have their site send them once more.
         log.warning(

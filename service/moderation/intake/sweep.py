@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from service.domain.comment import Lane
 from service.moderation.intake.submit import queue_comments
-from service.ports.services import CommonPorts, IntakePorts
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -22,33 +22,31 @@ _LOST_AFTER_WITH_BACKLOG = timedelta(minutes=15)
 _MOST_AT_ONCE = 2_000
 
 
-def sweep_stranded(intake: IntakePorts, common: CommonPorts) -> int:
+def sweep_stranded(services: Services) -> int:
     """Queue stranded comments again and return how many; safe to run at any time, twice too.
 
     Each lane is looked at by itself: how long it is and what of it was judged. A comment waits in
     the lane that is kept with it or it is lost; who wants it judged later, keeps it in the slow one
     (`NewComment.lane`). So none is lost for good, and none is queued twice within `_LOST_AFTER`.
     """
-    now = common.clock()
-    waiting = intake.queue.depth()
-    pending = intake.comments.count_pending()
+    now = services.common.clock()
+    waiting = services.intake.queue.depth()
+    pending = services.intake.comments.count_pending()
     # With as many ids in a lane as comments pending, it holds what seems lost, or others twice,
     # and soon gets through those; sweep upon sweep would only make it longer.
     short = [lane for lane in Lane if waiting[lane] < pending[lane]]
-    queued = sum(_sweep(lane, now, intake, common, has_backlog=waiting[lane] > 0) for lane in short)
+    queued = sum(_sweep(lane, now, services, has_backlog=waiting[lane] > 0) for lane in short)
     if queued:
         log.warning("stranded comments were queued again", extra={"comments": queued})
     return queued
 
 
-def _sweep(
-    lane: Lane, now: datetime, intake: IntakePorts, common: CommonPorts, *, has_backlog: bool
-) -> int:
-    stranded = intake.comments.find_stranded(
+def _sweep(lane: Lane, now: datetime, services: Services, *, has_backlog: bool) -> int:
+    stranded = services.intake.comments.find_stranded(
         lane,
         queued_before=now - (_LOST_AFTER_WITH_BACKLOG if has_backlog else _LOST_AFTER),
         received_before=now - _NEVER_QUEUED_AFTER,
         limit=_MOST_AT_ONCE,
     )
     ids = [one.comment_id for one in stranded]
-    return len(ids) if queue_comments(ids, lane, intake, common) else 0
+    return len(ids) if queue_comments(ids, lane, services) else 0

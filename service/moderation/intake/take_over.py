@@ -54,9 +54,7 @@ def _record(
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
     # Of the site itself, whose undo time nobody waits for.
-    messages = write_ruling_messages(
-        ruled, services.telling, services.common, before=open_ones, at_once=True
-    )
+    messages = write_ruling_messages(ruled, services, before=open_ones, at_once=True)
     # Who decides one meanwhile is not overruled.
     made = services.review.decisions.add_many(
         decisions, deliveries=messages, acts=acts_on_comments, open_only=True

@@ -25,9 +25,9 @@ def withdraw_comment(
         return False
     now = services.common.clock()
     act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
-    messages = write_withdrawn_messages([case], services.telling, services.common)
+    messages = write_withdrawn_messages([case], services)
     services.intake.comments.withdraw(comment_id, at=now, act=act, deliveries=messages)
     if messages:
-        wake_deliverers(services.telling)
+        wake_deliverers(services)
     log.info("comment withdrawn", extra={"comment_id": comment_id})
     return True

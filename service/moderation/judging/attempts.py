@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from service.domain.comment import CommentId
 from service.ports.comments import Attempt
-from service.ports.services import IntakePorts
+from service.ports.services import Services
 
 
 class AttemptCount:
@@ -21,20 +21,20 @@ class AttemptCount:
         """Owe nothing."""
         self._owed: dict[CommentId, int] = {}
 
-    def begin(self, attempts: Sequence[Attempt], intake: IntakePorts) -> None:
+    def begin(self, attempts: Sequence[Attempt], services: Services) -> None:
         """Count one more attempt at each comment. Raises `StoreUnavailableError`.
 
         If it raises, it may have been counted all the same: take it back.
         """
-        intake.comments.count_attempt([a.comment.id for a in attempts])
+        services.intake.comments.count_attempt([a.comment.id for a in attempts])
 
-    def take_back(self, attempts: Sequence[Attempt], intake: IntakePorts) -> None:
+    def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
         """Let the counts be what they were before this attempt. Raises `StoreUnavailableError`."""
         self._owed.update((a.comment.id, a.attempts) for a in attempts)
-        self.settle(intake)
+        self.settle(services)
 
-    def settle(self, intake: IntakePorts) -> None:
+    def settle(self, services: Services) -> None:
         """Take back what could not be taken back before. Raises `StoreUnavailableError`."""
         if self._owed:
-            intake.comments.lower_attempts(self._owed)
+            services.intake.comments.lower_attempts(self._owed)
             self._owed.clear()

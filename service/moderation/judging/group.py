@@ -22,7 +22,7 @@ from service.domain.verdict import Outcome
 from service.moderation.learning.policy import may_reject
 from service.moderation.review.decide import decide_comment
 from service.ports.campaigns import Lease, Placement
-from service.ports.services import ClustersPorts, Services
+from service.ports.services import Services
 
 if TYPE_CHECKING:
     from service.campaigns.grouping import Grouping
@@ -82,7 +82,7 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
     if grouping is None:
         grouping = memory.begin(services.clusters.campaigns.place_before(memory.most))
     placed = 0
-    if not _fill(grouping, memory, services.clusters, goes_on=goes_on):
+    if not _fill(grouping, memory, services, goes_on=goes_on):
         return placed
     while True:
         some = services.clusters.campaigns.fresh(limit=PORTION)
@@ -94,15 +94,11 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
 
 
 def _fill(
-    grouping: Grouping,
-    memory: GroupingMemory,
-    clusters: ClustersPorts,
-    *,
-    goes_on: Callable[[], bool],
+    grouping: Grouping, memory: GroupingMemory, services: Services, *, goes_on: Callable[[], bool]
 ) -> bool:
     """Read on in what was placed before; return whether all of it is remembered."""
     while memory.fill_after is not None:
-        page = clusters.campaigns.grouped(after=memory.fill_after, limit=_FILL_PORTION)
+        page = services.clusters.campaigns.grouped(after=memory.fill_after, limit=_FILL_PORTION)
         for traits in page.traits:
             grouping.remember(traits, None)
         memory.fill_after = page.next_after

@@ -25,7 +25,7 @@ from service.moderation.telling.announce import (
 )
 from service.ports.comments import Attempt
 from service.ports.observing import JudgedBatch
-from service.ports.services import CommonPorts, JudgingPorts, ReputationPorts, Services
+from service.ports.services import Services
 from service.scoring.conclude import conclude
 from service.scoring.policy import cutoffs_of
 from service.signals.judged_text import judged_text
@@ -54,7 +54,7 @@ def judge_batch(
     `counting` is the process's own, so that an outage counts as no attempt however long it is.
     """
     counting = counting or AttemptCount()
-    counting.settle(services.intake)
+    counting.settle(services)
     # What is read before the first write is one transaction.
     with services.common.one_moment():
         attempts = services.intake.comments.load_unjudged(ids)
@@ -94,7 +94,7 @@ def _try_apart(
             return _try_batch(attempts, services, counting, untried=untried)
         except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
             # Raises if the store takes no writes at all: then it is no single comment's doing.
-            counting.take_back(attempts, services.intake)
+            counting.take_back(attempts, services)
             failure = error
     if len(attempts) > 1:
         half = len(attempts) // 2
@@ -117,12 +117,12 @@ def _try_batch(
     began = services.common.clock()
     book = services.reputation.entries_in_force()
     if untried:
-        counting.begin(attempts, services.intake)
-        judged = [_unjudgeable(attempt, services.judging, services.common) for attempt in attempts]
+        counting.begin(attempts, services)
+        judged = [_unjudgeable(attempt, services) for attempt in attempts]
     else:
         taught = services.learning.taught()
         facts = services.judging.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])
-        counting.begin(attempts, services.intake)
+        counting.begin(attempts, services)
         comments = [a.comment for a in attempts]
         histories = _gather(comments, services)
         timer.end(Stage.GATHER)
@@ -139,7 +139,7 @@ def _try_batch(
         )
     stored = _store(judged, attempts, services)
     timer.end(Stage.STORE)
-    _tell_observer(judged, attempts, stored, services.common, began=began, timer=timer)
+    _tell_observer(judged, attempts, stored, services, began=began, timer=timer)
     return stored
 
 
@@ -147,7 +147,7 @@ def _tell_observer(
     judged: Sequence[Judged],
     attempts: Sequence[Attempt],
     stored: Sequence[CommentId],
-    common: CommonPorts,
+    services: Services,
     *,
     began: datetime,
     timer: StageTimer,
@@ -157,14 +157,14 @@ def _tell_observer(
         verdicts=[one.verdict for one in judged],
         stored=frozenset(stored),
         began=began,
-        ended=common.clock(),
+        ended=services.common.clock(),
         seconds=timer.seconds,
     )
-    common.observer.judged(batch)
+    services.common.observer.judged(batch)
 
 
-def _unjudgeable(attempt: Attempt, judging: JudgingPorts, common: CommonPorts) -> Judged:
-    model = judging.current_model()
+def _unjudgeable(attempt: Attempt, services: Services) -> Judged:
+    model = services.judging.current_model()
     verdict = conclude(
         attempt.comment.id,
         signals=(),
@@ -173,7 +173,7 @@ def _unjudgeable(attempt: Attempt, judging: JudgingPorts, common: CommonPorts) -
         model_version=model.version,
         weights=model.weights,
         cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
-        judged_at=common.clock(),
+        judged_at=services.common.clock(),
     )
     return Judged(verdict=verdict)
 
@@ -201,21 +201,19 @@ def _store(
     attempted = {a.comment.id: a for a in attempts}
     cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
     endpoints = {a.comment.site_id: a.endpoint for a in attempts}
-    messages = write_verdict_messages(cases, services.telling, services.common, endpoints)
+    messages = write_verdict_messages(cases, services, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
     stored = services.judging.verdicts.add(
         verdicts,
         audit=audit,
         deliveries=messages,
-        tell=lambda spoken_of: write_verdict_messages(
-            spoken_of, services.telling, services.common, endpoints
-        ),
+        tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
         traits=traits,
     )
     _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
-    _count_hits(verdicts, frozenset(stored), services.reputation, services.common)
+    _count_hits(verdicts, frozenset(stored), services)
     if messages:
-        wake_deliverers(services.telling)
+        wake_deliverers(services)
     return stored
 
 
@@ -254,10 +252,7 @@ def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
 
 
 def _count_hits(
-    verdicts: Sequence[Verdict],
-    stored: frozenset[CommentId],
-    reputation: ReputationPorts,
-    common: CommonPorts,
+    verdicts: Sequence[Verdict], stored: frozenset[CommentId], services: Services
 ) -> None:
     """Let the entries that were followed say so; a count that is missed now is missed for good."""
     hits = Counter(
@@ -268,7 +263,7 @@ def _count_hits(
     if not hits:
         return
     try:
-        reputation.list_entries.count_hits(hits, at=common.clock())
+        services.reputation.list_entries.count_hits(hits, at=services.common.clock())
     except StoreUnavailableError:
         log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
 

@@ -16,7 +16,7 @@ from service.moderation.learning.retrain import (
     find_unfinished,
     retrain,
 )
-from service.ports.services import CommonPorts, LearningPorts
+from service.ports.services import Services
 from service.ports.training import TrainingRuns
 
 _LOOKED_BACK = 50
@@ -26,28 +26,25 @@ class NoTrainerError(ConflictError):
     """No process that retrains is running."""
 
 
-def ask_retraining(
-    learning: LearningPorts, common: CommonPorts, *, by: str, options: RetrainingOptions
-) -> Retraining:
+def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
     """Note that somebody wants a retraining, and wake the process that does it.
 
     Raise `NoTrainerError` where there is none, `ConflictError` while one is asked for or runs,
     `StoreUnavailableError`.
     """
-    if not learning.trainer_queue.is_heard():
+    if not services.learning.trainer_queue.is_heard():
         msg = "no process that retrains gives a sign of life"
         raise NoTrainerError(msg)
-    now = common.clock()
-    asked = Retraining(id=common.new_id("rtr"), asked_by=by, asked_at=now, options=options)
-    act = make_act(common, actor=by, act="ask for retraining", subject=asked.id)
-    learning.retrainings.ask(asked, act=act)
-    learning.trainer_queue.wake()
+    now = services.common.clock()
+    asked = Retraining(id=services.common.new_id("rtr"), asked_by=by, asked_at=now, options=options)
+    act = make_act(services, actor=by, act="ask for retraining", subject=asked.id)
+    services.learning.retrainings.ask(asked, act=act)
+    services.learning.trainer_queue.wake()
     return asked
 
 
 def retrain_if_wanted(
-    learning: LearningPorts,
-    common: CommonPorts,
+    services: Services,
     runs: TrainingRuns,
     *,
     options: RetrainingOptions,
@@ -60,31 +57,30 @@ def retrain_if_wanted(
 
     `every` None stands for no schedule. Raises what `retrain` does.
     """
-    order = _next(learning, common, runs, options=options, every=every, promotes=promotes)
+    order = _next(services, runs, options=options, every=every, promotes=promotes)
     if order is None:
         return None
     refusal = runs.refuse()
     if refusal and order.retraining_id is not None:
         # Whoever asked is told; asking again is one click.
-        asked = learning.retrainings.get(order.retraining_id)
+        asked = services.learning.retrainings.get(order.retraining_id)
         failed = replace(
-            asked, state=RetrainingState.FAILED, ended_at=common.clock(), problem=refusal
+            asked, state=RetrainingState.FAILED, ended_at=services.common.clock(), problem=refusal
         )
-        learning.retrainings.put(failed)
+        services.learning.retrainings.put(failed)
         return failed
-    return retrain(order, learning, common, runs, export=export, goes_on=goes_on)
+    return retrain(order, services, runs, export=export, goes_on=goes_on)
 
 
 def _next(
-    learning: LearningPorts,
-    common: CommonPorts,
+    services: Services,
     runs: TrainingRuns,
     *,
     options: RetrainingOptions,
     every: timedelta | None,
     promotes: bool,
 ) -> Order | None:
-    recent = learning.retrainings.recent(limit=_LOOKED_BACK)
+    recent = services.learning.retrainings.recent(limit=_LOOKED_BACK)
     asked = [one for one in recent if one.state is RetrainingState.ASKED]
     if asked:
         # The one asked for first; the page lets nobody ask for a second.
@@ -92,7 +88,7 @@ def _next(
         return Order(
             asked_by=one.asked_by, options=one.options, retraining_id=one.id, promotes=promotes
         )
-    unfinished = find_unfinished(learning, runs, options)
+    unfinished = find_unfinished(services, runs, options)
     if unfinished is not None:
         return Order(asked_by=unfinished.asked_by, options=options, promotes=promotes)
     if every is None:
@@ -104,6 +100,6 @@ def _next(
         if one.options == options
         and (one.state is not RetrainingState.STOPPED or runs.holds(one.id))
     ]
-    if begun and common.clock() - max(begun) < every:
+    if begun and services.common.clock() - max(begun) < every:
         return None
     return Order(asked_by=SCHEDULE, options=options, promotes=promotes)

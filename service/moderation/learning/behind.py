@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from service.domain.case import Case
 from service.domain.errors import StoreUnavailableError
-from service.ports.services import LearningPorts, ReviewPorts
+from service.ports.services import Services
 from service.scoring.lean import recorded_lean
 
 MOST_SHOWN = 3
 
 
-def decisions_behind(case: Case, review: ReviewPorts, learning: LearningPorts) -> tuple[Case, ...]:
+def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
     """Return up to `MOST_SHOWN` decided comments of the same site, the weightiest first.
 
     Their decisions are in force and were made before the verdict. None where decisions did not
@@ -24,7 +24,7 @@ def decisions_behind(case: Case, review: ReviewPorts, learning: LearningPorts) -
     if verdict is None or lean is None or not comment.text:
         return ()
     try:
-        taught = learning.taught()
+        taught = services.learning.taught()
     except StoreUnavailableError:
         return ()
     ids = taught.behind(
@@ -33,7 +33,7 @@ def decisions_behind(case: Case, review: ReviewPorts, learning: LearningPorts) -
         by=lean.contribution,
         until=verdict.judged_at.toordinal(),
     )
-    found = review.cases.find([one for one in ids if one != comment.id]) if ids else []
+    found = services.review.cases.find([one for one in ids if one != comment.id]) if ids else []
     in_force = [
         one
         for one in found

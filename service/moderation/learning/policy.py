@@ -63,7 +63,7 @@ def _is_by_policy(case: Case) -> bool:
 
 def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
     undone_cases = [replace(case, decisions=()) for case in cases]
-    messages = write_ruling_messages(undone_cases, services.telling, services.common, before=cases)
+    messages = write_ruling_messages(undone_cases, services, before=cases)
     now = services.common.clock()
 
     def act(undone: Sequence[Decision]) -> list[AuditEntry]:
@@ -84,5 +84,5 @@ def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
     # Nobody learns from what a policy does.
     services.review.decisions.mark_remembered(undone)
     if messages:
-        wake_deliverers(services.telling)
+        wake_deliverers(services)
     return len(undone)

@@ -15,7 +15,7 @@ from service.domain.comment import Comment
 from service.domain.errors import HistoryBlankError
 from service.domain.history import History
 from service.moderation.learning.remember import apply_to_reputation
-from service.ports.services import ReputationPorts, ReviewPorts, Services
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -47,27 +47,21 @@ def gather_whole(comments: Sequence[Comment], services: Services) -> list[Histor
     return services.reputation.history.gather(comments, now=now)
 
 
-def rebuild_if_blank(
-    reputation: ReputationPorts, review: ReviewPorts, *, goes_on: Callable[[], bool]
-) -> bool:
+def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool:
     """Do a portion of a rebuild, and more while `goes_on`, if histories are blank.
 
     Return whether they were. Safe to run at any time and by several at once. Raises
     `StoreUnavailableError`.
     """
-    if not reputation.history.is_blank():
+    if not services.reputation.history.is_blank():
         return False
-    while not rebuild_portion(reputation, review).is_last and goes_on():
+    while not rebuild_portion(services).is_last and goes_on():
         pass
     return True
 
 
 def rebuild_all(
-    reputation: ReputationPorts,
-    review: ReviewPorts,
-    *,
-    portion: int = PORTION,
-    show: Callable[[int], None] = lambda _: None,
+    services: Services, *, portion: int = PORTION, show: Callable[[int], None] = lambda _: None
 ) -> int:
     """Learn every decision in force and return how many were read; `show` is told as it goes.
 
@@ -76,16 +70,14 @@ def rebuild_all(
     """
     done = 0
     while True:
-        learnt = rebuild_portion(reputation, review, portion=portion)
+        learnt = rebuild_portion(services, portion=portion)
         done += learnt.decisions
         show(done)
         if learnt.is_last:
             return done
 
 
-def rebuild_portion(
-    reputation: ReputationPorts, review: ReviewPorts, *, portion: int = PORTION
-) -> Portion:
+def rebuild_portion(services: Services, *, portion: int = PORTION) -> Portion:
     """Learn the next decisions in force; after the last one mark histories filled.
 
     A decision made or undone meanwhile is told to histories by whoever makes it, see
@@ -93,16 +85,16 @@ def rebuild_portion(
     another process has been faster, or the server was wiped since the portion began, the next one
     goes on from where the place then is. Raises `StoreUnavailableError`.
     """
-    after = reputation.rebuild_place.find()
-    page = review.decisions.find_in_force(after=after, limit=portion)
+    after = services.reputation.rebuild_place.find()
+    page = services.review.decisions.find_in_force(after=after, limit=portion)
     for decided_comment in page.decided_comments:
-        apply_to_reputation(decided_comment, reputation)
+        apply_to_reputation(decided_comment, services)
     if page.next_after is not None:
-        reputation.rebuild_place.move(after, page.next_after)
+        services.reputation.rebuild_place.move(after, page.next_after)
         return Portion(decisions=len(page.decided_comments), is_last=False)
     # Where the place is gone or moved, something was wiped or is under way: nothing is filled yet.
-    if not reputation.rebuild_place.clear(after):
+    if not services.reputation.rebuild_place.clear(after):
         return Portion(decisions=0, is_last=False)
-    reputation.history.mark_filled()
+    services.reputation.history.mark_filled()
     log.info("histories are filled")
     return Portion(decisions=0, is_last=True)

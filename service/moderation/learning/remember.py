@@ -16,7 +16,7 @@ from service.domain.decided_comment import DecidedComment
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.moderation.learning.policy import recheck_policy
-from service.ports.services import ReputationPorts, Services
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -29,11 +29,7 @@ def remember(decided_comments: Sequence[DecidedComment], services: Services) -> 
     """Do what follows from decisions as they stand; if a store is away, that is done later."""
     try:
         _recheck_policies(decided_comments, services)
-        told = [
-            one.decision
-            for one in decided_comments
-            if apply_to_reputation(one, services.reputation)
-        ]
+        told = [one.decision for one in decided_comments if apply_to_reputation(one, services)]
         services.review.decisions.mark_remembered(told)
     except StoreUnavailableError:
         log.warning(
@@ -53,7 +49,7 @@ def remember_open(services: Services) -> int:
     told: list[Decision] = []
     try:
         for one in waiting:
-            if apply_to_reputation(one, services.reputation):
+            if apply_to_reputation(one, services):
                 told.append(one.decision)  # noqa: PERF401  # kept if the store fails half-way
     finally:
         if told:
@@ -76,7 +72,7 @@ def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Serv
         recheck_policy({one for one in found if one is not None}, services)
 
 
-def apply_to_reputation(decided_comment: DecidedComment, reputation: ReputationPorts) -> bool:
+def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> bool:
     """Have a decision learnt, or taken back if it was undone; return whether histories know now.
 
     Whatever else one comment provokes is logged and leaves its decision open: it must not keep the
@@ -86,7 +82,11 @@ def apply_to_reputation(decided_comment: DecidedComment, reputation: ReputationP
     decision = decided_comment.decision
     if not is_by_person(decision):
         return True
-    act = reputation.history.learn if decision.undone_at is None else reputation.history.unlearn
+    act = (
+        services.reputation.history.learn
+        if decision.undone_at is None
+        else services.reputation.history.unlearn
+    )
     try:
         act(decision.id, decided_comment.comment, decision.ruling, at=decision.decided_at)
     except StoreUnavailableError:

@@ -31,7 +31,7 @@ from service.domain.retraining import (
 from service.moderation.admin.acts import make_act, record_act
 from service.moderation.learning.versions import promote_version
 from service.ports.campaigns import Lease
-from service.ports.services import CommonPorts, LearningPorts
+from service.ports.services import Services
 from service.ports.training import KeptDecisions, TrainingRuns
 
 log = logging.getLogger(__name__)
@@ -67,8 +67,7 @@ class Order:
 
 def retrain(
     order: Order,
-    learning: LearningPorts,
-    common: CommonPorts,
+    services: Services,
     runs: TrainingRuns,
     *,
     export: Export,
@@ -84,24 +83,23 @@ def retrain(
     refusal = runs.refuse()
     if refusal:
         raise TrainingFailedError(refusal)
-    with runs.only_one(), _leased(learning, common, runs.place):
-        retraining = _begin(order, learning, common, runs, export)
-        if not order.force and not _is_worth_it(retraining, learning):
-            return _end_without(retraining, learning, common, runs)
+    with runs.only_one(), _leased(services, runs.place):
+        retraining = _begin(order, services, runs, export)
+        if not order.force and not _is_worth_it(retraining, services):
+            return _end_without(retraining, services, runs)
         record_act(
-            common,
+            services,
             actor=retraining.asked_by,
             act="start retraining",
             subject=retraining.id,
             detail=f"{retraining.decisions} decisions",
         )
-        return _train(retraining, order, learning, common, runs, told=told, goes_on=goes_on)
+        return _train(retraining, order, services, runs, told=told, goes_on=goes_on)
 
 
 def try_retraining(
     order: Order,
-    learning: LearningPorts,
-    common: CommonPorts,
+    services: Services,
     runs: TrainingRuns,
     *,
     export: Export,
@@ -115,15 +113,15 @@ def try_retraining(
     refusal = runs.refuse()
     if refusal:
         raise TrainingFailedError(refusal)
-    run_id = common.new_id("try")
-    with runs.only_one(), _leased(learning, common, runs.place) as renew:
+    run_id = services.common.new_id("try")
+    with runs.only_one(), _leased(services, runs.place) as renew:
 
         def hear(progress: TrainingProgress) -> None:
             renew()
             told(progress)
 
         try:
-            runs.keep_decisions(run_id, export(common.clock()))
+            runs.keep_decisions(run_id, export(services.common.clock()))
             return runs.train(
                 run_id,
                 order.options,
@@ -136,10 +134,10 @@ def try_retraining(
 
 
 def find_unfinished(
-    learning: LearningPorts, runs: TrainingRuns, options: RetrainingOptions | None = None
+    services: Services, runs: TrainingRuns, options: RetrainingOptions | None = None
 ) -> Retraining | None:
     """Return the newest retraining that can be gone on with here, of these options if given."""
-    for one in learning.retrainings.recent(limit=_LOOKED_BACK):
+    for one in services.learning.retrainings.recent(limit=_LOOKED_BACK):
         fits = one.is_unfinished() if options is not None else _may_go_on(one)
         if fits and options in (None, one.options) and runs.holds(one.id):
             return one
@@ -151,83 +149,75 @@ def _may_go_on(one: Retraining) -> bool:
     return one.is_unfinished() or one.state is RetrainingState.FAILED
 
 
-def _begin(
-    order: Order, learning: LearningPorts, common: CommonPorts, runs: TrainingRuns, export: Export
-) -> Retraining:
+def _begin(order: Order, services: Services, runs: TrainingRuns, export: Export) -> Retraining:
     """Return the retraining to run, its decisions exported."""
-    unfinished = find_unfinished(learning, runs, None if order.resumes_only else order.options)
+    unfinished = find_unfinished(services, runs, None if order.resumes_only else order.options)
     if unfinished is not None:
-        resumed = _resume(unfinished, learning, common, runs, export)
+        resumed = _resume(unfinished, services, runs, export)
         if resumed is not None:
             return resumed
     if order.resumes_only:
         msg = "there is no unfinished retraining here that could be gone on with"
         raise ConflictError(msg)
-    now = common.clock()
-    begun = _asked(order, learning, common, now)
+    now = services.common.clock()
+    begun = _asked(order, services, now)
     kept = runs.keep_decisions(begun.id, export(now))
-    return _put_running(replace(begun, started_at=now), kept, learning, common)
+    return _put_running(replace(begun, started_at=now), kept, services)
 
 
 def _resume(
-    unfinished: Retraining,
-    learning: LearningPorts,
-    common: CommonPorts,
-    runs: TrainingRuns,
-    export: Export,
+    unfinished: Retraining, services: Services, runs: TrainingRuns, export: Export
 ) -> Retraining | None:
     """Return an unfinished retraining as begun again; None where it may not learn from all it has.
 
     What was erased, withdrawn, undone or ruled otherwise since it began must not teach as it was,
     so then it is begun anew.
     """
-    still_so = {(one["id"], one["label"]) for one in export(common.clock())}
+    still_so = {(one["id"], one["label"]) for one in export(services.common.clock())}
     if still_so.issuperset(runs.kept_labels(unfinished.id)):
         again = replace(unfinished, problem=None, ended_at=None)
         kept = KeptDecisions(count=again.decisions, sha256=again.decisions_sha256)
-        return _put_running(again, kept, learning, common)
+        return _put_running(again, kept, services)
     runs.drop(unfinished.id)
-    learning.retrainings.put(
+    services.learning.retrainings.put(
         replace(
             unfinished,
             state=RetrainingState.FAILED,
-            ended_at=common.clock(),
+            ended_at=services.common.clock(),
             problem="some of what it learnt from was erased or undone since: it begins anew",
         )
     )
     return None
 
 
-def _asked(order: Order, learning: LearningPorts, common: CommonPorts, now: datetime) -> Retraining:
+def _asked(order: Order, services: Services, now: datetime) -> Retraining:
     if order.retraining_id is not None:
-        return learning.retrainings.get(order.retraining_id)
+        return services.learning.retrainings.get(order.retraining_id)
     return Retraining(
-        id=common.new_id("rtr"),
+        id=services.common.new_id("rtr"),
         asked_by=order.asked_by,
         asked_at=now,
         options=order.options,
     )
 
 
-def _put_running(
-    begun: Retraining, kept: KeptDecisions, learning: LearningPorts, common: CommonPorts
-) -> Retraining:
+def _put_running(begun: Retraining, kept: KeptDecisions, services: Services) -> Retraining:
     running = replace(
         begun,
         state=RetrainingState.RUNNING,
-        seen_at=common.clock(),
+        seen_at=services.common.clock(),
         decisions=kept.count,
         decisions_sha256=kept.sha256,
     )
-    learning.retrainings.put(running)
+    services.learning.retrainings.put(running)
     return running
 
 
-def _is_worth_it(begun: Retraining, learning: LearningPorts) -> bool:
+def _is_worth_it(begun: Retraining, services: Services) -> bool:
     """Return True if there are decisions that the last run of these options did not have."""
     if not begun.decisions and not begun.options.data:
         return False
-    for one in learning.retrainings.recent(limit=_LOOKED_BACK):
+    for one in services.learning.retrainings.recent(limit=_LOOKED_BACK):
         if one.id == begun.id or one.options != begun.options:
             continue
         if one.state is RetrainingState.ENDED:
@@ -235,9 +225,7 @@ def _is_worth_it(begun: Retraining, learning: LearningPorts) -> bool:
     return True
 
 
-def _end_without(
-    begun: Retraining, learning: LearningPorts, common: CommonPorts, runs: TrainingRuns
-) -> Retraining:
+def _end_without(begun: Retraining, services: Services, runs: TrainingRuns) -> Retraining:
     runs.drop(begun.id)
     return _put_end(
         replace(
@@ -245,22 +233,20 @@ def _end_without(
             state=RetrainingState.ENDED,
             report=RetrainingReport(recommendation=Recommendation.NOTHING),
         ),
-        learning,
-        common,
+        services,
     )
 
 
 def _train(
     running: Retraining,
     order: Order,
-    learning: LearningPorts,
-    common: CommonPorts,
+    services: Services,
     runs: TrainingRuns,
     *,
     told: Callable[[TrainingProgress], None],
     goes_on: Callable[[], bool],
 ) -> Retraining:
-    teller = _Teller(running, learning, common, runs.place)
+    teller = _Teller(running, services, runs.place)
 
     def hear(progress: TrainingProgress) -> None:
         teller.hear(progress)
@@ -270,22 +256,20 @@ def _train(
         report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)
     except TrainingStoppedError:
         stopped = replace(teller.latest, state=RetrainingState.STOPPED, seconds_left=None)
-        learning.retrainings.put(stopped)
+        services.learning.retrainings.put(stopped)
         return stopped
     except TrainingFailedError as error:
         failed = replace(teller.latest, state=RetrainingState.FAILED, problem=str(error))
-        return _put_end(failed, learning, common)
+        return _put_end(failed, services)
     ended = replace(teller.latest, state=RetrainingState.ENDED, share_done=1.0, report=report)
-    ended = _put_end(ended, learning, common)
+    ended = _put_end(ended, services)
     runs.keep_report_alone(running.id)
     if order.promotes and ended.waits and ended.version:
-        return promote_retrained(ended, learning, common, by=ended.asked_by)
+        return promote_retrained(ended, services, by=ended.asked_by)
     return ended
 
 
-def promote_retrained(
-    retraining: Retraining, learning: LearningPorts, common: CommonPorts, *, by: str
-) -> Retraining:
+def promote_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
     """Let a retraining's candidate serve, and note that.
 
     The answer is noted first, so that a candidate that was refused meanwhile never serves. Raises
@@ -294,40 +278,44 @@ def promote_retrained(
     if retraining.version is None:
         msg = f"retraining {retraining.id} has no candidate"
         raise ConflictError(msg)
-    promoted = learning.retrainings.answer(retraining.id, Answer.PROMOTED, by=by, at=common.clock())
+    promoted = services.learning.retrainings.answer(
+        retraining.id, Answer.PROMOTED, by=by, at=services.common.clock()
+    )
     try:
-        promote_version(retraining.version, learning, common, by=by)
+        promote_version(retraining.version, services, by=by)
     except BaseException:
-        learning.retrainings.reopen(retraining.id)
+        services.learning.retrainings.reopen(retraining.id)
         raise
     return promoted
 
 
-def refuse_retrained(
-    retraining: Retraining, learning: LearningPorts, common: CommonPorts, *, by: str
-) -> Retraining:
+def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
     """Note that a candidate is not to serve. Raise `ConflictError` if it was answered before."""
     act = make_act(
-        common,
+        services,
         actor=by,
         act="refuse model version",
         subject=retraining.version or retraining.id,
         detail=f"retraining {retraining.id}",
     )
-    return learning.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=act.at, act=act)
+    return services.learning.retrainings.answer(
+        retraining.id, Answer.REFUSED, by=by, at=act.at, act=act
+    )
 
 
-def _put_end(ended: Retraining, learning: LearningPorts, common: CommonPorts) -> Retraining:
-    ended = replace(ended, ended_at=common.clock(), seen_at=common.clock(), seconds_left=None)
+def _put_end(ended: Retraining, services: Services) -> Retraining:
+    ended = replace(
+        ended, ended_at=services.common.clock(), seen_at=services.common.clock(), seconds_left=None
+    )
     said = ended.recommendation.value if ended.recommendation else ended.state.value
     act = make_act(
-        common,
+        services,
         actor=ended.asked_by,
         act="end retraining",
         subject=ended.id,
         detail=f"{said}: {ended.version}" if ended.version else said,
     )
-    learning.retrainings.put(ended, act=act)
+    services.learning.retrainings.put(ended, act=act)
     log.info("retraining ended", extra={"retraining_id": ended.id, "state": said})
     return ended
 
@@ -335,17 +323,15 @@ def _put_end(ended: Retraining, learning: LearningPorts, common: CommonPorts) ->
 class _Teller:
     """Writes down now and then how far a retraining is, and keeps its lease."""
 
-    def __init__(
-        self, running: Retraining, learning: LearningPorts, common: CommonPorts, holder: str
-    ) -> None:
+    def __init__(self, running: Retraining, services: Services, holder: str) -> None:
         self.latest = running
-        self._learning, self._common = learning, common
+        self._services = services
         self._holder = holder
-        self._told_at = common.clock()
+        self._told_at = services.common.clock()
 
     def hear(self, progress: TrainingProgress) -> None:
         """Take note of how far it is. Raise `TrainingStoppedError` if it is another's turn now."""
-        now = self._common.clock()
+        now = self._services.common.clock()
         self.latest = replace(
             self.latest,
             step=progress.step,
@@ -357,32 +343,33 @@ class _Teller:
             return
         self._told_at = now
         try:
-            _renew(self._learning, self._common, self._holder)
-            self._learning.retrainings.put(self.latest)
+            _renew(self._services, self._holder)
+            self._services.learning.retrainings.put(self.latest)
         except StoreUnavailableError:
             # Nobody else can begin either while the database is away.
             log.warning("the database is away, the training goes on")
 
 
 @contextmanager
-def _leased(
-    learning: LearningPorts, common: CommonPorts, holder: str
-) -> Iterator[Callable[[], None]]:
+def _leased(services: Services, holder: str) -> Iterator[Callable[[], None]]:
     """Hold the lease while the block runs; give what renews it. Raise `ConflictError`."""
-    now = common.clock()
-    taken = learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
+    now = services.common.clock()
+    taken = services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
     if taken is Lease.REFUSED:
         msg = "another machine retrains on this database now: look at `slopsieve retrain --list`"
         raise ConflictError(msg)
     try:
-        yield lambda: _renew(learning, common, holder)
+        yield lambda: _renew(services, holder)
     finally:
         with suppress(StoreUnavailableError):
-            learning.retrainings.end_lease(holder)
+            services.learning.retrainings.end_lease(holder)
 
 
-def _renew(learning: LearningPorts, common: CommonPorts, holder: str) -> None:
-    now = common.clock()
-    if learning.retrainings.take_lease(holder, now=now, until=now + _LEASE) is Lease.REFUSED:
+def _renew(services: Services, holder: str) -> None:
+    now = services.common.clock()
+    if (
+        services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
+        is Lease.REFUSED
+    ):
         msg = "another machine retrains meanwhile"
         raise TrainingStoppedError(msg)

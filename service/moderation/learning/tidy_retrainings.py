@@ -9,7 +9,7 @@ from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
 from service.domain.retraining import Retraining, RetrainingState
 from service.ports.audit import AuditFilter
-from service.ports.services import CommonPorts, LearningPorts, ReviewPorts, Services
+from service.ports.services import Services
 from service.ports.training import RunFiles, TrainingRuns
 
 log = logging.getLogger(__name__)
@@ -30,17 +30,15 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
     now stays as it is until it ends. Safe to run at any time. Raises `StoreUnavailableError`.
     """
     now = services.common.clock()
-    erased_at = _last_erasure(services.common)
+    erased_at = _last_erasure(services)
     tidied = 0
     for place, run in enumerate(runs.runs()):
-        if _is_running(run, services.learning, now):
+        if _is_running(run, services, now):
             continue
         if place >= KEPT_RUNS:
             runs.drop(run.run_id)
             tidied += 1
-        elif run.texts_since is not None and _must_forget(
-            run, services.review, services.learning, now, erased_at
-        ):
+        elif run.texts_since is not None and _must_forget(run, services, now, erased_at):
             runs.drop_texts(run.run_id)
             tidied += 1
     if tidied:
@@ -48,46 +46,42 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
     return tidied
 
 
-def _last_erasure(common: CommonPorts) -> datetime | None:
-    erasures = common.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
+def _last_erasure(services: Services) -> datetime | None:
+    erasures = services.common.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
     return erasures.entries[0].at if erasures.entries else None
 
 
-def _find(run: RunFiles, learning: LearningPorts) -> Retraining | None:
+def _find(run: RunFiles, services: Services) -> Retraining | None:
     """Return what is known of a run; None of a dry run, or of one of an earlier database."""
     try:
-        return learning.retrainings.get(run.run_id)
+        return services.learning.retrainings.get(run.run_id)
     except NotFoundError:
         return None
 
 
-def _is_running(run: RunFiles, learning: LearningPorts, now: datetime) -> bool:
-    kept = _find(run, learning)
+def _is_running(run: RunFiles, services: Services, now: datetime) -> bool:
+    kept = _find(run, services)
     if kept is None:
         return run.unfinished and now - run.changed_at < UNFINISHED_KEPT
     return kept.state is RetrainingState.RUNNING and not kept.is_silent(now)
 
 
 def _must_forget(
-    run: RunFiles,
-    review: ReviewPorts,
-    learning: LearningPorts,
-    now: datetime,
-    erased_at: datetime | None,
+    run: RunFiles, services: Services, now: datetime, erased_at: datetime | None
 ) -> bool:
     assert run.texts_since is not None  # noqa: S101  # asked by the caller
-    kept = _find(run, learning)
+    kept = _find(run, services)
     # A report is younger than the decisions whose texts it quotes.
     began = kept.started_at if kept and kept.started_at else run.texts_since
     if erased_at is not None and erased_at >= min(began, run.texts_since):
         return True
     if run.unfinished:
         return now - run.changed_at > UNFINISHED_KEPT
-    return now - run.texts_since > TEXTS_KEPT or _quotes_withdrawn(kept, review)
+    return now - run.texts_since > TEXTS_KEPT or _quotes_withdrawn(kept, services)
 
 
-def _quotes_withdrawn(kept: Retraining | None, review: ReviewPorts) -> bool:
+def _quotes_withdrawn(kept: Retraining | None, services: Services) -> bool:
     if kept is None or kept.report is None:
         return False
     ids = [CommentId(one) for one in kept.report.newly_lost]
-    return any(case.withdrawn_at is not None for case in review.cases.find(ids))
+    return any(case.withdrawn_at is not None for case in services.review.cases.find(ids))

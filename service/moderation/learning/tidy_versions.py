@@ -15,7 +15,7 @@ from service.domain.retraining import (
 )
 from service.moderation.learning.versions import PROMOTED
 from service.ports.audit import AuditFilter
-from service.ports.services import CommonPorts, LearningPorts, Services
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -43,8 +43,8 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     refused = [name for name in _refused(retrainings) if name in there]
     dropped = 0
     for name in refused[keep:]:
-        if not _served(name, services.common):
-            dropped += _drop(name, services.learning)
+        if not _served(name, services):
+            dropped += _drop(name, services)
     if dropped:
         log.info("refused model versions were deleted", extra={"versions": dropped})
     return dropped
@@ -67,15 +67,15 @@ def _is_refused(one: Retraining) -> bool:
     return one.recommendation is Recommendation.REFUSE
 
 
-def _served(name: str, common: CommonPorts) -> bool:
+def _served(name: str, services: Services) -> bool:
     """Return True if a version ever served: verdicts name it, and owners may roll back."""
     promoted = AuditFilter(act=PROMOTED, subject=name)
-    return bool(common.audit_log.page(promoted, after=None, limit=1).entries)
+    return bool(services.common.audit_log.page(promoted, after=None, limit=1).entries)
 
 
-def _drop(name: str, learning: LearningPorts) -> bool:
+def _drop(name: str, services: Services) -> bool:
     try:
-        learning.versions.drop(name)
+        services.learning.versions.drop(name)
     except NotFoundError:
         return False
     except ConflictError as error:

@@ -26,7 +26,7 @@ from service.moderation.privacy.forget import (
 )
 from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.audit import AuditEntry
-from service.ports.services import ReputationPorts, Services
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ MAX_EXPORTED = 100_000
 
 
 def find_person(
-    reputation: ReputationPorts,
+    services: Services,
     *,
     address: str | None = None,
     email: str | None = None,
@@ -47,15 +47,15 @@ def find_person(
 
     Raises `InvalidInputError` for what is no address, and where nothing is given.
     """
-    sender = person_keys(make_keys(reputation, address=address, email=email, name=name))
+    sender = person_keys(make_keys(services, address=address, email=email, name=name))
     if not (name or sender.address_key or sender.email_key):
         raise nobody_named()
     return Person(sender=sender, author_name=name or None)
 
 
-def count_comments(person: Person, reputation: ReputationPorts) -> Mapping[SiteId, int]:
+def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
     """Return how many comments of a person are kept, by site."""
-    return reputation.personal_data.count_by_site(person)
+    return services.reputation.personal_data.count_by_site(person)
 
 
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
@@ -115,11 +115,9 @@ def erase_person(
 
     def act(erased: int) -> AuditEntry:
         detail = f"{erased} comments erased"
-        return make_act(
-            services.common, actor=by, act="erase person", subject="person", detail=detail
-        )
+        return make_act(services, actor=by, act="erase person", subject="person", detail=detail)
 
-    forget_records(person.sender, services.reputation)
+    forget_records(person.sender, services)
     erased, after = 0, None
     for number in itertools.count():
         limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
@@ -131,19 +129,17 @@ def erase_person(
         if not ids and number:
             break
         after = ids[-1] if ids else None
-        forget_accounts(ids, services.reputation, services.review)
+        forget_accounts(ids, services)
         # The first entry is written even if nothing was found: that somebody asked is an act.
-        messages = write_withdrawn_messages(
-            services.review.cases.find(ids), services.telling, services.common
-        )
+        messages = write_withdrawn_messages(services.review.cases.find(ids), services)
         erased += services.reputation.personal_data.withdraw(
             ids, at=services.common.clock(), act=act, deliveries=messages
         )
         if messages:
-            wake_deliverers(services.telling)
+            wake_deliverers(services)
         show(erased)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
-    forget_records(person.sender, services.reputation)
+    forget_records(person.sender, services)
     if at_most is None or erased < at_most:
         services.review.search.drop_left_out()
     log.info("a person's comments were erased", extra={"comments": erased})

@@ -10,7 +10,7 @@ from service.domain.comment import CommentId, Sender
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import make_sender
 from service.moderation.admin.acts import make_act
-from service.ports.services import ReputationPorts, ReviewPorts, Services
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ _PORTION = 500
 
 
 def find_sender(
-    reputation: ReputationPorts,
+    services: Services,
     *,
     address: str | None = None,
     email: str | None = None,
@@ -29,20 +29,20 @@ def find_sender(
 
     Raises `InvalidInputError` for what is no address, and where nothing is given that has a key.
     """
-    sender = make_keys(reputation, address=address, email=email, name=name)
+    sender = make_keys(services, address=address, email=email, name=name)
     if not (sender.address_key or sender.email_key or sender.name_key):
         raise nobody_named()
     return sender
 
 
 def make_keys(
-    reputation: ReputationPorts, *, address: str | None, email: str | None, name: str | None
+    services: Services, *, address: str | None, email: str | None, name: str | None
 ) -> Sender:
     """Return the keys of what is given, none of what has none.
 
     Raises `InvalidInputError` for what is no address.
     """
-    secrets = reputation.sender_secrets
+    secrets = services.reputation.sender_secrets
     try:
         return make_sender(
             address=address,
@@ -81,18 +81,18 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     """
     # A network or a domain has others in it, whose records these are as well.
     person = person_keys(sender)
-    forget_records(person, services.reputation)
+    forget_records(person, services)
     erased = 0
     while True:
         ids = services.intake.comments.find_sent_by(person, limit=_PORTION)
         if erased and not ids:
             break
-        forget_accounts(ids, services.reputation, services.review)
+        forget_accounts(ids, services)
         # One entry is written even if nothing was found: that somebody asked is an act.
         services.intake.comments.erase_senders(
             ids,
             act=make_act(
-                services.common,
+                services,
                 actor=by,
                 act="forget sender",
                 subject="sender",
@@ -103,30 +103,28 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
         if not ids:
             break
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
-    forget_records(person, services.reputation)
+    forget_records(person, services)
     log.info("a sender was forgotten", extra={"comments": erased})
     return erased
 
 
-def forget_records(person: Sender, reputation: ReputationPorts) -> None:
+def forget_records(person: Sender, services: Services) -> None:
     """Drop what is kept of a person beside their comments: histories and list entries.
 
     Raises `StoreUnavailableError`.
     """
-    reputation.history.forget(person)
-    reputation.list_entries.forget(entry_keys(person))
+    services.reputation.history.forget(person)
+    services.reputation.list_entries.forget(entry_keys(person))
 
 
-def forget_accounts(
-    ids: Sequence[CommentId], reputation: ReputationPorts, review: ReviewPorts
-) -> None:
+def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
     """Drop what is kept of the accounts that these comments came from.
 
     Raises `StoreUnavailableError`.
     """
-    senders = {case.comment.sender for case in review.cases.find(ids)}
+    senders = {case.comment.sender for case in services.review.cases.find(ids)}
     for account in {account_of(one) for one in senders} - {Sender()}:
-        reputation.history.forget(account)
+        services.reputation.history.forget(account)
 
 
 def account_of(sender: Sender) -> Sender:

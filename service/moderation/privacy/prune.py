@@ -9,7 +9,7 @@ from functools import partial
 
 from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.people import SpamOnly
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -26,11 +26,7 @@ def _once() -> bool:
 
 
 def prune_deliveries(
-    telling: TellingPorts,
-    common: CommonPorts,
-    *,
-    keep: timedelta,
-    goes_on: Callable[[], bool] = _once,
+    services: Services, *, keep: timedelta, goes_on: Callable[[], bool] = _once
 ) -> int:
     """Delete messages that were delivered longer ago than `keep`; return how many.
 
@@ -38,8 +34,8 @@ def prune_deliveries(
     however old: nobody has been told of it yet. Safe to run at any time, twice too. Raises
     `StoreUnavailableError`.
     """
-    before = common.clock() - keep
-    prune = partial(telling.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
+    before = services.common.clock() - keep
+    prune = partial(services.telling.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
     pruned = _in_portions(prune, _MOST_AT_ONCE, goes_on)
     if pruned:
         log.info("old deliveries were deleted", extra={"deliveries": pruned})
@@ -95,10 +91,10 @@ def _withdraw_old(
     if not ids:
         return 0
     shown = services.review.cases.find(ids)
-    messages = write_withdrawn_messages(shown, services.telling, services.common)
+    messages = write_withdrawn_messages(shown, services)
     withdrawn = services.reputation.personal_data.withdraw(
         ids, at=at, deliveries=messages, only=only
     )
     if messages:
-        wake_deliverers(services.telling)
+        wake_deliverers(services)
     return withdrawn

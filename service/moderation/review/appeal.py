@@ -21,5 +21,5 @@ def appeal(case: Case, text: str, services: Services) -> bool:
     is_blank = not any(unicodedata.category(one)[0] in "LNPS" for one in words)
     if is_blank or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:
         return False
-    act = make_act(services.common, actor="author", act="appeal", subject=case.comment.id)
+    act = make_act(services, actor="author", act="appeal", subject=case.comment.id)
     return services.intake.reports.appeal(case.comment.id, words, act=act)

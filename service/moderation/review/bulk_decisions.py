@@ -15,7 +15,7 @@ from service.moderation.admin.acts import act_on_bulk_decision
 from service.moderation.learning.remember import remember
 from service.moderation.review.decide import refuse_note
 from service.moderation.telling.announce import tell_of_decisions, write_ruling_messages
-from service.ports.services import ReviewPorts, Services
+from service.ports.services import Services
 
 # A bulk decision over more asks for a second key: what a moderator can count at a glance needs
 # none.
@@ -95,7 +95,7 @@ def undo_bulk_decision(
         bulk_decision_id, by=undone_by, at=now, act=act_on_bulk_decision
     )
     changed_at_once: list[DecidedComment] = []
-    for page in _pages(bulk_decision_id, services.review):
+    for page in _pages(bulk_decision_id, services):
         cases = services.review.cases.find([one.comment.id for one in page.decided_comments])
         changed = _undo_portion(cases, bulk_decision, services, undone_by=undone_by)
         changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
@@ -129,7 +129,7 @@ def _decide_portion(
         for comment_id in cases
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
-    messages = write_ruling_messages(ruled, services.telling, services.common, before=open_ones)
+    messages = write_ruling_messages(ruled, services, before=open_ones)
     changed = services.review.decisions.add_many(
         decisions, deliveries=messages, open_only=open_only
     )
@@ -143,11 +143,13 @@ def _is_open(case: Case, bulk_decision: BulkDecision) -> bool:
     return case.withdrawn_at is None and not ruled_so
 
 
-def _pages(bulk_decision_id: str, review: ReviewPorts) -> Iterator[DecidedPage]:
+def _pages(bulk_decision_id: str, services: Services) -> Iterator[DecidedPage]:
     """Yield a bulk decision's decisions in force, by and by."""
     after: int | None = 0
     while after is not None:
-        page = review.decisions.find_of_bulk_decision(bulk_decision_id, after=after, limit=PORTION)
+        page = services.review.decisions.find_of_bulk_decision(
+            bulk_decision_id, after=after, limit=PORTION
+        )
         after = page.next_after
         if page.decided_comments:
             yield page
@@ -166,10 +168,7 @@ def _undo_portion(
     }
     decisions = [case.decision for case in known.values() if case.decision]
     messages = write_ruling_messages(
-        [replace(case, decisions=()) for case in known.values()],
-        services.telling,
-        services.common,
-        before=known.values(),
+        [replace(case, decisions=()) for case in known.values()], services, before=known.values()
     )
     undone = services.review.decisions.undo_many(
         decisions, by=undone_by, at=services.common.clock(), deliveries=messages

@@ -12,7 +12,7 @@ from service.domain.decision import Ruling
 from service.moderation.admin.acts import make_act
 from service.moderation.review.bulk_decisions import PORTION, decide_together
 from service.ports.audit import AuditEntry
-from service.ports.services import ClustersPorts, CommonPorts, Services
+from service.ports.services import Services
 
 # Decided within one request, at some 1,000 a second; whoever has more waiting presses twice.
 MOST_AT_ONCE = 5_000
@@ -78,16 +78,11 @@ def decide_campaign(
 
 
 def put_back(
-    campaign_id: str,
-    clusters: ClustersPorts,
-    common: CommonPorts,
-    *,
-    by: str,
-    site_ids: tuple[SiteId, ...] | None,
+    campaign_id: str, services: Services, *, by: str, site_ids: tuple[SiteId, ...] | None
 ) -> int:
     """Let comments that were taken out of a campaign be its members again; return how many."""
-    act = _acts("put back into campaign", campaign_id, common, by=by)
-    return len(clusters.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
+    act = _acts("put back into campaign", campaign_id, services, by=by)
+    return len(services.clusters.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
 
 
 def _take_out(
@@ -103,16 +98,18 @@ def _take_out(
         for case in services.review.cases.find(ids)
         if site_ids is None or case.comment.site_id in site_ids
     ]
-    act = _acts("take out of campaign", campaign_id, services.common, by=by)
+    act = _acts("take out of campaign", campaign_id, services, by=by)
     services.clusters.campaigns.leave(campaign_id, theirs, act=act)
 
 
 def _acts(
-    act: str, campaign_id: str, common: CommonPorts, *, by: str
+    act: str, campaign_id: str, services: Services, *, by: str
 ) -> Callable[[int], AuditEntry]:
     """Return what makes the log's entry of an act on so many comments."""
 
     def make(count: int) -> AuditEntry:
-        return make_act(common, actor=by, act=act, subject=campaign_id, detail=f"{count} comments")
+        return make_act(
+            services, actor=by, act=act, subject=campaign_id, detail=f"{count} comments"
+        )
 
     return make

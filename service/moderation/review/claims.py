@@ -10,7 +10,7 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId
 from service.domain.errors import StoreUnavailableError
 from service.domain.user import User
-from service.ports.services import CommonPorts, ReviewPorts
+from service.ports.services import Services
 
 # Three missed renewals of the page's script; without a script, as long as most decisions take.
 CLAIM_LASTS = timedelta(seconds=90)
@@ -18,7 +18,7 @@ CLAIM_LASTS = timedelta(seconds=90)
 MOST_SECONDS = 30 * 60
 
 
-def claim_comment(case: Case, user: User, review: ReviewPorts, common: CommonPorts) -> Claim | None:
+def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
     """Claim a comment for who opens it or still looks at it; return the claim in force then.
 
     That may be somebody else's. There is none on a comment that is decided or withdrawn, and none
@@ -26,7 +26,7 @@ def claim_comment(case: Case, user: User, review: ReviewPorts, common: CommonPor
     """
     if not case.is_open:
         return None
-    now = common.clock()
+    now = services.common.clock()
     claim = Claim(
         comment_id=case.comment.id,
         user_id=user.id,
@@ -35,41 +35,39 @@ def claim_comment(case: Case, user: User, review: ReviewPorts, common: CommonPor
         until=now + CLAIM_LASTS,
     )
     try:
-        return review.claims.take(claim)
+        return services.review.claims.take(claim)
     except StoreUnavailableError:
         return None
 
 
-def end_claim(comment_id: CommentId, review: ReviewPorts, *, user: User | None = None) -> None:
+def end_claim(comment_id: CommentId, services: Services, *, user: User | None = None) -> None:
     """End the claim on a comment: this moderator's own, or anybody's once it is decided."""
     try:
-        review.claims.end(comment_id, user_id=user.id if user else None)
+        services.review.claims.end(comment_id, user_id=user.id if user else None)
     except StoreUnavailableError:
         # It ends by itself.
         return
 
 
 def claims_of_others(
-    ids: Sequence[CommentId], user: User, review: ReviewPorts, common: CommonPorts
+    ids: Sequence[CommentId], user: User, services: Services
 ) -> Mapping[CommentId, Claim]:
     """Return who else looks at these comments now."""
     try:
-        found = review.claims.find(ids, now=common.clock())
+        found = services.review.claims.find(ids, now=services.common.clock())
     except StoreUnavailableError:
         return {}
     return {one: claim for one, claim in found.items() if claim.user_id != user.id}
 
 
-def seconds_since_opening(
-    comment_id: CommentId, user: User, review: ReviewPorts, common: CommonPorts
-) -> float | None:
+def seconds_since_opening(comment_id: CommentId, user: User, services: Services) -> float | None:
     """Return how long ago this moderator opened the comment, None if that says nothing.
 
     It says nothing after `MOST_SECONDS`, or where the claim is not theirs.
     """
     try:
-        claim = review.claims.find_last(comment_id, user_id=user.id)
+        claim = services.review.claims.find_last(comment_id, user_id=user.id)
     except StoreUnavailableError:
         return None
-    seconds = (common.clock() - claim.since).total_seconds() if claim else -1.0
+    seconds = (services.common.clock() - claim.since).total_seconds() if claim else -1.0
     return seconds if 0.0 <= seconds <= MOST_SECONDS else None

@@ -20,7 +20,7 @@ from service.moderation.telling.announce import (
     wake_deliverers,
     write_ruling_messages,
 )
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 
 # Read beside the comment it speaks of: a few sentences.
 MAX_NOTE_CHARS = 500
@@ -64,9 +64,7 @@ def decide_comment(
         note=note,
         seconds=seconds,
     )
-    messages = _messages(
-        case, services.telling, services.common, decision=decision, at_once=at_once
-    )
+    messages = _messages(case, services, decision=decision, at_once=at_once)
     replaced = services.review.decisions.add(
         decision, deliveries=messages, acts=acts_on_comments, instead_of=instead_of
     )
@@ -102,7 +100,7 @@ def undo_decision(
     if decision_id not in (None, current.id):
         msg = f"{current.decided_by} decided this comment in the meantime: {current.ruling}"
         raise ConflictError(msg)
-    messages = _messages(case, services.telling, services.common, decision=None, at_once=True)
+    messages = _messages(case, services, decision=None, at_once=True)
     try:
         undone = services.review.decisions.undo(
             comment_id,
@@ -149,31 +147,26 @@ def _refuse_withdrawn(case: Case) -> None:
 
 
 def _messages(
-    case: Case,
-    telling: TellingPorts,
-    common: CommonPorts,
-    *,
-    decision: Decision | None,
-    at_once: bool,
+    case: Case, services: Services, *, decision: Decision | None, at_once: bool
 ) -> list[Delivery]:
     """Return what its site wants to know of a case once this is the only decision in force.
 
     It is to be kept together with the decision, so that neither is there without the other.
     """
     ruled = replace(case, decisions=(decision,) if decision else ())
-    return write_ruling_messages([ruled], telling, common, before=[case], at_once=at_once)
+    return write_ruling_messages([ruled], services, before=[case], at_once=at_once)
 
 
 def _tell(seen: Case, messages: Sequence[Delivery], services: Services, *, at_once: bool) -> Case:
     """Have what was kept delivered, and return the case as it stands now."""
     if messages:
-        wake_deliverers(services.telling)
+        wake_deliverers(services)
     case = services.review.cases.get(seen.comment.id)
     if messages and case.verdict != seen.verdict:
         # It came while the message was written, which therefore does not know it.
         if case.decision is not None:
-            announce_decisions([case], services.telling, services.common, at_once=at_once)
+            announce_decisions([case], services, at_once=at_once)
         if seen.decision is not None:
             # What told it knew of a decision that is none any more, and was perhaps withdrawn.
-            announce_verdicts([case], services.telling, services.common)
+            announce_verdicts([case], services)
     return case

@@ -12,7 +12,7 @@ from service.domain.case import CaseFilter, Order
 from service.domain.comment import SiteId
 from service.domain.digest import DigestPlan, HeldSpam, Mail, Sent, Written
 from service.domain.user import Permission
-from service.ports.services import ReviewPorts, Services
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +44,8 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
         return 0
     taken = 0
     for recipient in _recipients(plan, services):
-        waiting = _waiting(recipient.site_ids, services.review)
-        held = _held(recipient.site_ids, services.review)
+        waiting = _waiting(recipient.site_ids, services)
+        held = _held(recipient.site_ids, services)
         digest = f"{now:%Y-%m-%d}:{recipient.name}"
         if not (waiting.number or held.doubtful):
             continue
@@ -90,15 +90,17 @@ def _recipients(plan: DigestPlan, services: Services) -> Iterator[_Recipient]:
             )
 
 
-def _waiting(site_ids: tuple[SiteId, ...] | None, review: ReviewPorts) -> Waiting:
+def _waiting(site_ids: tuple[SiteId, ...] | None, services: Services) -> Waiting:
     waits = CaseFilter(site_ids=site_ids, needs_review=True)
-    oldest = review.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).cases
+    oldest = services.review.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).cases
     if not oldest:
         return Waiting()
-    return Waiting(number=review.cases.count(waits), oldest=oldest[0].comment.received_at)
+    return Waiting(number=services.review.cases.count(waits), oldest=oldest[0].comment.received_at)
 
 
-def _held(site_ids: tuple[SiteId, ...] | None, review: ReviewPorts) -> HeldSpam:
+def _held(site_ids: tuple[SiteId, ...] | None, services: Services) -> HeldSpam:
     held = CaseFilter(site_ids=site_ids, held_as_spam=True)
     doubtful = replace(held, p_spam_below=_DOUBTFUL_BELOW)
-    return HeldSpam(number=review.cases.count(held), doubtful=review.cases.count(doubtful))
+    return HeldSpam(
+        number=services.review.cases.count(held), doubtful=services.review.cases.count(doubtful)
+    )

@@ -10,7 +10,7 @@ from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.ports.audit import AuditEntry, AuditFilter
-from service.ports.services import CommonPorts, ReviewPorts
+from service.ports.services import Services
 
 # Whoever presses a key to undo means something of this shift.
 _LOOKS_BACK = timedelta(hours=12)
@@ -20,26 +20,24 @@ _RULED = frozenset(ruling.value for ruling in Ruling)
 _RULED_TOGETHER = frozenset(f"{ruling.value} together" for ruling in Ruling)
 
 
-def find_last_act(
-    name: str, review: ReviewPorts, common: CommonPorts
-) -> Case | BulkDecision | None:
+def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
     """Return the newest case or bulk decision that this person decided and that still stands.
 
     None if there is none among their last acts of twelve hours.
     """
-    criteria = AuditFilter(actor=name, since=common.clock() - _LOOKS_BACK)
-    page = common.audit_log.page(criteria, after=None, limit=_MOST_ACTS)
+    criteria = AuditFilter(actor=name, since=services.common.clock() - _LOOKS_BACK)
+    page = services.common.audit_log.page(criteria, after=None, limit=_MOST_ACTS)
     ruled = [CommentId(one.subject) for one in page.entries if one.act in _RULED]
-    cases = {case.comment.id: case for case in review.cases.find(ruled)}
+    cases = {case.comment.id: case for case in services.review.cases.find(ruled)}
     for entry in page.entries:
-        found = _in_force(entry, cases.get(CommentId(entry.subject)), review)
+        found = _in_force(entry, cases.get(CommentId(entry.subject)), services)
         if found is not None:
             return found
     return None
 
 
 def _in_force(
-    entry: AuditEntry, case: Case | None, review: ReviewPorts
+    entry: AuditEntry, case: Case | None, services: Services
 ) -> Case | BulkDecision | None:
     if entry.act in _RULED:
         decision = case.decision if case and case.withdrawn_at is None else None
@@ -47,7 +45,7 @@ def _in_force(
     if entry.act not in _RULED_TOGETHER:
         return None
     try:
-        bulk_decision = review.bulk_decisions.get(entry.subject)
+        bulk_decision = services.review.bulk_decisions.get(entry.subject)
     except NotFoundError:
         return None
     return bulk_decision if bulk_decision.undone_at is None and bulk_decision.n_in_force else None

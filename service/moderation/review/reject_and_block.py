@@ -20,7 +20,7 @@ from service.moderation.admin.site_lists import (
     remove_entry,
 )
 from service.moderation.review.review import decide_as_seen, undo_as_seen
-from service.ports.services import CommonPorts, ReputationPorts, Services
+from service.ports.services import Services
 from service.reputation.linked_domains import linked_domains
 from service.signals.hosts import registered_domain
 from service.signals.reference_hosts import is_reference
@@ -60,9 +60,9 @@ class Listed:
     entries: tuple[ListEntry, ...]
 
 
-def traits_of(comment: Comment, effect: Effect, reputation: ReputationPorts) -> tuple[Trait, ...]:
+def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Trait, ...]:
     """Return what of a comment's sender can be listed; pages that all cite are left out."""
-    traits = [*_sender_traits(comment.sender), *_domain_traits(comment, reputation)]
+    traits = [*_sender_traits(comment.sender), *_domain_traits(comment, services)]
     if effect is Effect.ALLOW:
         traits = [trait for trait in traits if trait.kind in _TRUSTED_BY]
     return tuple(traits)
@@ -114,7 +114,7 @@ def undo_reject_and_block(
     case = undo_as_seen(comment_id, services, undone_by=by, seen_decision_id=seen_decision_id)
     for entry in entries:
         if entry.comment_id == comment_id:
-            remove_entry(entry.id, services.reputation, services.common, by=by)
+            remove_entry(entry.id, services, by=by)
     return case
 
 
@@ -128,9 +128,7 @@ def _rule(
     seen: str | None,
 ) -> Listed:
     comment = services.review.cases.get(comment_id).comment
-    traits = [
-        trait for trait in traits_of(comment, effect, services.reputation) if trait.name in what
-    ]
+    traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
     if len(traits) < len(set(what)):
         problem = Problem(
             field="what",
@@ -141,21 +139,21 @@ def _rule(
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
     case = decide_as_seen(comment_id, ruling, services, decided_by=by, seen_decision_id=seen)
     in_force = services.reputation.list_entries.in_force(services.common.clock())
-    entries = [_entry(trait, comment, effect, services.common, by=by) for trait in traits]
+    entries = [_entry(trait, comment, effect, services, by=by) for trait in traits]
     new = [entry for entry in entries if not _is_listed(entry, in_force)]
     # Every process holds them all: the ruling stands, the list grows no further.
     new = new[: max(0, MAX_IN_FORCE - len(in_force))]
     if new:
-        keep_entries(new, services.reputation, services.common, by=by)
+        keep_entries(new, services, by=by)
     return Listed(case=case, entries=tuple(new))
 
 
 def _entry(
-    trait: Trait, comment: Comment, effect: Effect, common: CommonPorts, *, by: str
+    trait: Trait, comment: Comment, effect: Effect, services: Services, *, by: str
 ) -> ListEntry:
     return make_entry(
         trait.recognised,
-        common,
+        services,
         site_id=comment.site_id,
         effect=effect,
         kind=trait.kind,
@@ -190,10 +188,10 @@ def _sender_traits(sender: Sender) -> list[Trait]:
     ]
 
 
-def _domain_traits(comment: Comment, reputation: ReputationPorts) -> list[Trait]:
+def _domain_traits(comment: Comment, services: Services) -> list[Trait]:
     traits = []
     for domain in linked_domains(comment):
-        found = recognise(EntryKind.DOMAIN, domain, reputation.sender_secrets)
+        found = recognise(EntryKind.DOMAIN, domain, services.reputation.sender_secrets)
         if isinstance(found, Recognised) and not is_reference(domain, registered_domain(domain)):
             traits.append(Trait(kind=EntryKind.DOMAIN, recognised=found, expires_in=None))
     return traits[:MAX_DOMAINS_OFFERED]

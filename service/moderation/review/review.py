@@ -10,7 +10,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment, refuse_note, undo_decision
-from service.ports.services import ReviewPorts, Services
+from service.ports.services import Services
 
 
 class Tab(StrEnum):
@@ -46,9 +46,9 @@ def list_for_review(
     return services.review.cases.page(criteria, order=order, cursor=cursor, limit=limit)
 
 
-def count_tab(tab: Tab, review: ReviewPorts, *, site_ids: tuple[SiteId, ...] | None) -> int:
+def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many comments a list holds."""
-    return review.cases.count(_criteria(tab, site_ids))
+    return services.review.cases.count(_criteria(tab, site_ids))
 
 
 def decide_as_seen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case, CasePage
@@ -16,7 +17,7 @@ from service.domain.site import Site
 from service.domain.user import User
 from service.moderation.admin.acts import record_act
 from service.moderation.review.bulk_decisions import decide_together
-from service.ports.services import CommonPorts, ReviewPorts, Services
+from service.ports.services import Services
 
 # What a page can say exactly; beyond it says "more than".
 MAX_COUNTED = 10_000
@@ -55,33 +56,27 @@ class Found:
 
 
 def find_comments(
-    line: str,
-    review: ReviewPorts,
-    common: CommonPorts,
-    *,
-    user: User,
-    cursor: str | None,
-    limit: int,
+    line: str, services: Services, *, user: User, cursor: str | None, limit: int
 ) -> Found:
     """Return what a line of words and fields finds among the comments that the account sees.
 
     Raises `InvalidInputError` with every problem of the line, and for a cursor of another list.
     """
-    until = common.clock() + _MOMENT
-    scope = read_line(line, common, user=user)
+    until = services.common.clock() + _MOMENT
+    scope = read_line(line, services, user=user)
     query = scope.query.until(until)
-    page = review.search.find(query, site_ids=scope.site_ids, cursor=cursor, limit=limit)
-    count = review.search.count(query, site_ids=scope.site_ids, limit=MAX_COUNTED + 1)
+    page = services.review.search.find(query, site_ids=scope.site_ids, cursor=cursor, limit=limit)
+    count = services.review.search.count(query, site_ids=scope.site_ids, limit=MAX_COUNTED + 1)
     return Found(
         page=page,
         count=min(count, MAX_COUNTED),
         more=count > MAX_COUNTED,
-        n_decided=_count_decided(query, scope, count, review),
+        n_decided=_count_decided(query, scope, count, services),
         until=until,
     )
 
 
-def _count_decided(query: SearchQuery, scope: Scope, count: int, review: ReviewPorts) -> int:
+def _count_decided(query: SearchQuery, scope: Scope, count: int, services: Services) -> int:
     """Return how many of those found have a decision; 0 where they cannot be decided together."""
     asked = {(term.value, term.negated) for term in query.of(Field.DECISION)}
     if count > MAX_DECIDED or asked == {("none", False)}:
@@ -89,7 +84,7 @@ def _count_decided(query: SearchQuery, scope: Scope, count: int, review: ReviewP
     if asked and ("none", False) not in asked and any(not negated for _, negated in asked):
         return count
     is_decided = Term(field=Field.DECISION, value="none", negated=True)
-    return review.search.count(
+    return services.review.search.count(
         query.also(is_decided), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
     )
 
@@ -111,7 +106,7 @@ def decide_found(
     """
     if not line.strip():
         raise InvalidInputError([_ASKS_NOTHING])
-    scope = read_line(line, services.common, user=user)
+    scope = read_line(line, services, user=user)
     ids = services.review.search.ids(
         scope.query.until(until), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
     )
@@ -131,41 +126,39 @@ def decide_found(
     )
 
 
-def export_found(
-    line: str, form: str, review: ReviewPorts, common: CommonPorts, *, user: User
-) -> Iterator[Case]:
+def export_found(line: str, form: str, services: Services, *, user: User) -> Iterator[Case]:
     """Yield everything that a line finds, the newest first, a portion at a time.
 
     The log says who exported how many comments in which form, never what was looked for; it says so
     before the first comment is handed out. Raises `InvalidInputError` at once.
     """
-    scope = read_line(line, common, user=user)
-    query = scope.query.until(common.clock() + _MOMENT)
-    count = review.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
+    scope = read_line(line, services, user=user)
+    query = scope.query.until(services.common.clock() + _MOMENT)
+    count = services.review.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
     record_act(
-        common, actor=user.name, act="export", subject="comments", detail=f"{count} as {form}"
+        services, actor=user.name, act="export", subject="comments", detail=f"{count} as {form}"
     )
-    return _export(query, scope.site_ids, review)
+    # Looked up now: the rows are read when the request has ended.
+    find = services.review.search.find
+    return _export(partial(find, query, site_ids=scope.site_ids, limit=_EXPORTED_AT_ONCE))
 
 
-def _export(
-    query: SearchQuery, site_ids: Sequence[SiteId] | None, review: ReviewPorts
-) -> Iterator[Case]:
+def _export(find: Callable[..., CasePage]) -> Iterator[Case]:
     cursor = None
     while True:
-        page = review.search.find(query, site_ids=site_ids, cursor=cursor, limit=_EXPORTED_AT_ONCE)
+        page = find(cursor=cursor)
         yield from page.cases
         cursor = page.next_cursor
         if cursor is None:
             return
 
 
-def read_line(line: str, common: CommonPorts, *, user: User) -> Scope:
+def read_line(line: str, services: Services, *, user: User) -> Scope:
     """Return a line's query with its sites named by id, none of which the account does not see.
 
     A site is given by its name, whatever the case, or by its id. Raises `InvalidInputError`.
     """
-    sites = [site for site in common.sites.all() if user.sees(site.id)]
+    sites = [site for site in services.common.sites.all() if user.sees(site.id)]
     known = {name for site in sites for name in (site.id, site.name.casefold())}
     query = parse_search(line, sites=known)
     terms = query.of(Field.SITE)
@@ -177,7 +170,7 @@ def read_line(line: str, common: CommonPorts, *, user: User) -> Scope:
     return Scope(query=query.without(Field.SITE), site_ids=tuple(sorted(kept)))
 
 
-def update_search_index(review: ReviewPorts, *, goes_on: Callable[[], bool]) -> int:
+def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
     """Let comments be found that were kept or judged lately; return how many.
 
     A portion at a time for as long as it may go on. Safe to run at any time, twice too. Raises
@@ -185,7 +178,7 @@ def update_search_index(review: ReviewPorts, *, goes_on: Callable[[], bool]) -> 
     """
     taken = 0
     while goes_on():
-        portion = review.search.index_due(limit=_PORTION)
+        portion = services.review.search.index_due(limit=_PORTION)
         taken += portion
         if portion < _PORTION:
             break

@@ -10,32 +10,28 @@ from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.site import Site, SiteKey
 from service.moderation.admin.sites import akismet_secret
 from service.moderation.telling.plain_answer import plain_answer
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 
 _SCHEME_PORTS = {"http": 80, "https": 443}
 _MAX_URL_CHARS = 2_048
 
 
 def plan_callback(
-    url: str,
-    *,
-    guid: str,
-    comment_id: CommentId,
-    site: Site,
-    key: SiteKey,
-    telling: TellingPorts,
-    common: CommonPorts,
+    url: str, services: Services, *, guid: str, comment_id: CommentId, site: Site, key: SiteKey
 ) -> Delivery | None:
     """Return the delivery that tells the verdict to `url` once it is there; it is to be kept.
 
     None for an address that does not lie under the host of the site's registered blog, or that
     is never called at all. The delivery names the key, it does not hold it.
     """
-    if not is_own_address(url, site.settings.blog) or telling.notifier.refuse(url) is not None:
+    if (
+        not is_own_address(url, site.settings.blog)
+        or services.telling.notifier.refuse(url) is not None
+    ):
         return None
     promise = {"guid": guid, "key_id": key.id}
     return Delivery(
-        id=common.new_id("del"),
+        id=services.common.new_id("del"),
         seq=0,
         site_id=site.id,
         comment_id=comment_id,
@@ -43,7 +39,7 @@ def plan_callback(
         form=DeliveryForm.AKISMET,
         url=url,
         payload=json.dumps(promise),
-        created_at=common.clock(),
+        created_at=services.common.clock(),
     )
 
 
@@ -61,7 +57,7 @@ def write_callback(delivery: Delivery, services: Services) -> str | None:
         return None
     return json.dumps(
         {
-            "key": akismet_secret(promise["key_id"], services.reputation),
+            "key": akismet_secret(promise["key_id"], services),
             "endpoint": "comment-check",
             "comments": [
                 {"guid": promise["guid"], "result": "true" if label == "spam" else "false"}

@@ -17,7 +17,7 @@ from service.domain.published import as_published
 from service.domain.statement import StatementLinks
 from service.moderation.telling.applying import wants_message
 from service.moderation.telling.building import BUILD_EVERY, changes_site
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 from service.scoring.rules import REASONS
 
 log = logging.getLogger(__name__)
@@ -29,22 +29,18 @@ Endpoints = Mapping[SiteId, Endpoint | None]
 _MAX_REASONS = 20
 
 
-def announce_decisions(
-    cases: Sequence[Case], telling: TellingPorts, common: CommonPorts, *, at_once: bool = False
-) -> int:
+def announce_decisions(cases: Sequence[Case], services: Services, *, at_once: bool = False) -> int:
     """Put messages about rulings as cases stand; return how many.
 
     A site that does not want them gets none. What happened has happened: a store that is away costs
     the messages, which is logged, and nothing else.
     """
-    return _put(
-        cases, telling, lambda: write_decision_messages(cases, telling, common, at_once=at_once)
-    )
+    return _put(cases, services, lambda: write_decision_messages(cases, services, at_once=at_once))
 
 
-def announce_verdicts(cases: Sequence[Case], telling: TellingPorts, common: CommonPorts) -> int:
+def announce_verdicts(cases: Sequence[Case], services: Services) -> int:
     """Put messages about verdicts as cases stand, as `announce_decisions` does; return how many."""
-    return _put(cases, telling, lambda: write_verdict_messages(cases, telling, common))
+    return _put(cases, services, lambda: write_verdict_messages(cases, services))
 
 
 def tell_of_decisions(
@@ -57,16 +53,16 @@ def tell_of_decisions(
     unjudged = [key for key, case in seen.items() if case.verdict is None]
     judged = [case for case in services.review.cases.find(unjudged) if case.verdict is not None]
     if judged:
-        announce_decisions(judged, services.telling, services.common, at_once=at_once)
+        announce_decisions(judged, services, at_once=at_once)
     else:
-        wake_deliverers(services.telling)
+        wake_deliverers(services)
 
 
-def _put(cases: Sequence[Case], telling: TellingPorts, write: Callable[[], list[Delivery]]) -> int:
+def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Delivery]]) -> int:
     try:
         messages = write()
         if messages:
-            telling.deliveries.add(messages)
+            services.telling.deliveries.add(messages)
     except ModerationError:
         log.exception(
             "a site was not told",
@@ -74,15 +70,12 @@ def _put(cases: Sequence[Case], telling: TellingPorts, write: Callable[[], list[
         )
         return 0
     if messages:
-        wake_deliverers(telling)
+        wake_deliverers(services)
     return len(messages)
 
 
 def write_verdict_messages(
-    cases: Sequence[Case],
-    telling: TellingPorts,
-    common: CommonPorts,
-    endpoints: Endpoints | None = None,
+    cases: Sequence[Case], services: Services, endpoints: Endpoints | None = None
 ) -> list[Delivery]:
     """Return what sites want to know of verdicts: the verdict, and if a person must look.
 
@@ -94,13 +87,12 @@ def write_verdict_messages(
         events.append((case, EventKind.VERDICT))
         if case.needs_review:
             events.append((case, EventKind.REVIEW))
-    return write_messages(events, telling, common, endpoints)
+    return write_messages(events, services, endpoints)
 
 
 def write_messages(
     events: Sequence[tuple[Case, EventKind]],
-    telling: TellingPorts,
-    common: CommonPorts,
+    services: Services,
     endpoints: Endpoints | None = None,
     *,
     before: Iterable[Case] = (),
@@ -111,10 +103,10 @@ def write_messages(
     built for that.
     """
     if endpoints is None:
-        endpoints = endpoints_of((case for case, _ in events), telling)
+        endpoints = endpoints_of((case for case, _ in events), services)
     known = {case.comment.id: case for case in before}
     return [
-        _delivery(case, event, endpoint, telling, common)
+        _delivery(case, event, endpoint, services)
         for case, event in events
         if (endpoint := endpoints[case.comment.site_id])
         and _is_wanted(case, event, endpoint, known.get(case.comment.id))
@@ -129,19 +121,14 @@ def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint, before: Case | 
     return not endpoint.form.is_call or wants_message(case, event, endpoint)
 
 
-def endpoints_of(cases: Iterable[Case], telling: TellingPorts) -> Endpoints:
+def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
     """Return where the sites of these cases want to be told."""
     site_ids = {case.comment.site_id for case in cases}
-    return {site_id: telling.endpoints.get(site_id) for site_id in site_ids}
+    return {site_id: services.telling.endpoints.get(site_id) for site_id in site_ids}
 
 
 def write_ruling_messages(
-    cases: Sequence[Case],
-    telling: TellingPorts,
-    common: CommonPorts,
-    *,
-    before: Iterable[Case],
-    at_once: bool = False,
+    cases: Sequence[Case], services: Services, *, before: Iterable[Case], at_once: bool = False
 ) -> list[Delivery]:
     """Return what is to be kept together with rulings, or with their undoing, as cases stand.
 
@@ -151,18 +138,13 @@ def write_ruling_messages(
     """
     judged = [case for case in cases if case.verdict is not None]
     return [
-        *write_decision_messages(cases, telling, common, before=before, at_once=at_once),
-        *write_verdict_messages(judged, telling, common),
+        *write_decision_messages(cases, services, before=before, at_once=at_once),
+        *write_verdict_messages(judged, services),
     ]
 
 
 def write_decision_messages(
-    cases: Sequence[Case],
-    telling: TellingPorts,
-    common: CommonPorts,
-    *,
-    before: Iterable[Case] = (),
-    at_once: bool = False,
+    cases: Sequence[Case], services: Services, *, before: Iterable[Case] = (), at_once: bool = False
 ) -> list[Delivery]:
     """Return what sites want to know of rulings, or of their undoing, as the cases stand.
 
@@ -171,12 +153,12 @@ def write_decision_messages(
     An undoing is told without delay.
     """
     events = [(case, EventKind.DECISION) for case in cases]
-    messages = write_messages(events, telling, common, before=before)
+    messages = write_messages(events, services, before=before)
     if at_once or not messages:
         return messages
     decisions = {case.comment.id: case.decision for case in cases}
     seconds = {
-        site_id: common.sites.get(site_id).settings.undo_seconds
+        site_id: services.common.sites.get(site_id).settings.undo_seconds
         for site_id in {message.site_id for message in messages}
     }
     return [
@@ -193,41 +175,37 @@ def _held_back(message: Delivery, decision: Decision | None, seconds: int) -> De
     return replace(message, next_try_at=due_at, decision_id=decision.id)
 
 
-def write_withdrawn_messages(
-    cases: Iterable[Case], telling: TellingPorts, common: CommonPorts
-) -> list[Delivery]:
+def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[Delivery]:
     """Return the messages that make sites rebuild their pages without withdrawn comments.
 
     They are to be kept together with the withdrawal; `cases` are those as they stood before. A site
     that does not want that is told nothing.
     """
-    now = common.clock()
+    now = services.common.clock()
     shown = [case for case in cases if as_published(case)]
-    endpoints = endpoints_of(shown, telling)
+    endpoints = endpoints_of(shown, services)
     events = [
         (replace(case, withdrawn_at=now), EventKind.DECISION)
         for case in shown
         if (endpoint := endpoints[case.comment.site_id])
         and endpoint.form is DeliveryForm.BUILD_HOOK
     ]
-    return write_messages(events, telling, common, endpoints, before=shown)
+    return write_messages(events, services, endpoints, before=shown)
 
 
-def wake_deliverers(telling: TellingPorts) -> None:
+def wake_deliverers(services: Services) -> None:
     """Ask that messages go out now; if that cannot be asked, they go out some seconds later."""
     try:
-        telling.delivery_queue.wake()
+        services.telling.delivery_queue.wake()
     except ModerationError as error:
         log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
 
 
-def _delivery(
-    case: Case, event: EventKind, endpoint: Endpoint, telling: TellingPorts, common: CommonPorts
-) -> Delivery:
-    now = common.clock()
+def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
+    now = services.common.clock()
     builds = endpoint.form is DeliveryForm.BUILD_HOOK
     return Delivery(
-        id=common.new_id("msg"),
+        id=services.common.new_id("msg"),
         seq=0,
         site_id=case.comment.site_id,
         comment_id=case.comment.id,
@@ -238,7 +216,9 @@ def _delivery(
             # What a platform is asked is settled when it is asked.
             "{}"
             if endpoint.form.is_call
-            else _payload(case, event, _happened_at(case, event) or now, telling.statements)
+            else _payload(
+                case, event, _happened_at(case, event) or now, services.telling.statements
+            )
         ),
         created_at=now,
         next_try_at=now + BUILD_EVERY if builds else None,

@@ -13,7 +13,7 @@ from service.domain.applying import Act, Applied, PlatformAct, platform_of, unve
 from service.domain.case import Case
 from service.domain.decision import Action
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, EventKind, SendOutcome
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 
 NOTHING_TO_CHANGE = "there was nothing to change there"
 
@@ -48,19 +48,13 @@ def apply_decision(
     known = services.telling.applied.get(delivery.site_id, key)
     act = _act(case, delivery.event, known)
     if act is None:
-        return nothing_to_do(delivery, services.common)
+        return nothing_to_do(delivery, services)
     if act.act is Act.HIDE and known is None:
         # Kept before it is asked for: the platform may tell of it before it answers.
         services.telling.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key))
     outcome = services.telling.notifier.apply(delivery, endpoint, act)
-    _remember(
-        outcome,
-        act,
-        known,
-        Applied(site_id=delivery.site_id, site_comment_id=key),
-        services.telling,
-    )
-    pause(outcome, endpoint, services.telling, services.common)
+    _remember(outcome, act, known, Applied(site_id=delivery.site_id, site_comment_id=key), services)
+    pause(outcome, endpoint, services)
     return outcome
 
 
@@ -85,39 +79,33 @@ def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | N
 
 
 def _remember(
-    outcome: SendOutcome,
-    act: PlatformAct,
-    known: Applied | None,
-    this: Applied,
-    telling: TellingPorts,
+    outcome: SendOutcome, act: PlatformAct, known: Applied | None, this: Applied, services: Services
 ) -> None:
     """Keep what is hidden now, as far as the answer tells."""
     if act.act is Act.RESTORE or outcome.settled:
         if outcome.delivered:
-            telling.applied.remove(this.site_id, this.site_comment_id)
+            services.telling.applied.remove(this.site_id, this.site_comment_id)
     elif outcome.delivered:
-        telling.applied.put(replace(this, certain=True))
+        services.telling.applied.put(replace(this, certain=True))
     elif known is None and not outcome.uncertain:
-        telling.applied.remove(this.site_id, this.site_comment_id)
+        services.telling.applied.remove(this.site_id, this.site_comment_id)
 
 
-def pause(
-    outcome: SendOutcome, endpoint: Endpoint, telling: TellingPorts, common: CommonPorts
-) -> None:
+def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
     """Keep what a platform said of its token, and for how long it asks to be left alone."""
-    now = common.clock()
+    now = services.common.clock()
     if outcome.refused:
-        telling.endpoints.pause(endpoint, refused_at=now)
+        services.telling.endpoints.pause(endpoint, refused_at=now)
     elif outcome.retry_after_seconds is not None:
         until = now + timedelta(seconds=outcome.retry_after_seconds)
-        telling.endpoints.pause(endpoint, rests_until=until)
+        services.telling.endpoints.pause(endpoint, rests_until=until)
 
 
-def nothing_to_do(delivery: Delivery, common: CommonPorts) -> SendOutcome:
+def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
     """Return the outcome of a message that asks for nothing any more."""
     attempt = DeliveryAttempt(
         delivery_id=delivery.id,
-        at=common.clock(),
+        at=services.common.clock(),
         milliseconds=0,
         status=None,
         problem=NOTHING_TO_CHANGE,

@@ -10,7 +10,7 @@ from service.domain.case import Case
 from service.domain.delivery import Delivery, Endpoint, EventKind, SendOutcome
 from service.domain.published import as_published
 from service.moderation.telling.applying import nothing_to_do, pause
-from service.ports.services import CommonPorts, TellingPorts
+from service.ports.services import Services
 
 BUILD_EVERY = timedelta(seconds=60)
 """How long changes are gathered for one build, and the least time between two."""
@@ -28,26 +28,24 @@ def changes_site(case: Case, event: EventKind, before: Case | None) -> bool:
     return (as_published(before) is None) != (as_published(case) is None)
 
 
-def build_site(
-    delivery: Delivery, endpoint: Endpoint, telling: TellingPorts, common: CommonPorts
-) -> SendOutcome | None:
+def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> SendOutcome | None:
     """Call a site's build hook unless a later call than the change did so; None while it rests.
 
     Builds read what the site shows when they run, so one call tells all that was kept before it.
     Raises `StoreUnavailableError`.
     """
-    now = common.clock()
+    now = services.common.clock()
     if endpoint.called_at is not None and delivery.created_at < endpoint.called_at:
-        return nothing_to_do(delivery, common)
+        return nothing_to_do(delivery, services)
     until = now + BUILD_EVERY
     # Several messages of a site are sent at once; one of them calls.
-    if not telling.endpoints.begin_call(endpoint, at=now, until=until):
-        telling.deliveries.release(delivery.id, until=until)
+    if not services.telling.endpoints.begin_call(endpoint, at=now, until=until):
+        services.telling.deliveries.release(delivery.id, until=until)
         return None
     act = PlatformAct(act=Act.BUILD, comment_id=delivery.comment_id)
-    outcome = telling.notifier.apply(delivery, endpoint, act)
+    outcome = services.telling.notifier.apply(delivery, endpoint, act)
     if outcome.delivered:
-        telling.endpoints.pause(endpoint, called_at=now, rests_until=until)
+        services.telling.endpoints.pause(endpoint, called_at=now, rests_until=until)
     else:
-        pause(outcome, endpoint, telling, common)
+        pause(outcome, endpoint, services)
     return outcome

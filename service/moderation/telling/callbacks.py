@@ -14,7 +14,7 @@ from service.domain.errors import ConflictError, InvalidInputError, NotFoundErro
 from service.moderation.admin.acts import make_act
 from service.moderation.telling.announce import wake_deliverers
 from service.ports.audit import AuditEntry
-from service.ports.services import CommonPorts, TellingPorts
+from service.ports.services import Services
 
 # During a rotation messages carry a signature by each secret; two are enough to change one.
 MAX_SECRETS = 2
@@ -39,8 +39,7 @@ class IssuedSecret:
 def set_callback(
     site_id: SiteId,
     url: str,
-    telling: TellingPorts,
-    common: CommonPorts,
+    services: Services,
     *,
     actor: str,
     events: Sequence[EventKind] = tuple(EventKind),
@@ -51,13 +50,13 @@ def set_callback(
     has an endpoint of another form, and `NotFoundError` for an unknown site. Whether a host's
     address is public is seen when it is called: it may change any day.
     """
-    secret = _new_secret(common)
+    secret = _new_secret(services)
     endpoint = Endpoint(
         site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
     )
-    _refuse(endpoint, telling.endpoints.get(site_id), telling)
-    act = make_act(common, actor=actor, act="set callback", subject=site_id)
-    telling.endpoints.put(endpoint, act=act)
+    _refuse(endpoint, services.telling.endpoints.get(site_id), services)
+    act = make_act(services, actor=actor, act="set callback", subject=site_id)
+    services.telling.endpoints.put(endpoint, act=act)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
@@ -65,8 +64,7 @@ def set_applier(
     site_id: SiteId,
     form: DeliveryForm,
     token: str,
-    telling: TellingPorts,
-    common: CommonPorts,
+    services: Services,
     *,
     actor: str,
     url: str | None = None,
@@ -85,21 +83,15 @@ def set_applier(
         events=tuple(dict.fromkeys(events)),
         form=form,
     )
-    _refuse(endpoint, telling.endpoints.get(site_id), telling, _token_problems(token))
-    act = make_act(common, actor=actor, act="set applier", subject=site_id, detail=form.value)
-    telling.endpoints.put(endpoint, act=act)
-    wake_deliverers(telling)
+    _refuse(endpoint, services.telling.endpoints.get(site_id), services, _token_problems(token))
+    act = make_act(services, actor=actor, act="set applier", subject=site_id, detail=form.value)
+    services.telling.endpoints.put(endpoint, act=act)
+    wake_deliverers(services)
     return endpoint
 
 
 def set_build_hook(
-    site_id: SiteId,
-    url: str,
-    telling: TellingPorts,
-    common: CommonPorts,
-    *,
-    actor: str,
-    token: str | None = None,
+    site_id: SiteId, url: str, services: Services, *, actor: str, token: str | None = None
 ) -> Endpoint:
     """Have a site built anew when what it shows changes.
 
@@ -115,19 +107,17 @@ def set_build_hook(
     )
     _refuse(
         endpoint,
-        telling.endpoints.get(site_id),
-        telling,
+        services.telling.endpoints.get(site_id),
+        services,
         [] if token is None else _token_problems(token),
     )
-    act = make_act(common, actor=actor, act="set build hook", subject=site_id)
-    telling.endpoints.put(endpoint, act=act)
-    wake_deliverers(telling)
+    act = make_act(services, actor=actor, act="set build hook", subject=site_id)
+    services.telling.endpoints.put(endpoint, act=act)
+    wake_deliverers(services)
     return endpoint
 
 
-def resume_applier(
-    site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
-) -> Endpoint:
+def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
     """Try a platform or a build hook again that refused, and return the endpoint as it is then.
 
     Raises `NotFoundError` if the site has neither.
@@ -140,16 +130,15 @@ def resume_applier(
             )
         return replace(old, refused_at=None, rests_until=None)
 
-    act = make_act(common, actor=actor, act="resume applier", subject=site_id)
-    endpoint = telling.endpoints.change(site_id, resumed, act=act)
-    wake_deliverers(telling)
+    act = make_act(services, actor=actor, act="resume applier", subject=site_id)
+    endpoint = services.telling.endpoints.change(site_id, resumed, act=act)
+    wake_deliverers(services)
     return endpoint
 
 
 def change_callback(
     site_id: SiteId,
-    telling: TellingPorts,
-    common: CommonPorts,
+    services: Services,
     *,
     actor: str,
     url: str | None = None,
@@ -169,50 +158,45 @@ def change_callback(
             secrets=signed.secrets,
             events=signed.events if events is None else tuple(dict.fromkeys(events)),
         )
-        _refuse(endpoint, old, telling)
+        _refuse(endpoint, old, services)
         return endpoint
 
-    act = make_act(common, actor=actor, act="change callback", subject=site_id)
-    return telling.endpoints.change(site_id, changed, act=act)
+    act = make_act(services, actor=actor, act="change callback", subject=site_id)
+    return services.telling.endpoints.change(site_id, changed, act=act)
 
 
-def rotate_secret(
-    site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
-) -> IssuedSecret:
+def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedSecret:
     """Sign with a new secret beside the newest one so far, until the next rotation.
 
     So a receiver that knows either is content, and there is no hurry to change it there. Rotating
     twice ends the old one. Raises `NotFoundError` if the site has no callback, and `ConflictError`
     for one at a platform, which has a token and no secret.
     """
-    secret = _new_secret(common)
+    secret = _new_secret(services)
 
     def rotated(old: Endpoint | None) -> Endpoint:
         signed = _signed(old)
         secrets = (secret, *signed.secrets)[:MAX_SECRETS]
         return Endpoint(site_id=site_id, url=signed.url, secrets=secrets, events=signed.events)
 
-    act = make_act(common, actor=actor, act="rotate callback secret", subject=site_id)
-    endpoint = telling.endpoints.change(site_id, rotated, act=act)
+    act = make_act(services, actor=actor, act="rotate callback secret", subject=site_id)
+    endpoint = services.telling.endpoints.change(site_id, rotated, act=act)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
-def remove_callback(
-    site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
-) -> None:
+def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
     """Tell a site nothing more; what still waits is given up when its turn comes."""
-    act = make_act(common, actor=actor, act="remove callback", subject=site_id)
-    telling.endpoints.remove(site_id, act=act)
+    act = make_act(services, actor=actor, act="remove callback", subject=site_id)
+    services.telling.endpoints.remove(site_id, act=act)
 
 
-def get_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
+def get_callback(site_id: SiteId, services: Services) -> Endpoint:
     """Return a site's callback. Raises `NotFoundError` if it has none."""
-    return _known(telling.endpoints.get(site_id))
+    return _known(services.telling.endpoints.get(site_id))
 
 
 def replay_deliveries(
-    telling: TellingPorts,
-    common: CommonPorts,
+    services: Services,
     *,
     actor: str,
     ids: Sequence[str] | None = None,
@@ -223,65 +207,61 @@ def replay_deliveries(
     `ids` None means all of them, at most the newest 10,000, of one site if given.
     """
     if ids is None:
-        dead = telling.deliveries.recent(
+        dead = services.telling.deliveries.recent(
             state=DeliveryState.DEAD, site_id=site_id, limit=MAX_REPLAYED
         )
         ids = [one.id for one in dead]
     subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
 
     def act(replayed: int) -> AuditEntry:
-        return make_act(common, actor=actor, act="replay", subject=subject, detail=str(replayed))
+        return make_act(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
 
-    replayed = telling.deliveries.replay(ids, at=common.clock(), act=act)
+    replayed = services.telling.deliveries.replay(ids, at=services.common.clock(), act=act)
     if replayed:
-        wake_deliverers(telling)
+        wake_deliverers(services)
     return replayed
 
 
 def replay_own_delivery(
-    delivery_id: str, telling: TellingPorts, common: CommonPorts, *, actor: str, site_id: SiteId
+    delivery_id: str, services: Services, *, actor: str, site_id: SiteId
 ) -> Delivery:
     """Let a site's own given-up message be tried again, and return it as it is then.
 
     Raises `NotFoundError` for one of nobody or of another site, and `ConflictError` for one that
     was not given up.
     """
-    get_delivery(delivery_id, telling, site_id=site_id)
-    if not replay_deliveries(telling, common, actor=actor, ids=[delivery_id], site_id=site_id):
+    get_delivery(delivery_id, services, site_id=site_id)
+    if not replay_deliveries(services, actor=actor, ids=[delivery_id], site_id=site_id):
         raise ConflictError("this message was not given up, so there is nothing to replay")
-    return get_delivery(delivery_id, telling, site_id=site_id)
+    return get_delivery(delivery_id, services, site_id=site_id)
 
 
 def newest_deliveries(
-    state: DeliveryState,
-    telling: TellingPorts,
-    *,
-    site_ids: Collection[SiteId] | None,
-    limit: int,
+    state: DeliveryState, services: Services, *, site_ids: Collection[SiteId] | None, limit: int
 ) -> list[Delivery]:
     """Return the newest messages in this state of these sites, of all for None."""
     found: list[Delivery] = []
     for site_id in (None,) if site_ids is None else site_ids:
-        found += telling.deliveries.recent(state=state, site_id=site_id, limit=limit)
+        found += services.telling.deliveries.recent(state=state, site_id=site_id, limit=limit)
     return sorted(found, key=lambda one: one.seq, reverse=True)[:limit]
 
 
 def get_delivery(
-    delivery_id: str, telling: TellingPorts, *, site_id: SiteId | None = None
+    delivery_id: str, services: Services, *, site_id: SiteId | None = None
 ) -> Delivery:
     """Return a message. Raises `NotFoundError` for one of nobody or of another site."""
-    delivery = telling.deliveries.get(delivery_id)
+    delivery = services.telling.deliveries.get(delivery_id)
     if site_id is not None and delivery.site_id != site_id:
         raise NotFoundError("this site has no message of this id")
     return delivery
 
 
-def get_signed_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
+def get_signed_callback(site_id: SiteId, services: Services) -> Endpoint:
     """Return a site's callback that is signed.
 
     Raises `NotFoundError` if it has none, `ConflictError` for one at a platform.
     """
-    return _signed(telling.endpoints.get(site_id))
+    return _signed(services.telling.endpoints.get(site_id))
 
 
 def _known(endpoint: Endpoint | None) -> Endpoint:
@@ -304,12 +284,12 @@ def _signed(found: Endpoint | None) -> Endpoint:
 def _refuse(
     endpoint: Endpoint,
     present: Endpoint | None,
-    telling: TellingPorts,
+    services: Services,
     problems: Sequence[Problem] = (),
 ) -> None:
     """Raise `InvalidInputError` for these problems and what is wrong with the endpoint itself."""
     problems = [*problems]
-    refusal = telling.notifier.refuse(endpoint.url)
+    refusal = services.telling.notifier.refuse(endpoint.url)
     if refusal is not None:
         problems.append(
             Problem(
@@ -347,7 +327,7 @@ def _token_problems(token: str) -> list[Problem]:
     ]
 
 
-def _new_secret(common: CommonPorts) -> str:
+def _new_secret(services: Services) -> str:
     """Return a Standard Webhooks secret: a prefix and the base64 of 32 bytes."""
-    key = hashlib.sha256(common.new_secret().encode()).digest()
+    key = hashlib.sha256(services.common.new_secret().encode()).digest()
     return _SECRET_PREFIX + base64.b64encode(key).decode("ascii")

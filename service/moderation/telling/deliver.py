@@ -21,7 +21,7 @@ from service.domain.delivery import (
 from service.moderation.telling.akismet_callback import write_callback
 from service.moderation.telling.applying import apply_decision
 from service.moderation.telling.building import build_site
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ _GIVE_UP_AFTER = timedelta(days=1)
 
 
 def take_deliveries(
-    telling: TellingPorts, common: CommonPorts, *, limit: int, except_sites: Collection[SiteId] = ()
+    services: Services, *, limit: int, except_sites: Collection[SiteId] = ()
 ) -> list[Delivery]:
     """Return messages that are due, leased to whoever called for as long as sending can take."""
-    now = common.clock()
-    return telling.deliveries.take_due(
+    now = services.common.clock()
+    return services.telling.deliveries.take_due(
         now, until=now + LEND_FOR, limit=limit, except_sites=except_sites
     )
 
@@ -72,12 +72,12 @@ def deliver(
 def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
     endpoint = _endpoint(delivery)
     if endpoint is not None and endpoint.form is DeliveryForm.BUILD_HOOK:
-        return build_site(delivery, endpoint, services.telling, services.common)
+        return build_site(delivery, endpoint, services)
     if endpoint is not None and endpoint.form.is_call:
         return apply_decision(delivery, endpoint, services)
     written = _written(delivery, endpoint, services)
     if written is None:
-        _wait_for_verdict(delivery, services.telling, services.common)
+        _wait_for_verdict(delivery, services)
         return None
     return services.telling.notifier.send(written, endpoint)
 
@@ -99,8 +99,8 @@ def _written(delivery: Delivery, endpoint: Endpoint | None, services: Services) 
     return None if body is None else replace(delivery, payload=body)
 
 
-def _wait_for_verdict(delivery: Delivery, telling: TellingPorts, common: CommonPorts) -> None:
-    now = common.clock()
+def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
+    now = services.common.clock()
     age = now - delivery.created_at
     if age > _GIVE_UP_AFTER:
         attempt = DeliveryAttempt(
@@ -110,10 +110,10 @@ def _wait_for_verdict(delivery: Delivery, telling: TellingPorts, common: CommonP
             status=None,
             problem="there never was a verdict",
         )
-        telling.deliveries.record(attempt, state=DeliveryState.DEAD)
+        services.telling.deliveries.record(attempt, state=DeliveryState.DEAD)
         return
     wait = min(max(age * _LOOK_AGAIN_SHARE, _LOOK_AGAIN_FIRST), _LOOK_AGAIN_LAST)
-    telling.deliveries.release(delivery.id, until=now + wait)
+    services.telling.deliveries.release(delivery.id, until=now + wait)
 
 
 def _what_follows(

@@ -9,7 +9,7 @@ from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.inbound import InboundHook, Platform
 from service.moderation.admin.acts import make_act
-from service.ports.services import CommonPorts, TellingPorts
+from service.ports.services import Services
 
 _STANDARD_PREFIX = "whsec_"
 _MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
@@ -21,8 +21,7 @@ _MAKE_THEIR_OWN = frozenset({Platform.CORAL})
 def add_hook(
     site_id: SiteId,
     platform: Platform,
-    telling: TellingPorts,
-    common: CommonPorts,
+    services: Services,
     *,
     actor: str,
     secret: str | None = None,
@@ -41,49 +40,45 @@ def add_hook(
     if given is not None:
         _check(given, platform)
     hook = InboundHook(
-        id=common.new_id("hook"),
+        id=services.common.new_id("hook"),
         site_id=site_id,
         platform=platform,
-        secret=_new_secret(platform, common) if given is None else given,
-        created_at=common.clock(),
+        secret=_new_secret(platform, services) if given is None else given,
+        created_at=services.common.clock(),
     )
-    act = make_act(common, actor=actor, act="add hook", subject=hook.id)
-    telling.inbound.add(hook, act=act)
+    act = make_act(services, actor=actor, act="add hook", subject=hook.id)
+    services.telling.inbound.add(hook, act=act)
     return hook
 
 
-def keep_form_hook(
-    site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
-) -> InboundHook:
+def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> InboundHook:
     """Return the newest hook in force of a site's own forms, a new one where there is none."""
     forms = [
         hook
-        for hook in telling.inbound.all(site_id)
+        for hook in services.telling.inbound.all(site_id)
         if hook.platform is Platform.STATIC_FORM and hook.revoked_at is None
     ]
     if forms:
         return max(forms, key=lambda hook: hook.created_at)
-    return add_hook(site_id, Platform.STATIC_FORM, telling, common, actor=actor)
+    return add_hook(site_id, Platform.STATIC_FORM, services, actor=actor)
 
 
-def revoke_hook(
-    hook_id: str, telling: TellingPorts, common: CommonPorts, *, actor: str
-) -> InboundHook:
+def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
     """End a hook at once; its platform is told 410. Raises `NotFoundError`."""
-    known = telling.inbound.get(hook_id)
+    known = services.telling.inbound.get(hook_id)
     if known is None:
         msg = f"there is no hook {hook_id!r}; `slopsieve hooks list` names them"
         raise NotFoundError(msg)
     if known.revoked_at is not None:
         return known
-    act = make_act(common, actor=actor, act="revoke hook", subject=hook_id)
-    return telling.inbound.revoke(hook_id, at=act.at, act=act)
+    act = make_act(services, actor=actor, act="revoke hook", subject=hook_id)
+    return services.telling.inbound.revoke(hook_id, at=act.at, act=act)
 
 
-def _new_secret(platform: Platform, common: CommonPorts) -> str:
+def _new_secret(platform: Platform, services: Services) -> str:
     if platform is Platform.STATIC_FORM:
         return ""
-    secret = common.new_secret()
+    secret = services.common.new_secret()
     if platform is not Platform.STANDARD:
         return secret
     return _STANDARD_PREFIX + base64.b64encode(secret.encode()[:_MAX_KEY_BYTES]).decode()

@@ -12,7 +12,7 @@ from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
 from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
-from service.ports.services import IntakePorts, ReviewPorts
+from service.ports.services import Services
 
 PAGE = 200
 """How many comments a page of them has."""
@@ -28,9 +28,7 @@ class PublishedPage:
     has_more: bool
 
 
-def list_published(
-    site: Site, post: str, intake: IntakePorts, review: ReviewPorts, *, page: int
-) -> PublishedPage:
+def list_published(site: Site, post: str, services: Services, *, page: int) -> PublishedPage:
     """Return a page of what the site shows under a post; the first page is 1.
 
     Raises `NotFoundError` as long as the site's owner has not switched its feed on.
@@ -41,18 +39,18 @@ def list_published(
             "with `slopsieve sites set SITE --public-feed` or on the site's page."
         )
         raise NotFoundError(msg)
-    found = review.cases.published(
+    found = services.review.cases.published(
         site.id,
         addresses_of(post, site.settings.blog),
         offset=(page - 1) * PAGE,
         limit=PAGE + 1,
     )
-    shown = link_replies(found[:PAGE], site, intake, review)
+    shown = link_replies(found[:PAGE], site, services)
     return PublishedPage(comments=tuple(shown), has_more=len(found) > PAGE)
 
 
 def link_replies(
-    comments: Iterable[PublishedComment], site: Site, intake: IntakePorts, review: ReviewPorts
+    comments: Iterable[PublishedComment], site: Site, services: Services
 ) -> list[PublishedComment]:
     """Return the comments with the id of what each answers, and whether that is shown.
 
@@ -61,9 +59,9 @@ def link_replies(
     """
     shown = list(comments)
     named = sorted({one.reply_to for one in shown if one.reply_to})
-    ids = intake.comments.find_by_site_ids(site.id, named) if named else {}
+    ids = services.intake.comments.find_by_site_ids(site.id, named) if named else {}
     parents = {name: ids.get(name, CommentId(name)) for name in named}
-    cases = _by_id(parents.values(), site, review)
+    cases = _by_id(parents.values(), site, services)
     edited = [
         name
         for name, parent in parents.items()
@@ -71,9 +69,9 @@ def link_replies(
     ]
     # A later version has taken its place, unless it was deleted.
     later = {versioned(name, n): name for n in range(2, _VERSIONS) for name in edited[:_EDITED]}
-    found = intake.comments.find_by_site_ids(site.id, list(later)) if later else {}
+    found = services.intake.comments.find_by_site_ids(site.id, list(later)) if later else {}
     parents |= {later[version]: found[version] for version in later if version in found}
-    cases |= _by_id(found.values(), site, review)
+    cases |= _by_id(found.values(), site, services)
     published = {one for one, case in cases.items() if as_published(case) is not None}
     return [_linked(one, parents.get(one.reply_to or ""), published) for one in shown]
 
@@ -86,8 +84,8 @@ def _linked(
     return replace(one, reply_to=parent, reply_to_hidden=parent not in published)
 
 
-def _by_id(ids: Iterable[CommentId], site: Site, review: ReviewPorts) -> dict[CommentId, Case]:
-    cases = review.cases.find(sorted(ids))
+def _by_id(ids: Iterable[CommentId], site: Site, services: Services) -> dict[CommentId, Case]:
+    cases = services.review.cases.find(sorted(ids))
     return {case.comment.id: case for case in cases if case.comment.site_id == site.id}
 
 

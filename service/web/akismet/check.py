@@ -105,9 +105,7 @@ class CommentCheck:
 
     def _site(self, call: AkismetCall) -> Site:
         blog = call.fields["blog"].strip()
-        return register_blog(
-            call.own_site, blog, self._services.intake, self._services.common, actor=CLIENT
-        )
+        return register_blog(call.own_site, blog, self._services, actor=CLIENT)
 
     def _keep(self, call: AkismetCall, site: Site, *, until: float) -> _Kept:
         """Return the case that this check is about: a known comment's, or that of a new one.
@@ -163,12 +161,11 @@ class CommentCheck:
         if callback and not call.is_test:
             delivery = plan_callback(
                 callback,
+                self._services,
                 guid=guid,
                 comment_id=comment_id,
                 site=site,
                 key=call.own_key,
-                telling=self._services.telling,
-                common=self._services.common,
             )
             promised = delivery is not None and self._promise(delivery)
             log.info("verdict is late", extra={"comment_id": comment_id, "callback": promised})

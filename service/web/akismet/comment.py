@@ -20,7 +20,7 @@ from service.domain.site import Site
 from service.moderation.intake.form_tokens import with_token
 from service.moderation.intake.senders import with_sender
 from service.ports.comments import NewComment
-from service.ports.services import CommonPorts, Services
+from service.ports.services import Services
 from service.web.akismet.behaviour import FIELD, behaviour_of
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.honeypot import FILLED
@@ -45,10 +45,10 @@ def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment
     """
     fields = call.fields
     comment = with_sender(
-        _as_sent(call, site, services.common),
+        _as_sent(call, site, services),
+        services,
         address=_address(fields.get("user_ip", "")),
         email=_email(_clean(call, "comment_author_email")),
-        reputation=services.reputation,
     )
     if not call.is_test:
         comment = with_token(comment, call.fields.get(FIELD), services)
@@ -56,13 +56,13 @@ def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment
     return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
 
 
-def _as_sent(call: AkismetCall, site: Site, common: CommonPorts) -> Comment:
+def _as_sent(call: AkismetCall, site: Site, services: Services) -> Comment:
     """Return the comment without its sender."""
     return Comment(
-        id=CommentId(common.new_id("com")),
+        id=CommentId(services.common.new_id("com")),
         site_id=site.id,
         text=read_text(call),
-        received_at=common.clock(),
+        received_at=services.common.clock(),
         post=_post(call),
         author=Author(
             name=_cut(_clean(call, "comment_author"), MAX_NAME_CHARS),

@@ -7,7 +7,7 @@ import time
 
 from service.domain.site import Site, SiteKey
 from service.moderation.admin.sites import authenticate_akismet
-from service.ports.services import CommonPorts, ReputationPorts
+from service.ports.services import Services
 
 # What a few hundred sites use within a moment; more than that are asked for each time.
 _MOST_KNOWN = 1_000
@@ -19,10 +19,8 @@ class KeyCache:
     2026-11-20, 200 checks a second: asking the store each time took a tenth of the edge's time.
     """
 
-    def __init__(
-        self, reputation: ReputationPorts, common: CommonPorts, *, memory_seconds: float
-    ) -> None:
-        self._reputation, self._common = reputation, common
+    def __init__(self, services: Services, *, memory_seconds: float) -> None:
+        self._services = services
         self._memory_seconds = memory_seconds
         self._lock = threading.Lock()
         self._known: dict[str, tuple[float, Site, SiteKey]] = {}
@@ -33,7 +31,7 @@ class KeyCache:
         known = self._known.get(secret)
         if known is not None and now < known[0]:
             return known[1], known[2]
-        site, key = authenticate_akismet(secret, self._reputation, self._common)
+        site, key = authenticate_akismet(secret, self._services)
         if self._memory_seconds > 0:
             with self._lock:
                 if len(self._known) >= _MOST_KNOWN:

@@ -11,7 +11,7 @@ from flask import Blueprint, Flask, Response, g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.report import Label
-from service.ports.services import ReputationPorts, Services
+from service.ports.services import Services
 from service.web.akismet import account, answers
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
 from service.web.akismet.check import CommentCheck
@@ -64,7 +64,7 @@ def register_akismet(app: Flask, services: Services, submit: Submit, waiter: Ver
     app.after_request(_speak_akismet)
 
 
-def identify_akismet(reputation: ReputationPorts, key_cache: KeyCache) -> None:
+def identify_akismet(services: Services, key_cache: KeyCache) -> None:
     """Read an Akismet call and find out whose key came along, before anything is counted.
 
     What goes wrong is raised by the view, so that failures are counted in between.
@@ -74,12 +74,12 @@ def identify_akismet(reputation: ReputationPorts, key_cache: KeyCache) -> None:
     g.guid = answers.new_guid()
     name = request.url_rule.rule.rpartition("/")[2]
     try:
-        g.akismet = _identify(name, reputation, key_cache)
+        g.akismet = _identify(name, services, key_cache)
     except (ModerationError, EdgeError) as refusal:
         g.refusal = refusal
 
 
-def _identify(name: str, reputation: ReputationPorts, key_cache: KeyCache) -> AkismetCall:
+def _identify(name: str, services: Services, key_cache: KeyCache) -> AkismetCall:
     fields = read_fields(request)
     secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
     site, key = None, None
@@ -88,7 +88,7 @@ def _identify(name: str, reputation: ReputationPorts, key_cache: KeyCache) -> Ak
             site, key = key_cache.recognise(secret)
         except NotAuthenticatedError:
             g.wrong_key = True
-            address = hashed_address(reputation.sender_secret)
+            address = hashed_address(services.reputation.sender_secret)
             log.warning("Akismet key refused", extra={"address": address, "call": name})
     g.site = site
     return AkismetCall(
@@ -112,9 +112,7 @@ def _operations(
         return checks.answer(call, g.guid, arrived=g.get("started", time.perf_counter()))
 
     return {
-        "verify-key": _Operation(
-            view=lambda call: verify_key(call, services.intake, services.common)
-        ),
+        "verify-key": _Operation(view=lambda call: verify_key(call, services)),
         _CHECK: _Operation(view=check),
         "submit-spam": _Operation(view=lambda call: take_report(call, Label.SPAM, services)),
         "submit-ham": _Operation(view=lambda call: take_report(call, Label.HAM, services)),

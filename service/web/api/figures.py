@@ -11,7 +11,7 @@ from service.web.api.schemas import FiguresQuery
 
 def figure_routes(services: Services) -> list[Route]:
     """Return the route by which a site reads its figures."""
-    book = FigureBook(services.insight, services.common)
+    book = FigureBook(services)
 
     def read_figures(call: Call) -> Reply:
         figures = book.read((call.site.id,), days=call.query(FiguresQuery).days)

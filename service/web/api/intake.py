@@ -30,7 +30,7 @@ from service.moderation.intake.senders import with_sender
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.ports.comments import Added, AddOutcome, NewComment
-from service.ports.services import ReviewPorts, Services
+from service.ports.services import Services
 from service.web.api.answers import (
     BatchAnswer,
     BatchResult,
@@ -159,7 +159,7 @@ def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaite
         case = Case(comment=comment, mode=call.site.settings.mode)
         # What is new and was not waited for stands as it came.
         if seconds or kept.added.outcome is not AddOutcome.NEW:
-            case = _look_up(case, services.review)
+            case = _look_up(case, services)
     # A repeat may be of a comment that is to be kept.
     is_kept = given.keep or kept.added.outcome is not AddOutcome.NEW
     if not is_kept:
@@ -180,7 +180,7 @@ def _submit_batch(call: Call, services: Services) -> Reply:
     )
     read = [_read_item(index, item, call, services) for index, item in enumerate(items)]
     good = [new for new in read if isinstance(new, NewComment)]
-    added = submit_comments(good, services.intake, services.common) if good else []
+    added = submit_comments(good, services) if good else []
     note_comments([one.comment_id for one in added])
     answers = iter(added)
     results = [
@@ -263,9 +263,7 @@ def new_comment(
         kind=CommentKind.read(given.comment_type),
     )
     email = given.author.email if given.author else None
-    comment = with_sender(
-        comment, address=given.address, email=email, reputation=services.reputation
-    )
+    comment = with_sender(comment, services, address=given.address, email=email)
     comment = with_token(comment, given.form.token if given.form else None, services)
     return NewComment(comment=comment, lane=lane, idempotency_key=key)
 
@@ -317,9 +315,9 @@ def _conflict(added: Added) -> ConflictError:
     return ConflictError(msg)
 
 
-def _look_up(kept: Case, review: ReviewPorts) -> Case:
+def _look_up(kept: Case, services: Services) -> Case:
     """Return the case as it stands; what was kept stays kept while the store cannot be read."""
     try:
-        return review.cases.get(kept.comment.id, site_id=kept.comment.site_id)
+        return services.review.cases.get(kept.comment.id, site_id=kept.comment.site_id)
     except StoreUnavailableError:
         return kept

@@ -17,7 +17,7 @@ from service.moderation.admin.sites import (
 )
 from service.moderation.review.preview_rules import preview_rules
 from service.moderation.telling.hooks import keep_form_hook
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 from service.web.api.answers import (
     FormAnswer,
     IssuedKeyAnswer,
@@ -109,7 +109,7 @@ def site_routes(services: Services) -> list[Route]:
                 "The script hands each comment a token and counts how its form was filled in; the "
                 "site's server sends its field on as `form.token`. A repeat answers the same."
             ),
-            view=lambda call: _set_form(call, services.telling, services.common),
+            view=lambda call: _set_form(call, services),
             answer=FormAnswer,
             answered="Where the script is.",
         ),
@@ -135,7 +135,7 @@ def site_routes(services: Services) -> list[Route]:
                 "With `rotate` the site's other keys end after the overlap, which leaves time to "
                 "change the key everywhere. A site may have up to 50 valid keys."
             ),
-            view=lambda call: _issue_key(call, services.common),
+            view=lambda call: _issue_key(call, services),
             body=KeyRequest,
             status=201,
             answer=IssuedKeyAnswer,
@@ -149,7 +149,7 @@ def site_routes(services: Services) -> list[Route]:
             tag=_KEYS,
             summary="Revoke a key",
             description="At once. The last valid key cannot be revoked.",
-            view=lambda call: _revoke_key(call, services.common),
+            view=lambda call: _revoke_key(call, services),
             answer=KeyAnswer,
             answered="The key, now ended.",
             problems=(409,),
@@ -158,9 +158,7 @@ def site_routes(services: Services) -> list[Route]:
 
 
 def _change(call: Call, how: Callable[[SiteSettings], SiteSettings], services: Services) -> Site:
-    return change_site_settings(
-        call.site.id, how, services.intake, services.common, actor=_actor(call.site)
-    )
+    return change_site_settings(call.site.id, how, services, actor=_actor(call.site))
 
 
 def _change_settings(call: Call, services: Services) -> Reply:
@@ -196,24 +194,24 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
     return replace(present, **chosen)
 
 
-def _set_form(call: Call, telling: TellingPorts, common: CommonPorts) -> Reply:
-    hook = keep_form_hook(call.site.id, telling, common, actor=_actor(call.site))
+def _set_form(call: Call, services: Services) -> Reply:
+    hook = keep_form_hook(call.site.id, services, actor=_actor(call.site))
     return Reply(answer=FormAnswer(hook_id=hook.id, script=f"/public/{hook.id}/form.js"))
 
 
-def _issue_key(call: Call, common: CommonPorts) -> Reply:
+def _issue_key(call: Call, services: Services) -> Reply:
     given = call.body(KeyRequest)
     actor = _actor(call.site)
     if given.rotate:
         overlap = timedelta(seconds=given.overlap_seconds)
-        issued = rotate_keys(call.site.id, common, actor=actor, overlap=overlap)
+        issued = rotate_keys(call.site.id, services, actor=actor, overlap=overlap)
     else:
-        issued = issue_key(call.site.id, common, actor=actor)
+        issued = issue_key(call.site.id, services, actor=actor)
     return Reply(answer=IssuedKeyAnswer.from_value(issued), status=201)
 
 
-def _revoke_key(call: Call, common: CommonPorts) -> Reply:
-    key = revoke_key(call.path["key_id"], common, actor=_actor(call.site), site_id=call.site.id)
+def _revoke_key(call: Call, services: Services) -> Reply:
+    key = revoke_key(call.path["key_id"], services, actor=_actor(call.site), site_id=call.site.id)
     return Reply(answer=KeyAnswer.from_value(key))
 
 

@@ -10,7 +10,7 @@ from flask import g, request
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.site import Site
 from service.moderation.admin.sites import authenticate_site
-from service.ports.services import CommonPorts
+from service.ports.services import Services
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -54,7 +54,7 @@ def presented_secret() -> str | None:
     return given[len(_SCHEME) :].strip() or None
 
 
-def identify_site(common: CommonPorts) -> None:
+def identify_site(services: Services) -> None:
     """Find out whose key came along, before anything is counted or refused.
 
     Refusing is left to `require_site`, so that failures can be counted in between.
@@ -67,7 +67,7 @@ def identify_site(common: CommonPorts) -> None:
         g.refusal = NotAuthenticatedError("Send your site key as Authorization: Bearer slop_….")
         return
     try:
-        g.site = authenticate_site(secret, common)
+        g.site = authenticate_site(secret, services)
     except ModerationError as refusal:
         g.refusal = refusal
 

@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.domain.sender import one_client
-from service.ports.services import ReputationPorts
+from service.ports.services import Services
 from service.web.edge.auth import (
     AKISMET,
     API,
@@ -53,9 +53,9 @@ _STORAGE_OPTIONS: dict[str, Any] = {
 }
 
 
-def register_limits(app: Flask, reputation: ReputationPorts, config: WebConfig) -> None:
+def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
     """Answer 429 with Retry-After to whoever calls too often; health is never limited."""
-    secret = reputation.sender_secret
+    secret = services.reputation.sender_secret
 
     def by_address() -> str:
         return hashed_address(secret)

@@ -31,8 +31,8 @@ from service.web.pages.sites import callbacks_page, rules_page, site_lists_page,
 
 def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     """Add the pages for moderators to an app: signing in, the lists, decisions."""
-    app.extensions[COUNTS] = TabCounts(services.review)
-    app.extensions[FIGURES] = FigureBook(services.insight, services.common)
+    app.extensions[COUNTS] = TabCounts(services)
+    app.extensions[FIGURES] = FigureBook(services)
     register_language(app)
     register_guarded_pages(app, services, config)
     limit_guessing(app)

@@ -60,9 +60,7 @@ def serve(received: Received, tools: Tools) -> Response:
         return as_json(NO_OPINION)
     # Coral tells no id. The same request again is the same comment, asked about again.
     key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
-    new = as_comment(
-        draft, received.site, tools.services.reputation, tools.services.common, idempotency_key=key
-    )
+    new = as_comment(draft, received.site, tools.services, idempotency_key=key)
     until = received.arrived + WAIT_BUDGET_SECONDS
     is_waited_for = received.site.settings.mode is not Mode.OBSERVE
     kept = keep_in_line(

@@ -56,7 +56,7 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     if not _is_judged(post):
         return ()
     draft = _draft(post, site_comment_id, received)
-    new = as_comment(draft, received.site, services.reputation, services.common)
+    new = as_comment(draft, received.site, services)
     recovers = event == "post_recovered"
     if not draft.text or (is_late(new.comment, received) and not recovers):
         return ()

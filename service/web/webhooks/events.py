@@ -11,7 +11,7 @@ from flask import Response
 
 from service.domain.comment import Comment
 from service.moderation.intake.revise import submit_version, withdraw_versions
-from service.ports.services import Services, TellingPorts
+from service.ports.services import Services
 from service.web.webhooks.answers import as_json
 from service.web.webhooks.received import Event, Read, Received, Shown, Tools
 
@@ -33,7 +33,7 @@ def serve_events(read: Read, delivery_id: DeliveryId) -> Callable[[Received, Too
     def serve(received: Received, tools: Tools) -> Response:
         services = tools.services
         names = _names(received, delivery_id(received))
-        if _was_carried_out(names, received, services.telling):
+        if _was_carried_out(names, received, services):
             return as_json({"status": "duplicate"})
         events = read(received, services)
         for event in events:
@@ -63,9 +63,11 @@ def _names(received: Received, delivery_id: str | None) -> list[str]:
     return [f"id:{delivery_id}", *names] if delivery_id else names
 
 
-def _was_carried_out(names: Sequence[str], received: Received, telling: TellingPorts) -> bool:
+def _was_carried_out(names: Sequence[str], received: Received, services: Services) -> bool:
     since = received.now - REMEMBERED
-    return any(telling.inbound.has_seen(received.hook.id, name, since=since) for name in names)
+    return any(
+        services.telling.inbound.has_seen(received.hook.id, name, since=since) for name in names
+    )
 
 
 def _carry_out(event: Event, received: Received, services: Services) -> None:

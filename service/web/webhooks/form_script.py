@@ -61,7 +61,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
     @public.get(f"/<hook_id>/{FORM_SCRIPT}")
     @open_to_all
     def form_script(hook_id: str) -> Response:
-        find_box(hook_id, services.telling, services.common)
+        find_box(hook_id, services)
         # It is the same for everybody; browsers check its hash only if any page may read it.
         g.shared_with = ANY_ORIGIN
         return _fresh_for_all(
@@ -71,7 +71,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
     @public.get("/<hook_id>/words")
     @open_to_all
     def form_words(hook_id: str) -> Response:
-        find_box(hook_id, services.telling, services.common)
+        find_box(hook_id, services)
         g.shared_with = ANY_ORIGIN
         words = {name: gettext(word) for name, word in _WORDS.items()}
         response = as_json({"language": current_language(), **words})
@@ -81,7 +81,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
     @public.get("/<hook_id>/form-token")
     @open_to_all
     def form_token(hook_id: str) -> Response:
-        site = find_box(hook_id, services.telling, services.common)
+        site = find_box(hook_id, services)
         g.shared_with = static_form.origin_of(request.headers, site)
         if g.shared_with is None:
             raise static_form.ForeignPageError("Tokens are for the site's own pages alone.")
@@ -94,7 +94,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
             takes_idempotency_key=False,
         )
         assert isinstance(reading.query, _Asked)  # noqa: S101  # it was validated as one
-        issued = issue_token(site, reading.query.page, services.intake, services.common)
+        issued = issue_token(site, reading.query.page, services)
         answer = FormTokenAnswer.model_validate(issued)
         response = Response(answer.model_dump_json(), content_type="application/json")
         response.headers["Cache-Control"] = "no-store"

@@ -69,7 +69,7 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     if action not in _SHOWN or trusted or widget:
         return ()
     draft = _draft(written, payload.of(on), site_comment_id)
-    new = as_comment(draft, received.site, services.reputation, services.common)
+    new = as_comment(draft, received.site, services)
     editor = payload.of("sender").id("id")
     by_staff = action == "edited" and editor is not None and editor != author.id("id")
     late = is_late(new.comment, received)

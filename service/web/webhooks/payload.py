@@ -25,7 +25,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
 from service.moderation.intake.senders import with_sender
 from service.ports.comments import NewComment
-from service.ports.services import CommonPorts, ReputationPorts
+from service.ports.services import Services
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.given import read_address
@@ -163,8 +163,7 @@ class Draft:
 def as_comment(
     draft: Draft,
     site: Site,
-    reputation: ReputationPorts,
-    common: CommonPorts,
+    services: Services,
     *,
     lane: Lane = Lane.INTERACTIVE,
     idempotency_key: str | None = None,
@@ -175,9 +174,9 @@ def as_comment(
     is another address. Nobody waits for most of these verdicts, but the comments are public
     already, so they go ahead of batches.
     """
-    now = common.clock()
+    now = services.common.clock()
     comment = Comment(
-        id=CommentId(common.new_id("com")),
+        id=CommentId(services.common.new_id("com")),
         site_id=site.id,
         text=cut_text(draft.text),
         received_at=now,
@@ -196,7 +195,7 @@ def as_comment(
         written_at=draft.written_at,
         reply_to=draft.reply_to,
     )
-    comment = with_sender(comment, address=None, email=None, reputation=reputation)
+    comment = with_sender(comment, services, address=None, email=None)
     return NewComment(comment=comment, lane=lane, idempotency_key=idempotency_key)
 
 

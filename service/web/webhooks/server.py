@@ -7,7 +7,7 @@ import time
 from flask import Blueprint, Flask, Response, g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
 from service.web.edge.errors import PROBLEM_TYPE, EdgeError
@@ -80,7 +80,7 @@ def _for_visitors(response: Response) -> Response:
     return response
 
 
-def identify_hook(telling: TellingPorts, common: CommonPorts) -> None:
+def identify_hook(services: Services) -> None:
     """Find out which hook is called and whether its platform calls, before anything is counted.
 
     What goes wrong is raised by the view, so that failures are counted in between.
@@ -88,7 +88,7 @@ def identify_hook(telling: TellingPorts, common: CommonPorts) -> None:
     if request.blueprint != HOOKS:
         return
     try:
-        received = _receive(telling, common)
+        received = _receive(services)
     except (ModerationError, EdgeError) as refusal:
         g.refusal = refusal
         return
@@ -97,17 +97,17 @@ def identify_hook(telling: TellingPorts, common: CommonPorts) -> None:
         g.site = received.site
 
 
-def _receive(telling: TellingPorts, common: CommonPorts) -> Received:
+def _receive(services: Services) -> Received:
     """Return the request. Raises `NotAuthenticatedError`, `TooLargeError`, `HookRevokedError`.
 
     A stranger learns nothing of which hooks there are.
     """
     hook_id = (request.view_args or {}).get("hook_id", "")
-    hook = telling.inbound.get(hook_id) if is_id(hook_id) else None
+    hook = services.telling.inbound.get(hook_id) if is_id(hook_id) else None
     if hook is None:
         raise NotAuthenticatedError("There is no such hook, or the signature does not fit it.")
     adapter = ADAPTERS[hook.platform]
-    site = common.sites.get(hook.site_id)
+    site = services.common.sites.get(hook.site_id)
     if adapter.verify is None:
         # Before anything can be refused: a script can only read what names its origin.
         g.open_form = hook.id
@@ -119,7 +119,7 @@ def _receive(telling: TellingPorts, common: CommonPorts) -> Received:
         body=read_bounded(adapter.max_body_bytes),
         content_type=request.headers.get("Content-Type", ""),
         address=request.remote_addr,
-        now=common.clock(),
+        now=services.common.clock(),
         arrived=g.get("started", time.perf_counter()),
     )
     if adapter.verify is not None:

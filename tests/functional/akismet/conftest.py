@@ -50,7 +50,7 @@ def classifier() -> FixedClassifier:
 @pytest.fixture
 def key(services: Services) -> str:
     """A valid Akismet key of the factories' site."""
-    return issue_akismet_key(SITE, services.reputation, services.common, actor="test").secret
+    return issue_akismet_key(SITE, services, actor="test").secret
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -134,7 +134,7 @@ def test_guessing_keys_is_limited_and_logged_without_the_address(akismet, caplog
 def another(services, **config) -> Akismet:
     """Return a client of an application over these services."""
     app = create_app(services, WebConfig(secret_key=SECRET_KEY, **config), {})
-    key = issue_akismet_key(SITE, services.reputation, services.common, actor="test").secret
+    key = issue_akismet_key(SITE, services, actor="test").secret
     return Akismet(client=app.test_client(), key=key)
 
 
@@ -393,9 +393,7 @@ def test_what_was_sent_to_somebody_is_judged_and_stands_under_no_post(akismet, s
     answer = akismet.check(HAM, permalink=page, comment_type=kind)
 
     assert answer.data == b"false"
-    shown = list_published(
-        services.common.sites.get(SITE), page, services.intake, services.review, page=1
-    ).comments
+    shown = list_published(services.common.sites.get(SITE), page, services, page=1).comments
     assert [one.text for one in shown] == ([HAM] if kind == "comment" else [])
 
 

@@ -27,7 +27,7 @@ def test_a_problems_type_leads_to_what_it_means(browser, address):
 @pytest.fixture
 def docs_page(browser, services, address):
     """Return the page of the API, with a key of a site put in."""
-    key = issue_key(SITE, services.common, actor="Ola").secret
+    key = issue_key(SITE, services, actor="Ola").secret
     context = browser.new_context(base_url=address, viewport={"width": 1280, "height": 900})
     watched = Watched(context.new_page())
     watched.key = key

@@ -20,7 +20,7 @@ def told(api, services):
 
 
 def run_all(services):
-    while taken := take_deliveries(services.telling, services.common, limit=99):
+    while taken := take_deliveries(services, limit=99):
         for one in taken:
             deliver(one, services)
 
@@ -82,14 +82,7 @@ def test_another_site_sees_and_replays_nothing(given_up, other_api):
 
 
 def test_a_sites_key_does_not_change_where_its_owner_applies_decisions(api, services):
-    set_applier(
-        SITE,
-        DeliveryForm.GITHUB,
-        "token-of-the-owner",
-        services.telling,
-        services.common,
-        actor="ada",
-    )
+    set_applier(SITE, DeliveryForm.GITHUB, "token-of-the-owner", services, actor="ada")
     before = services.telling.endpoints.get(SITE)
 
     answers = [

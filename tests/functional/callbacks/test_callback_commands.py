@@ -24,7 +24,7 @@ URL = "https://blog.example/hook"
 def folder(tmp_path):
     path = str(tmp_path / "data")
     with open_services(data_dir=path) as services:
-        add_site("Radiator blog", services.common, actor="test")
+        add_site("Radiator blog", services, actor="test")
     return path
 
 
@@ -45,12 +45,10 @@ def given_up(folder):
     with open_services(data_dir=folder) as services:
         [site] = services.common.sites.all()
         comment = make_comment(id=CommentId(services.common.new_id("com")), site_id=site.id)
-        submit_comments(
-            [NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common
-        )
+        submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
         judge_batch([comment.id], services)
         services.telling.endpoints.remove(site.id)
-        while taken := take_deliveries(services.telling, services.common, limit=9):
+        while taken := take_deliveries(services, limit=9):
             for one in taken:
                 deliver(one, services)
     rows(folder, "set", "Radiator blog", URL)

@@ -37,7 +37,7 @@ def _judged(api, **changes) -> dict:
 def _tell_all(services) -> list[dict]:
     """Return what the site was sent, in order."""
     services.telling.notifier.sent.clear()
-    while taken := take_deliveries(services.telling, services.common, limit=99):
+    while taken := take_deliveries(services, limit=99):
         for one in taken:
             deliver(one, services)
     return [json.loads(delivery.payload) for delivery, _ in services.telling.notifier.sent]

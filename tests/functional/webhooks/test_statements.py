@@ -227,7 +227,7 @@ def test_the_api_and_messages_give_the_link_of_what_is_held(
     unkept = api.post("/v1/comments?wait=5", json=sent | {"keep": False}).get_json()
 
     case = services.review.cases.get(kept["id"])
-    told = services.telling, services.common, {SITE: ENDPOINT}
+    told = services, {SITE: ENDPOINT}
     answers = [
         kept,
         api.get(kept["links"]["self"]).get_json(),

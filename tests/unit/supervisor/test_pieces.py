@@ -131,7 +131,7 @@ def test_what_the_first_start_made_is_its_owners_alone_and_found_again_until_it_
 ):
     folder, services = DataFolder(tmp_path), make_services()
 
-    keep_first_run(running().first_run, folder, services.accounts)
+    keep_first_run(running().first_run, folder, services)
     mode = stat.S_IMODE(folder.first_run_file.stat().st_mode)
     shown = first_run(folder)
     forgotten, gone = first_run(folder, "--forget"), first_run(folder)
@@ -146,20 +146,14 @@ def test_what_the_first_start_made_is_its_owners_alone_and_found_again_until_it_
 
 def test_a_later_start_forgets_it_once_the_moderator_has_a_password_of_their_own(tmp_path):
     folder, services = DataFolder(tmp_path), make_services()
-    made = make_first_accounts(services.accounts, services.common)
-    keep_first_run(made, folder, services.accounts)
+    made = make_first_accounts(services)
+    keep_first_run(made, folder, services)
 
-    keep_first_run(FirstRun(), folder, services.accounts)
+    keep_first_run(FirstRun(), folder, services)
     kept = folder.first_run_file.exists()
-    user = authenticate_user(made.moderator, made.password, services.accounts)
-    change_password(
-        user,
-        old=made.password,
-        new="radiators need bleeding",
-        accounts=services.accounts,
-        common=services.common,
-    )
-    keep_first_run(FirstRun(), folder, services.accounts)
+    user = authenticate_user(made.moderator, made.password, services)
+    change_password(user, services, old=made.password, new="radiators need bleeding")
+    keep_first_run(FirstRun(), folder, services)
 
     assert kept
     assert not folder.first_run_file.exists()

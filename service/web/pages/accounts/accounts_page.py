@@ -62,8 +62,7 @@ def add_account() -> ResponseReturnValue:
     try:
         added, password = add_user(
             request.form.get("name", ""),
-            services.accounts,
-            services.common,
+            services,
             actor=me.name,
             role=_role(),
             site_ids=_chosen_sites(),
@@ -102,13 +101,7 @@ def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., 
 @_acts_on
 def change_account(user: User, me: User) -> ResponseReturnValue:
     set_access(
-        user.id,
-        services.accounts,
-        services.common,
-        role=_role(),
-        site_ids=_chosen_sites(),
-        actor=me.name,
-        actor_role=me.role,
+        user.id, services, role=_role(), site_ids=_chosen_sites(), actor=me.name, actor_role=me.role
     )
     told = gettext("What this account may do has changed.")
     return go_to("pages.account", told, user_id=user.id)
@@ -118,9 +111,7 @@ def change_account(user: User, me: User) -> ResponseReturnValue:
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def reset_account(user: User, me: User) -> ResponseReturnValue:
-    password = reset_password(
-        user.name, services.accounts, services.common, actor=me.name, actor_role=me.role
-    )
+    password = reset_password(user.name, services, actor=me.name, actor_role=me.role)
     return _account_page(_find(user.id), password=password)
 
 
@@ -128,9 +119,7 @@ def reset_account(user: User, me: User) -> ResponseReturnValue:
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
-    turn_off_second_factor(
-        user, services.accounts, services.common, actor=me.name, actor_role=me.role
-    )
+    turn_off_second_factor(user, services, actor=me.name, actor_role=me.role)
     told = gettext("The second factor is off; the password alone signs them in.")
     return go_to("pages.account", told, user_id=user.id)
 
@@ -139,7 +128,7 @@ def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def end_account(user: User, me: User) -> ResponseReturnValue:
-    end_user(user.id, services.accounts, services.common, actor=me.name, actor_role=me.role)
+    end_user(user.id, services, actor=me.name, actor_role=me.role)
     if user.id == me.id:
         return go_to("pages.sign_in")
     told = gettext("This account has ended, and so have its sessions.")
@@ -150,9 +139,7 @@ def end_account(user: User, me: User) -> ResponseReturnValue:
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def restore_account(user: User, me: User) -> ResponseReturnValue:
-    restored, password = restore_user(
-        user.id, services.accounts, services.common, actor=me.name, actor_role=me.role
-    )
+    restored, password = restore_user(user.id, services, actor=me.name, actor_role=me.role)
     return _account_page(restored, password=password)
 
 

@@ -47,7 +47,7 @@ def sign_in() -> ResponseReturnValue:
     if request.method == "GET":
         return _sign_in_page()
     try:
-        user = authenticate_user(typed("name"), typed("password"), services.accounts)
+        user = authenticate_user(typed("name"), typed("password"), services)
     except NotAuthenticatedError:
         refusal = gettext("Incorrect name or password.")
         return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
@@ -69,7 +69,7 @@ def sign_in_code() -> ResponseReturnValue:
     if request.method == "GET":
         return render_template("sign_in_code.html", refusal="")
     try:
-        check_second_factor(user, typed("code"), services.accounts, services.common)
+        check_second_factor(user, typed("code"), services)
     except NotAuthenticatedError:
         refusal = gettext("Incorrect code, or already used.")
         return render_template("sign_in_code.html", refusal=refusal), HTTPStatus.FORBIDDEN
@@ -82,7 +82,7 @@ def sign_in_code() -> ResponseReturnValue:
 @needs(Permission.LOOK)
 def sign_out() -> ResponseReturnValue:
     # First: while the store is away the moderator stays signed in, is told, and tries again.
-    end_session(current_session_id(), moderator(), services.accounts, services.common)
+    end_session(current_session_id(), moderator(), services)
     logout_user()
     session.clear()
     return go_to("pages.sign_in")
@@ -96,9 +96,8 @@ def password() -> ResponseReturnValue:
     old, new = typed("old"), typed("new")
     if new != typed("repeat"):
         return _password_page(["repeat"]), HTTPStatus.UNPROCESSABLE_ENTITY
-    accounts, common = services.accounts, services.common
     try:
-        changed = change_password(moderator(), old=old, new=new, accounts=accounts, common=common)
+        changed = change_password(moderator(), services, old=old, new=new)
     except InvalidInputError as error:
         wrong = [problem.field for problem in error.problems]
         return _password_page(wrong), HTTPStatus.UNPROCESSABLE_ENTITY
@@ -115,9 +114,7 @@ def typed(field: str) -> str:
 
 def _start_session(user: User) -> None:
     """Begin anew, so that nothing set before signing in lives on."""
-    begun = begin_session(
-        user, services.accounts, services.common, user_agent=request.headers.get("User-Agent")
-    )
+    begun = begin_session(user, services, user_agent=request.headers.get("User-Agent"))
     session.clear()
     session.permanent = True
     choose_language(user.preferences.language)

@@ -33,7 +33,7 @@ def me() -> ResponseReturnValue:
         "me.html",
         preferences=user.preferences,
         languages=[(tag, language_name(tag)) for tag in languages()],
-        sessions=list_sessions(user, services.accounts, services.common),
+        sessions=list_sessions(user, services),
         current=current_session_id(),
         browser_name=browser_name,
         factor=services.accounts.second_factors.get(user.id),
@@ -45,7 +45,7 @@ def me() -> ResponseReturnValue:
 @needs(Permission.LOOK)
 def keep_digest_address() -> ResponseReturnValue:
     try:
-        set_mail(moderator(), request.form.get("mail", ""), services.accounts, services.common)
+        set_mail(moderator(), request.form.get("mail", ""), services)
     except InvalidInputError:
         flash(gettext("Not a valid email address. Write it as name@example.org."), "refusal")
         return go_to("pages.me")
@@ -63,7 +63,7 @@ def keep_preferences() -> ResponseReturnValue:
         live="live" in request.form,
         compact="compact" in request.form,
     )
-    set_preferences(moderator(), preferences, services.accounts)
+    set_preferences(moderator(), preferences, services)
     choose_language(preferences.language)
     return go_to("pages.me", gettext("Preferences saved."))
 
@@ -72,9 +72,7 @@ def keep_preferences() -> ResponseReturnValue:
 @needs(Permission.LOOK)
 def change_density() -> ResponseReturnValue:
     preferences = moderator().preferences
-    set_preferences(
-        moderator(), replace(preferences, compact=not preferences.compact), services.accounts
-    )
+    set_preferences(moderator(), replace(preferences, compact=not preferences.compact), services)
     return go_back()
 
 
@@ -83,16 +81,14 @@ def change_density() -> ResponseReturnValue:
 def end_my_session(session_id: str) -> ResponseReturnValue:
     if not is_id(session_id) or session_id == current_session_id():
         abort(HTTPStatus.NOT_FOUND)
-    end_session(session_id, moderator(), services.accounts, services.common)
+    end_session(session_id, moderator(), services)
     return go_to("pages.me", gettext("That session has ended."))
 
 
 @pages.post("/me/sessions/end-others")
 @needs(Permission.LOOK)
 def end_my_other_sessions() -> ResponseReturnValue:
-    ended = end_other_sessions(
-        current_session_id(), moderator(), services.accounts, services.common
-    )
+    ended = end_other_sessions(current_session_id(), moderator(), services)
     return go_to(
         "pages.me",
         ngettext("%(num)s other session has ended.", "%(num)s other sessions have ended.", ended),

@@ -45,7 +45,7 @@ def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], Res
     def view() -> ResponseReturnValue:
         named = {name: typed or None for name, typed in _typed().items()}
         try:
-            person = find_person(services.reputation, **named)
+            person = find_person(services, **named)
         except InvalidInputError:
             refusal = gettext("Give at least one of the three; an address such as 192.0.2.7.")
             return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
@@ -71,7 +71,7 @@ def find_personal_data(person: Person) -> ResponseReturnValue:
 @needs(Permission.ERASE_PEOPLE)
 @_of_person
 def export_personal_data(person: Person) -> ResponseReturnValue:
-    record_act(services.common, actor=moderator().name, act="export person", subject="person")
+    record_act(services, actor=moderator().name, act="export person", subject="person")
     return Response(
         stream_with_context(_lines(person)),
         mimetype="application/jsonl",
@@ -134,7 +134,7 @@ def _unconfirmed(held: _Held) -> ResponseReturnValue:
 
 
 def _count(person: Person) -> _Held:
-    counts = count_comments(person, services.reputation)
+    counts = count_comments(person, services)
     return sorted((site_name(site_id), count) for site_id, count in counts.items())
 
 

@@ -42,9 +42,9 @@ def second_factor() -> ResponseReturnValue:
 @needs(Permission.LOOK)
 def offer_factor() -> ResponseReturnValue:
     user = moderator()
-    if not check_password(user, typed("password"), services.accounts):
+    if not check_password(user, typed("password"), services):
         return _wrong_password()
-    offer = offer_second_factor(user, services.accounts, services.common)
+    offer = offer_second_factor(user, services)
     session[_OFFERED] = {"seed": offer.seed, "at": int(services.common.clock().timestamp())}
     return go_to("pages.second_factor")
 
@@ -57,9 +57,7 @@ def confirm_factor() -> ResponseReturnValue:
     if offer is None or services.accounts.second_factors.get(user.id) is not None:
         return go_to("pages.second_factor")
     try:
-        codes = turn_on_second_factor(
-            user, services.accounts, services.common, seed=offer.seed, code=typed("code")
-        )
+        codes = turn_on_second_factor(user, services, seed=offer.seed, code=typed("code"))
     except InvalidInputError:
         refusal = gettext("Incorrect code: type the one that the app shows now.")
         return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
@@ -73,9 +71,9 @@ def renew_codes() -> ResponseReturnValue:
     user = moderator()
     if services.accounts.second_factors.get(user.id) is None:
         return go_to("pages.second_factor")
-    if not check_password(user, typed("password"), services.accounts):
+    if not check_password(user, typed("password"), services):
         return _wrong_password()
-    return _page(codes=renew_recovery_codes(user, services.accounts, services.common))
+    return _page(codes=renew_recovery_codes(user, services))
 
 
 @pages.post("/me/second-factor/off")
@@ -84,11 +82,9 @@ def turn_off_factor() -> ResponseReturnValue:
     user = moderator()
     if current_app.config["REQUIRE_SECOND_FACTOR"]:
         return go_to("pages.second_factor")
-    if not check_password(user, typed("password"), services.accounts):
+    if not check_password(user, typed("password"), services):
         return _wrong_password()
-    turn_off_second_factor(
-        user, services.accounts, services.common, actor=user.name, actor_role=user.role
-    )
+    turn_off_second_factor(user, services, actor=user.name, actor_role=user.role)
     return go_to("pages.second_factor")
 
 
@@ -119,7 +115,7 @@ def _offered(user: User) -> Offer | None:
     offered = session.get(_OFFERED)
     if offered is None or services.common.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
         return None
-    return offer_second_factor(user, services.accounts, services.common, seed=offered["seed"])
+    return offer_second_factor(user, services, seed=offered["seed"])
 
 
 def _square(offer: Offer) -> Markup:

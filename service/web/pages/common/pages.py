@@ -270,7 +270,7 @@ def _is_page(path: str) -> bool:
 def _load_session(session_id: str) -> SignedIn | None:
     if not is_id(session_id):
         return None
-    found = find_session(session_id, services.accounts, services.common)
+    found = find_session(session_id, services)
     return SignedIn(found[1], session_id) if found else None
 
 

@@ -68,7 +68,7 @@ def models_card(version_name: str) -> ResponseReturnValue:
 @needs(Permission.MANAGE_MODELS)
 def promote_model(version_name: str) -> ResponseReturnValue:
     try:
-        promote_version(version_name, services.learning, services.common, by=moderator().name)
+        promote_version(version_name, services, by=moderator().name)
     except ConflictError as error:
         return _show(_why_not(error))
     return go_to("pages.models", gettext("%(version)s serves from now on.", version=version_name))
@@ -82,7 +82,7 @@ def roll_model_back() -> ResponseReturnValue:
         refusal = gettext("Meanwhile another version was promoted. Nothing was changed.")
         return _show(refusal)
     try:
-        name = roll_back(services.learning, services.common, by=moderator().name)
+        name = roll_back(services, by=moderator().name)
     except ConflictError as error:
         return _show(_why_not(error))
     return go_to("pages.models", gettext("%(version)s serves from now on.", version=name))
@@ -93,7 +93,7 @@ def roll_model_back() -> ResponseReturnValue:
 def retrain_now() -> ResponseReturnValue:
     options = RetrainingOptions(data=current_app.config["RETRAIN_DATA"])
     try:
-        ask_retraining(services.learning, services.common, by=moderator().name, options=options)
+        ask_retraining(services, by=moderator().name, options=options)
     except NoTrainerError:
         refusal = gettext("No process that retrains is running; see below for what to do.")
         return _show(refusal)
@@ -110,7 +110,7 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     if not found.waits:
         return _answered()
     try:
-        promote_retrained(found, services.learning, services.common, by=moderator().name)
+        promote_retrained(found, services, by=moderator().name)
     except ConflictError as error:
         return _show(_why_not(error))
     return go_to("pages.models", gettext("%(version)s serves from now on.", version=found.version))
@@ -123,7 +123,7 @@ def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
     if not found.waits:
         return _answered()
     try:
-        refuse_retrained(found, services.learning, services.common, by=moderator().name)
+        refuse_retrained(found, services, by=moderator().name)
     except ConflictError:
         return _answered()
     return go_to(

@@ -142,9 +142,7 @@ def decide(campaign_id: str) -> ResponseReturnValue:
 @needs(Permission.DECIDE)
 def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
     found, user = _find(campaign_id), moderator()
-    session[_JUST_PUT_BACK] = put_back(
-        found.id, services.clusters, services.common, by=user.name, site_ids=user.site_ids
-    )
+    session[_JUST_PUT_BACK] = put_back(found.id, services, by=user.name, site_ids=user.site_ids)
     return go_to("pages.campaign", campaign_id=found.id)
 
 

@@ -40,7 +40,7 @@ def open_first(cases: Sequence[Case]) -> Opened:
     Where there is none the first one of the list is opened, unclaimed.
     """
     ids = [case.comment.id for case in cases]
-    claims = dict(claims_of_others(ids, moderator(), services.review, services.common))
+    claims = dict(claims_of_others(ids, moderator(), services))
     for case in cases:
         if is_free(case, claims):
             held = _claim(case)
@@ -77,6 +77,6 @@ def skipped_last(cases: Sequence[Case]) -> list[Case]:
 def _claim(case: Case) -> Claim | None:
     if not moderator().may(Permission.DECIDE, case.comment.site_id):
         # Who only looks around is in nobody's way.
-        found = claims_of_others([case.comment.id], moderator(), services.review, services.common)
+        found = claims_of_others([case.comment.id], moderator(), services)
         return found.get(case.comment.id)
-    return claim_comment(case, moderator(), services.review, services.common)
+    return claim_comment(case, moderator(), services)

@@ -33,7 +33,7 @@ def counts() -> ResponseReturnValue:
     _leave_session_alone()
     counted: TabCounts = current_app.extensions[COUNTS]
     news = find_news(read_place(), since=_since(), seen=())
-    claims = claims_of_others(_ids("id"), moderator(), services.review, services.common)
+    claims = claims_of_others(_ids("id"), moderator(), services)
     response = jsonify(
         counts=counted.count(read_place().site_ids),
         new=news.ids,
@@ -61,9 +61,7 @@ def ahead() -> ResponseReturnValue:
 @pages.get("/review/last")
 def last() -> ResponseReturnValue:
     _leave_session_alone()
-    return show_last(
-        read_place(), find_last_act(moderator().name, services.review, services.common)
-    )
+    return show_last(read_place(), find_last_act(moderator().name, services))
 
 
 @pages.post("/review/comments/<comment_id>/claim")
@@ -75,9 +73,9 @@ def claim(comment_id: str) -> ResponseReturnValue:
     case = services.review.cases.get(CommentId(comment_id))
     require(Permission.DECIDE, case.comment.site_id)
     if request.form.get("end"):
-        end_claim(case.comment.id, services.review, user=moderator())
+        end_claim(case.comment.id, services, user=moderator())
         return "", HTTPStatus.NO_CONTENT
-    held = claim_comment(case, moderator(), services.review, services.common)
+    held = claim_comment(case, moderator(), services)
     # On one that was decided a moment before there is none, and nothing is amiss.
     is_others = held is not None and held.user_id != moderator().id
     return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT

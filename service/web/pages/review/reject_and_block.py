@@ -105,7 +105,7 @@ def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
         {"effect": effect, "traits": traits}
         for effect, ruling in ((Effect.BLOCK, Ruling.REJECT), (Effect.ALLOW, Ruling.APPROVE))
         if (decision is None or decision.ruling is ruling)
-        and (traits := traits_of(case.comment, effect, services.reputation))
+        and (traits := traits_of(case.comment, effect, services))
     ]
 
 

@@ -62,16 +62,12 @@ def decide(comment_id: str) -> ResponseReturnValue:
             decided_by=moderator().name,
             seen_decision_id=read_token("seen"),
             note=note_given(),
-            seconds=_seconds(
-                seconds_since_opening(
-                    case.comment.id, moderator(), services.review, services.common
-                )
-            ),
+            seconds=_seconds(seconds_since_opening(case.comment.id, moderator(), services)),
             decision_id=_decision_id(),
         )
     except ConflictError:
         return _show_conflict(case.comment.id, ruling)
-    end_claim(case.comment.id, services.review)
+    end_claim(case.comment.id, services)
     return _tell(case, _made(case), then=read_token("then"))
 
 
@@ -96,7 +92,7 @@ def undo(comment_id: str) -> ResponseReturnValue:
 @needs(Permission.DECIDE)
 def skip(comment_id: str) -> ResponseReturnValue:
     case = _case(comment_id)
-    end_claim(case.comment.id, services.review, user=moderator())
+    end_claim(case.comment.id, services, user=moderator())
     put_off(case.comment.id)
     return _tell(case, SKIPPED, then=read_token("then"))
 

@@ -300,7 +300,7 @@ def show_rows(place: Place, *, ids: Sequence[CommentId], news: News) -> str:
 
 def _claims(cases: Sequence[Case]) -> Mapping[CommentId, Claim]:
     ids = [case.comment.id for case in cases]
-    return claims_of_others(ids, moderator(), services.review, services.common)
+    return claims_of_others(ids, moderator(), services)
 
 
 def _open(chosen: Case | None, cases: Sequence[Case]) -> Opened:
@@ -340,7 +340,7 @@ def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, A
 
 
 def _behind(case: Case) -> list[MemberView]:
-    found = decisions_behind(case, services.review, services.learning)
+    found = decisions_behind(case, services)
     return [present_member(one) for one in found]
 
 

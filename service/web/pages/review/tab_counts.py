@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from service.domain.comment import SiteId
 from service.moderation.review.review import Tab, count_tab
-from service.ports.services import ReviewPorts
+from service.ports.services import Services
 
 # A number that took long to count changes little while it is kept: a hundred times as long as it
 # took, so that counting takes a hundredth of the time. What is counted quickly is not kept, nor is
@@ -28,11 +28,11 @@ class TabCounts:
 
     def __init__(
         self,
-        review: ReviewPorts,
+        services: Services,
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ):
-        self._review = review
+        self._services = services
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._kept: dict[_Key, tuple[int, float]] = {}
@@ -53,7 +53,7 @@ class TabCounts:
             number, good_until = self._kept.get(key, (0, 0.0))
         if started < good_until:
             return number
-        number = count_tab(tab, self._review, site_ids=site_ids)
+        number = count_tab(tab, self._services, site_ids=site_ids)
         now = self._monotonic()
         took = now - started
         with self._lock:

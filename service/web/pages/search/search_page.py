@@ -64,9 +64,7 @@ def search() -> ResponseReturnValue:
 def search_export() -> ResponseReturnValue:
     form = read_choice(ExportForm, request.args.get("as", "")) or abort(HTTPStatus.BAD_REQUEST)
     try:
-        cases = export_found(
-            _line(), form.value, services.review, services.common, user=moderator()
-        )
+        cases = export_found(_line(), form.value, services, user=moderator())
     except InvalidInputError as error:
         return _show(_line(), problems=error.problems)
     headers = {"Content-Disposition": f'attachment; filename="comments.{form.value}"'}
@@ -150,9 +148,9 @@ def _results(line: str) -> dict[str, Any]:
 
 def _find(line: str, cursor: str | None) -> tuple[Found, str | None]:
     """Return what a line finds from the cursor on; from the top if it is of another search."""
-    user, review, common = moderator(), services.review, services.common
+    user = moderator()
     try:
-        found = find_comments(line, review, common, user=user, cursor=cursor, limit=PAGE_SIZE)
+        found = find_comments(line, services, user=user, cursor=cursor, limit=PAGE_SIZE)
     except InvalidInputError:
         if cursor is None:
             raise

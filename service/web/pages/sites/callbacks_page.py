@@ -78,8 +78,7 @@ def replay_all() -> ResponseReturnValue:
     # None stands for all sites.
     site_ids = [None] if user.site_ids is None else user.site_ids
     replayed = [
-        replay_deliveries(services.telling, services.common, actor=user.name, site_id=site_id)
-        for site_id in site_ids
+        replay_deliveries(services, actor=user.name, site_id=site_id) for site_id in site_ids
     ]
     return _go_on(sum(replayed))
 
@@ -89,13 +88,9 @@ def replay_all() -> ResponseReturnValue:
 def replay_one(delivery_id: str) -> ResponseReturnValue:
     if not is_id(delivery_id):
         abort(HTTPStatus.NOT_FOUND)
-    delivery = get_delivery(delivery_id, services.telling)
+    delivery = get_delivery(delivery_id, services)
     require(Permission.DECIDE, delivery.site_id)
-    return _go_on(
-        replay_deliveries(
-            services.telling, services.common, actor=moderator().name, ids=[delivery.id]
-        )
-    )
+    return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
 
 
 # Which site it is decides whether they may, so that is asked inside.
@@ -106,7 +101,7 @@ def resume_platform(site_id: str) -> ResponseReturnValue:
         abort(HTTPStatus.NOT_FOUND)
     site = services.common.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
-    resume_applier(site.id, services.telling, services.common, actor=moderator().name)
+    resume_applier(site.id, services, actor=moderator().name)
     return go_to("pages.callbacks")
 
 
@@ -125,7 +120,7 @@ def _go_on(replayed: int) -> ResponseReturnValue:
 def _newest(state: DeliveryState) -> Sequence[Delivery]:
     """Return the newest messages of a kind, one more than are shown."""
     return newest_deliveries(
-        state, services.telling, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
+        state, services, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
     )
 
 

@@ -51,11 +51,7 @@ def change(site_id: str) -> ResponseReturnValue:
     if request.form.get("act") == "preview":
         return _show(site, typed, preview=preview_rules(site.id, rules, services))
     change_site_settings(
-        site.id,
-        lambda present: replace(present, rules=rules),
-        services.intake,
-        services.common,
-        actor=moderator().name,
+        site.id, lambda present: replace(present, rules=rules), services, actor=moderator().name
     )
     session[_SAVED] = site.id
     return redirect(url_for("pages.site_rules", site_id=site.id), HTTPStatus.SEE_OTHER)

@@ -140,7 +140,7 @@ def site_lists_add() -> ResponseReturnValue:
 @needs(Permission.LIST_SENDERS)
 def site_lists_remove(entry_id: str) -> ResponseReturnValue:
     entry = _changeable(entry_id)
-    remove_entry(entry.id, services.reputation, services.common, by=moderator().name)
+    remove_entry(entry.id, services, by=moderator().name)
     return _go_on(_REMOVED, entry)
 
 
@@ -148,7 +148,7 @@ def site_lists_remove(entry_id: str) -> ResponseReturnValue:
 @needs(Permission.LIST_SENDERS)
 def site_lists_restore(entry_id: str) -> ResponseReturnValue:
     entry = _changeable(entry_id)
-    restore_entry(entry.id, services.reputation, services.common, by=moderator().name)
+    restore_entry(entry.id, services, by=moderator().name)
     return _go_on(_RESTORED, entry)
 
 
@@ -177,7 +177,7 @@ def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
         expires_in=_EXPIRIES.get(filled["expires"], _EXPIRIES[_NEVER])[1],
     )
     if problems:
-        others = problems_of(new, services.reputation, services.common)
+        others = problems_of(new, services)
         # Without a kind nothing is known of the value but whether there is one.
         problems += [one for one in others if kind is not None or one.problem == "is missing"]
         raise InvalidInputError(problems)
@@ -226,10 +226,10 @@ def _place(given: Mapping[str, str]) -> ListPlace:
 
 def _show(place: ListPlace, *, form: Mapping[str, Any] | None = None) -> str:
     now, user, sites = services.common.clock(), moderator(), seen_sites()
-    criteria, reputation = _criteria(place, now), services.reputation
+    criteria = _criteria(place, now)
     page = read_from(
         place.cursor,
-        lambda cursor: list_entries(criteria, reputation, cursor=cursor, limit=PAGE_SIZE),
+        lambda cursor: list_entries(criteria, services, cursor=cursor, limit=PAGE_SIZE),
     )
     further = {**place.query, "cursor": page.next_cursor} if page.next_cursor else None
     site_id = sites[0].id if sites and user.site_ids is not None else ""

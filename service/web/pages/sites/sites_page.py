@@ -43,7 +43,7 @@ from service.web.pages.sites.site_form import (
     read_form,
 )
 
-_ISSUING = {"api": issue_key, "rotate": rotate_keys}
+_ISSUING = {"api": issue_key, "rotate": rotate_keys, "akismet": issue_akismet_key}
 _MODE_IN_WORDS = {
     Mode.OBSERVE: (noted("Observe"), noted("Publish everything, only record what was concluded.")),
     Mode.HOLD: (noted("Hold"), noted("Hold spam and unsure comments for a moderator.")),
@@ -61,7 +61,7 @@ def sites() -> ResponseReturnValue:
 def add() -> ResponseReturnValue:
     name = request.form.get("name", "")
     try:
-        site, issued = add_site(name, services.common, actor=moderator().name)
+        site, issued = add_site(name, services, actor=moderator().name)
     except InvalidInputError:
         problem = gettext("Give a name of 1 to 100 characters that can be printed.")
         return _show_list(name=name, problem=problem)
@@ -103,9 +103,7 @@ def change(site_id: str) -> ResponseReturnValue:
     if form.settings is None or request.form.get("act") == "preview":
         return _show_site(site, form=form)
     try:
-        change_site_settings(
-            site.id, form.change, services.intake, services.common, actor=moderator().name
-        )
+        change_site_settings(site.id, form.change, services, actor=moderator().name)
     except ValueError:
         # The other cutoff was changed since the page was shown.
         present = services.common.sites.get(site.id).settings
@@ -118,7 +116,7 @@ def change(site_id: str) -> ResponseReturnValue:
 @needs(Permission.LOOK)
 def forget(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
-    forget_taught(site.id, services.intake, services.common, actor=moderator().name)
+    forget_taught(site.id, services, actor=moderator().name)
     flash(gettext("What its decisions taught is forgotten; the decisions stay."), "forgotten")
     return go_to("pages.site", site_id=site.id, _anchor="forget")
 
@@ -171,15 +169,10 @@ def _preview(site: Site, form: SiteForm) -> dict[str, Any] | None:
 @pages.post("/sites/<site_id>/keys", endpoint="issue_site_key")
 @needs(Permission.LOOK)
 def issue(site_id: str) -> ResponseReturnValue:
-    site, common, actor = managed_site(site_id), services.common, moderator().name
-    kind = request.form.get("kind", "")
-    if kind == "akismet":
-        issued = issue_akismet_key(site.id, services.reputation, common, actor=actor)
-    elif kind in _ISSUING:
-        issued = _ISSUING[kind](site.id, common, actor=actor)
-    else:
+    site, issue_kind = managed_site(site_id), _ISSUING.get(request.form.get("kind", ""))
+    if issue_kind is None:
         abort(HTTPStatus.BAD_REQUEST)
-    return _show_site(site, issued=issued)
+    return _show_site(site, issued=issue_kind(site.id, services, actor=moderator().name))
 
 
 @pages.post("/sites/<site_id>/keys/<key_id>/revoke", endpoint="revoke_site_key")
@@ -191,7 +184,7 @@ def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
         abort(HTTPStatus.NOT_FOUND)
     if key.revoked_at is None:
         # The last one too: whoever is signed in can issue another.
-        revoke_key(key.id, services.common, actor=moderator().name)
+        revoke_key(key.id, services, actor=moderator().name)
     return go_to("pages.site", site_id=site.id, _anchor="keys")
 
 

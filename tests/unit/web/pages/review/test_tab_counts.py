@@ -25,7 +25,7 @@ def test_a_number_that_takes_long_is_kept_for_a_while_and_a_quick_one_is_not():
     clock = [1.0]
     stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, cases=_SlowHam(stores.cases, clock))
-    counts = TabCounts(services.review, monotonic=lambda: clock[0])
+    counts = TabCounts(services, monotonic=lambda: clock[0])
     seen = [counts.count(None)]
 
     keep(services)
@@ -41,7 +41,7 @@ def test_numbers_of_different_sites_are_kept_apart():
     clock = [1.0]
     stores = fresh_stores(sites=[make_site(), make_site(id="site-2", name="Knitting")])
     services = make_services(stores=stores, cases=_SlowHam(stores.cases, clock))
-    counts = TabCounts(services.review, monotonic=lambda: clock[0])
+    counts = TabCounts(services, monotonic=lambda: clock[0])
     keep(services)
 
     assert [counts.count(sites)[Tab.ALL] for sites in (None, ("site-1",), ("site-2",))] == [1, 1, 0]
