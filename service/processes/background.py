@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import signal
 import sys
@@ -35,7 +36,6 @@ from service.tasks.broker import open_client
 from service.tasks.dispatcher import Dispatcher
 from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, TRAINERS, Heartbeat, own_name
 from service.tasks.names import TaskName
-from service.tasks.retraining import RetrainingThread
 from service.tasks.schedule import GoesOn, Job, Schedule
 from service.tasks.wake import Wake, listen_for_ever
 from service.wiring import Wired, digest_plan, wire
@@ -76,12 +76,12 @@ def run_background(wired: Wired) -> None:
     schedule = Schedule(jobs(wired), watch=wired.counting.watch_upkeep)
     # By themselves: a mail server, or a second judge, may take minutes.
     digests = Schedule(slow_jobs(wired), watch=wired.counting.watch_upkeep)
-    retraining = RetrainingThread(lambda goes_on: retrain(wired, goes_on))
+    retraining = Schedule([retraining_job(wired)])
+    schedules = [schedule, digests, *([retraining] if retrains else [])]
     exposition = expose("background", wired)
-    schedule.start()
-    digests.start()
+    for one in schedules:
+        one.start()
     if retrains:
-        retraining.start()
         log.info("retraining is on", extra={"problem": wired.runs.refuse()})
     listener = threading.Thread(
         target=listen_for_ever, args=(wired.valkey_url, events.put), daemon=True
@@ -92,13 +92,13 @@ def run_background(wired: Wired) -> None:
     kinds = (BACKGROUND, TRAINERS) if retrains else (BACKGROUND,)
     heartbeats = [Heartbeat(client, kind, own_name()) for kind in kinds]
     _deliver_until_stopped(events, dispatcher, retraining, schedule, heartbeats)
-    schedule.stop()
-    digests.stop()
-    retraining.stop()
+    for one in schedules:
+        one.stop()
     dispatcher.close(seconds=_DRAIN_SECONDS)
-    schedule.join(seconds=_STOP_SECONDS)
-    if retrains:
-        retraining.join(seconds=_STOP_SECONDS)
+    for one in schedules:
+        # What sends digests may be in the middle of one; nobody waits for it.
+        if one is not digests:
+            one.join(seconds=_STOP_SECONDS)
     exposition.close()
     wired.close()
     log.info("background stopped")
@@ -107,7 +107,7 @@ def run_background(wired: Wired) -> None:
 def _deliver_until_stopped(
     events: SimpleQueue[Wake | None],
     dispatcher: Dispatcher,
-    retraining: RetrainingThread,
+    retraining: Schedule,
     schedule: Schedule,
     heartbeats: list[Heartbeat],
 ) -> None:
@@ -216,6 +216,16 @@ def slow_jobs(wired: Wired) -> list[Job]:
     judging = SecondJudging(services.judging, services.intake, services.common)
     task = TaskName.ASK_SECOND_JUDGE
     return [digests, Job(task=task, every_seconds=10.0, run=lambda _: judging.run())]
+
+
+def retraining_job(wired: Wired) -> Job:
+    """Return what looks whether a retraining is due, or was asked for: a wake-up may be lost."""
+    return Job(
+        task=TaskName.RETRAIN,
+        every_seconds=600.0,
+        turn_seconds=math.inf,
+        run=lambda goes_on: retrain(wired, goes_on),
+    )
 
 
 def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:

@@ -33,6 +33,7 @@ class TaskName(StrEnum):
     SEND_DIGESTS = "slopsieve.send_digests"
     ASK_SECOND_JUDGE = "slopsieve.ask_second_judge"
     PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
+    RETRAIN = "slopsieve.retrain"
 
 
 # In the order in which they are consumed: the bulk lane moves while nobody waits.

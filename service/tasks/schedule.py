@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from service.domain.errors import StoreUnavailableError
+from service.domain.errors import ModerationError, StoreUnavailableError
 from service.tasks.names import TaskName
 
 log = logging.getLogger(__name__)
@@ -41,6 +41,8 @@ def _unwatched(_task: str, run: Run) -> Run:
 class Schedule:
     """Runs jobs when they are due. What a job can't do for want of a store, its next run does.
 
+    One thread serves for life: a training program ends with the thread that started it.
+
     `watch` is given each job's name and each of its runs, and returns what is run in its place.
     """
 
@@ -57,6 +59,7 @@ class Schedule:
         self._due_at = dict.fromkeys((job.task for job in jobs), monotonic())
         self._store_is_away = False
         self._stops = threading.Event()
+        self._woken = threading.Event()
         self._thread = threading.Thread(target=self._go, name="schedule", daemon=True)
         self._turned_at = monotonic()
 
@@ -64,9 +67,14 @@ class Schedule:
         """Begin."""
         self._thread.start()
 
+    def wake(self) -> None:
+        """Have every job run now, or once more after the run at hand."""
+        self._woken.set()
+
     def stop(self) -> None:
         """Have the run at hand end, and begin no other."""
         self._stops.set()
+        self._woken.set()
 
     def join(self, *, seconds: float) -> None:
         """Wait until it has stopped, at most so long."""
@@ -84,8 +92,10 @@ class Schedule:
         return max(min(self._due_at.values()) - self._monotonic(), 0.0)
 
     def _go(self) -> None:
-        while not self._stops.wait(self.run_due()):
-            pass
+        while not self._stops.is_set():
+            if self._woken.wait(self.run_due()):
+                self._woken.clear()
+                self._due_at = dict.fromkeys(self._due_at, self._monotonic())
 
     def _run(self, job: Job) -> None:
         began = self._turned_at = self._monotonic()
@@ -104,6 +114,8 @@ class Schedule:
                     "stores are away, the next run tries again", extra={"task": job.task.value}
                 )
             self._store_is_away = True
+        except ModerationError as error:
+            log.warning("a job was refused", extra={"task": job.task.value, "reason": str(error)})
         except Exception:  # the other jobs go on, and so may its next run
             log.exception("upkeep failed", extra={"task": job.task.value})
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Lane
-from service.processes.background import jobs, slow_jobs
+from service.processes.background import jobs, retraining_job, slow_jobs
 from service.settings import load_settings
 from service.tasks.celery_app import make_celery
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
@@ -36,7 +36,7 @@ def test_everything_that_is_done_on_time_has_one_job(tmp_path):
     settings = {"data_dir": tmp_path, "valkey_url": "redis://localhost:1/0"}
     wired = wire(load_settings(**settings, second_judge_url="http://127.0.0.1:1/v1"))
 
-    tasks = [job.task for job in (*jobs(wired), *slow_jobs(wired))]
+    tasks = [job.task for job in (*jobs(wired), *slow_jobs(wired), retraining_job(wired))]
 
     wired.close()
     assert sorted(tasks) == sorted(TaskName)

@@ -7,10 +7,11 @@ import threading
 
 import pytest
 
-from service.domain.errors import StoreUnavailableError
+from service.domain.errors import ConflictError, StoreUnavailableError
 from service.tasks.names import TaskName
 from service.tasks.schedule import Job, Schedule
 from tests.fakes import Seconds
+from tests.integration.installation import until
 from tests.log_lines import log_lines
 
 SWEEP, GROUP = TaskName.SWEEP_STRANDED, TaskName.GROUP_FRESH
@@ -44,7 +45,11 @@ def test_a_job_that_is_behind_is_cut_off_and_goes_on_in_its_share_of_the_time(cl
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(StoreUnavailableError("away"), "stores are away"), (ValueError("words"), "upkeep failed")],
+    [
+        (StoreUnavailableError("away"), "stores are away"),
+        (ConflictError("another runs"), "a job was refused"),
+        (ValueError("words"), "upkeep failed"),
+    ],
 )
 def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(clock, caplog, error, said):
     runs = []
@@ -65,6 +70,20 @@ def test_a_fault_ends_one_run_alone_and_is_told_without_its_words(clock, caplog,
     assert runs == [1, 1]
     assert said in caplog.text
     assert "words" not in log_lines(caplog)
+
+
+def test_woken_it_runs_every_job_once_more():
+    looks = []
+    schedule = Schedule([Job(task=GROUP, every_seconds=60.0, run=lambda _: looks.append(1))])
+
+    schedule.start()
+    until(lambda: len(looks) == 1)
+    schedule.wake()
+    until(lambda: len(looks) == 2)
+    schedule.stop()
+    schedule.join(seconds=5)
+
+    assert len(looks) == 2
 
 
 def test_told_to_stop_it_ends_the_run_at_hand_and_begins_no_other():
