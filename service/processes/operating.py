@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 
 import redis
+from prometheus_client.metrics_core import Metric
 
 from service.domain.backlog import Waiting
 from service.domain.errors import StoreUnavailableError
@@ -17,7 +18,7 @@ from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, TRAINERS, WORKERS, live_workers
 from service.watching.exposition import Exposition
-from service.watching.readings import Kind, Part, Reading
+from service.watching.readings import Part, as_metric
 from service.wiring import Wired
 
 # The audit sample of so long is what false positives are estimated from.
@@ -74,19 +75,13 @@ _OLDEST_SECONDS = "_oldest_seconds"
 _COUNTERS = frozenset({"models_refused", "history_circuit_opened", "history_calls_refused"})
 
 
-def _number(name: str, value: float, **labels: str) -> Reading:
+def _number(name: str, value: float, **labels: str) -> Metric:
     if name in _ABOUT:
         about = _ABOUT[name]
     else:
         whose = _ABOUT[name.removesuffix(_OLDEST_SECONDS)].removesuffix(".")
         about = f"{whose}: the age of the oldest, 0 without any."
-    return Reading(
-        name=f"slopsieve_{name}",
-        about=about,
-        value=float(value),
-        labels=labels,
-        kind=Kind.COUNTER if name in _COUNTERS else Kind.GAUGE,
-    )
+    return as_metric(f"slopsieve_{name}", about, value, labels, counts=name in _COUNTERS)
 
 
 def expose(process: str, wired: Wired) -> Exposition:
@@ -117,7 +112,7 @@ def state_parts(wired: Wired) -> dict[str, Part]:
     }
 
 
-def show_model(wired: Wired) -> Iterator[Reading]:
+def show_model(wired: Wired) -> Iterator[Metric]:
     """Yield which model version this process judges with."""
     models = wired.models
     yield _number("model_info", 1, version=models.serving)
@@ -127,7 +122,7 @@ def show_model(wired: Wired) -> Iterator[Reading]:
     yield _number("models_refused", models.refusals)
 
 
-def _circuits(wired: Wired) -> Iterator[Reading]:
+def _circuits(wired: Wired) -> Iterator[Metric]:
     breaker = wired.history_breaker
     for calls, circuit in (("reading", breaker.reading), ("teaching", breaker.teaching)):
         counts = circuit.counts()
@@ -136,18 +131,18 @@ def _circuits(wired: Wired) -> Iterator[Reading]:
         yield _number("history_calls_refused", counts.refused, calls=calls)
 
 
-def _pool(wired: Wired) -> Iterator[Reading]:
+def _pool(wired: Wired) -> Iterator[Metric]:
     pool = wired.engine.pool
     for state, count in (("in_use", "checkedout"), ("idle", "checkedin")):
         yield _number("database_connections", getattr(pool, count, int)(), state=state)
 
 
-def _queue(wired: Wired) -> Iterator[Reading]:
+def _queue(wired: Wired) -> Iterator[Metric]:
     for lane, number in wired.services.intake.queue.depth().items():
         yield _number("queue_messages", number, lane=lane.value)
 
 
-def _backlog(wired: Wired) -> Iterator[Reading]:
+def _backlog(wired: Wired) -> Iterator[Metric]:
     backlog, now = wired.services.intake.backlog.count(), wired.services.common.clock()
     for lane, waiting in backlog.unjudged.items():
         yield from _waiting("unjudged_comments", waiting, now, lane=lane.value)
@@ -159,13 +154,13 @@ def _backlog(wired: Wired) -> Iterator[Reading]:
         yield _number("oldest_kept_timestamp_seconds", backlog.oldest_kept.timestamp())
 
 
-def _waiting(name: str, waiting: Waiting, now: datetime, **labels: str) -> Iterator[Reading]:
+def _waiting(name: str, waiting: Waiting, now: datetime, **labels: str) -> Iterator[Metric]:
     age = (now - waiting.oldest).total_seconds() if waiting.oldest else 0.0
     yield _number(name, waiting.number, **labels)
     yield _number(f"{name}{_OLDEST_SECONDS}", max(0.0, age), **labels)
 
 
-def _processes(client: redis.Redis) -> Iterator[Reading]:
+def _processes(client: redis.Redis) -> Iterator[Metric]:
     workers = live_workers(client, WORKERS)
     yield _number("processes_alive", len(workers), kind="worker")
     for kind, name in (("background", BACKGROUND), ("trainer", TRAINERS)):
@@ -174,7 +169,7 @@ def _processes(client: redis.Redis) -> Iterator[Reading]:
     yield _number("workers_without_model", without_model)
 
 
-def _history(wired: Wired) -> Iterator[Reading]:
+def _history(wired: Wired) -> Iterator[Metric]:
     try:
         wired.history.ping()
         is_blank = wired.history.is_blank()
@@ -186,7 +181,7 @@ def _history(wired: Wired) -> Iterator[Reading]:
     yield _number("history_blank", is_blank and bool(decided))
 
 
-def _disk(wired: Wired) -> Iterator[Reading]:
+def _disk(wired: Wired) -> Iterator[Metric]:
     usage = shutil.disk_usage(wired.folder.path)
     database = wired.folder.database_file
     embedded = sum(path.stat().st_size for path in database.parent.glob(f"{database.name}*"))
@@ -195,13 +190,13 @@ def _disk(wired: Wired) -> Iterator[Reading]:
     yield _number("embedded_database_bytes", embedded if wired.settings.database_url is None else 0)
 
 
-def _backup(wired: Wired) -> Iterator[Reading]:
+def _backup(wired: Wired) -> Iterator[Metric]:
     if wired.folder.last_backup_file.exists():
         made_at = wired.folder.last_backup_file.stat().st_mtime
         yield _number("last_backup_timestamp_seconds", made_at)
 
 
-def _audit(wired: Wired, book: FigureBook) -> Iterator[Reading]:
+def _audit(wired: Wired, book: FigureBook) -> Iterator[Metric]:
     promise = wired.services.judging.current_promise()
     if promise and promise.ham_called_spam is not None:
         yield _number("promised_false_positive_rate", promise.ham_called_spam)
@@ -214,7 +209,7 @@ def _audit(wired: Wired, book: FigureBook) -> Iterator[Reading]:
         yield _number("score_stability_index", figures.stability)
 
 
-def _retrainings(wired: Wired) -> Iterator[Reading]:
+def _retrainings(wired: Wired) -> Iterator[Metric]:
     recent = wired.services.learning.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
     if not recent:
         return

@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
+from prometheus_client.metrics_core import Metric
 
-from service.watching.families import Family, ProcessFamilies, families_of, write_text
+from service.watching.families import pack, unpack, write_text
 from service.watching.port import MetricsPort
-from service.watching.readings import Part, Read, Reading, Readings
+from service.watching.readings import Part, Read, Readings
 from service.watching.sockets import MetricsSocket, ask_neighbours
 
 log = logging.getLogger(__name__)
@@ -70,23 +71,23 @@ class Exposition:
 
     def _write(self) -> bytes:
         slot = self._socket.slot if self._socket else "0"
-        families = self._families(self._parts.look() if self._parts else ())
-        own = ProcessFamilies(process=self._process, slot=slot, families=families)
-        return write_text([own, *ask_neighbours(self._folder, except_socket=self._socket)])
+        packed = self._packed(self._parts.look() if self._parts else ())
+        own = unpack(packed, process=self._process, slot=slot)
+        return write_text([*own, *ask_neighbours(self._folder, except_socket=self._socket)])
 
-    def _families(self, more: Iterable[Reading] = ()) -> list[Family]:
-        readings = [reading for read in self._own for reading in _quietly(read)]
-        return families_of(self._registry, [*readings, *more])
+    def _packed(self, more: Iterable[Metric] = ()) -> bytes:
+        readings = (reading for read in self._own for reading in _quietly(read))
+        return pack([*self._registry.collect(), *readings, *more])
 
     def _open_socket(self) -> MetricsSocket | None:
         try:
-            return MetricsSocket(self._folder, self._process, self._families)
+            return MetricsSocket(self._folder, self._process, self._packed)
         except OSError as error:
             log.warning("this process shows no metrics", extra={"error": type(error).__name__})
             return None
 
 
-def _quietly(read: Callable[[], Iterable[Reading]]) -> Iterable[Reading]:
+def _quietly(read: Read) -> Iterable[Metric]:
     try:
         return list(read())
     except Exception as error:  # noqa: BLE001  # the other numbers are worth showing

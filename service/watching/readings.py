@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass
+
+from prometheus_client.metrics_core import Metric
 
 log = logging.getLogger(__name__)
 
@@ -20,25 +21,16 @@ _OLDEST_SHOWN_SECONDS = 60.0
 _REST_TIMES = 20.0
 
 
-class Kind(StrEnum):
-    """What a number does over time, by Prometheus' names."""
-
-    GAUGE = "gauge"
-    COUNTER = "counter"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One number with its name and labels. A counter's name carries no `_total`."""
-
-    name: str
-    about: str
-    value: float
-    labels: Mapping[str, str] = field(default_factory=dict)
-    kind: Kind = Kind.GAUGE
+def as_metric(
+    name: str, about: str, value: float, labels: Mapping[str, str], *, counts: bool = False
+) -> Metric:
+    """Return one number as a metric; `counts` if it never falls. The name carries no `_total`."""
+    metric = Metric(name, about, "counter" if counts else "gauge")
+    metric.add_sample(f"{name}_total" if counts else name, dict(labels), float(value))
+    return metric
 
 
-Read = Callable[[], Iterable[Reading]]
+Read = Callable[[], Iterable[Metric]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +43,7 @@ class Part:
 
 @dataclass(slots=True)
 class _Kept:
-    readings: Sequence[Reading] = ()
+    readings: Sequence[Metric] = ()
     read_at: float = float("-inf")
     asked_at: float = float("-inf")
     rest_seconds: float = 0.0
@@ -76,7 +68,7 @@ class Readings:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(max(1, len(self._parts)), thread_name_prefix="readings")
 
-    def look(self) -> list[Reading]:
+    def look(self) -> list[Metric]:
         """Return the numbers of all parts."""
         with self._lock:
             for name, part in self._parts.items():
@@ -84,7 +76,7 @@ class Readings:
             running = [kept.running for kept in self._kept.values() if kept.running]
         wait(running, timeout=_PATIENCE_SECONDS)
         now = self._monotonic()
-        found: list[Reading] = []
+        found: list[Metric] = []
         with self._lock:
             for name, kept in self._kept.items():
                 found.append(_well(name, is_well=kept.well and not _hangs(kept)))
@@ -107,7 +99,7 @@ class Readings:
     def _read(self, name: str, part: Part) -> None:
         began = self._monotonic()
         try:
-            readings: Sequence[Reading] | None = tuple(part.read())
+            readings: Sequence[Metric] | None = tuple(part.read())
         except Exception as error:  # noqa: BLE001  # a part that is away is told by its number
             log.warning(
                 "a part gave no numbers", extra={"part": name, "error": type(error).__name__}
@@ -125,10 +117,6 @@ def _hangs(kept: _Kept) -> bool:
     return kept.running is not None and not kept.running.done()
 
 
-def _well(name: str, *, is_well: bool) -> Reading:
-    return Reading(
-        name="slopsieve_part_read",
-        about="Whether the numbers of this part could be read lately.",
-        value=float(is_well),
-        labels={"part": name},
-    )
+def _well(name: str, *, is_well: bool) -> Metric:
+    about = "Whether the numbers of this part could be read lately."
+    return as_metric("slopsieve_part_read", about, is_well, {"part": name})

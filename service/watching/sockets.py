@@ -10,7 +10,9 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from service.watching.families import Family, ProcessFamilies, pack, unpack
+from prometheus_client.metrics_core import Metric
+
+from service.watching.families import unpack
 
 _ENDING = ".sock"
 _PRIVATE_FOLDER = 0o700
@@ -27,11 +29,11 @@ class MetricsSocket:
     It lies in `folder` as `PROCESS-SLOT.sock`, the lowest slot that no living process has.
     """
 
-    def __init__(self, folder: Path, process: str, families: Callable[[], list[Family]]) -> None:
+    def __init__(self, folder: Path, process: str, packed: Callable[[], bytes]) -> None:
         """Make the socket. Raise `OSError` where the folder cannot have one."""
         folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
         self.process = process
-        self._families = families
+        self._packed = packed
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with _turn(folder):
             self.slot, self._path = self._take_slot(folder)
@@ -62,7 +64,7 @@ class MetricsSocket:
                 return
             with contextlib.suppress(OSError), connection:
                 connection.settimeout(_ASK_SECONDS)
-                connection.sendall(pack(self._families()))
+                connection.sendall(self._packed())
 
     def close(self) -> None:
         """Answer nobody any more."""
@@ -74,9 +76,7 @@ class MetricsSocket:
         self._listener.close()
 
 
-def ask_neighbours(
-    folder: Path, *, except_socket: MetricsSocket | None
-) -> Iterator[ProcessFamilies]:
+def ask_neighbours(folder: Path, *, except_socket: MetricsSocket | None) -> Iterator[Metric]:
     """Ask every living process of the folder but one; who does not answer is left out."""
     own = f"{except_socket.process}-{except_socket.slot}" if except_socket else ""
     for path in sorted(folder.glob(f"*{_ENDING}")):
@@ -85,10 +85,9 @@ def ask_neighbours(
         if name == own or not process:
             continue
         try:
-            families = unpack(_ask(path))
+            yield from unpack(_ask(path), process=process, slot=slot)
         except (OSError, ValueError):
             continue
-        yield ProcessFamilies(process=process, slot=slot, families=families)
 
 
 def _ask(path: Path) -> bytes:

@@ -6,9 +6,10 @@ import contextlib
 import threading
 
 import pytest
+from prometheus_client.metrics_core import Metric
 
 from service.watching import readings
-from service.watching.readings import Part, Reading, Readings
+from service.watching.readings import Part, Readings, as_metric
 from tests.fakes import Seconds
 
 
@@ -21,12 +22,12 @@ class Source:
         self.goes_on = threading.Event()
         self.goes_on.set()
 
-    def __call__(self) -> list[Reading]:
+    def __call__(self) -> list[Metric]:
         self.asked += 1
         assert self.goes_on.wait(20)
         if self.fails:
             raise ConnectionError("redis://:hunter2@127.0.0.1")
-        return [Reading(name="answers", about="How often.", value=self.asked)]
+        return [as_metric("answers", "How often.", self.asked, {})]
 
 
 @pytest.fixture
@@ -45,7 +46,9 @@ def looked(source, clock):
     with contextlib.closing(
         Readings({"source": Part(read=source, every_seconds=5.0)}, monotonic=clock)
     ) as made:
-        yield lambda: {(r.name, r.labels.get("part", "")): r.value for r in made.look()}
+        yield lambda: {
+            (s.name, s.labels.get("part", "")): s.value for m in made.look() for s in m.samples
+        }
         source.goes_on.set()
 
 
@@ -87,7 +90,7 @@ def test_a_part_that_hangs_is_not_waited_for_nor_asked_again(looked, source, clo
 def test_a_part_that_costs_much_is_asked_seldom(clock):
     asked = []
 
-    def slow() -> list[Reading]:
+    def slow() -> list[Metric]:
         asked.append(clock.now)
         clock.now += 2
         return []

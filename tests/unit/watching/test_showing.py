@@ -75,7 +75,7 @@ def test_where_no_socket_can_be_made_a_process_still_shows_itself(show, tmp_path
 
 
 def test_the_sockets_lie_where_only_their_owner_may_look(tmp_path):
-    with contextlib.closing(MetricsSocket(tmp_path / "metrics", "worker", list)):
+    with contextlib.closing(MetricsSocket(tmp_path / "metrics", "worker", bytes)):
         assert (tmp_path / "metrics").stat().st_mode & 0o777 == 0o700
 
 
