@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -14,23 +13,18 @@ from service.doctor.database_checks import check_database
 from service.doctor.folder_checks import check_folder, check_secret
 from service.doctor.judging_checks import (
     check_backlog,
-    check_processor,
     check_versions,
     check_workers,
     judge_histories,
     judge_progress,
     judge_scores,
-    read_flags,
-    usable_threads,
 )
 from service.doctor.settings_checks import check_combinations, check_names, name_of, wrong_settings
 from service.doctor.valkey_checks import check_valkey
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
-from service.domain.finding import Finding, fail, warn, well
-from service.install_commands import install_again
+from service.domain.finding import Finding, fail, warn
 from service.moderation.insight.figures import last_days
-from service.outbound.sender import trusted_authorities
 from service.scoring.stability import population_stability
 from service.settings import ENV_PREFIX, Settings
 from service.start_error import SettingsError
@@ -65,8 +59,6 @@ def examine(
     yield from check_names(name_of(environment))
     yield from check_combinations(settings)
     yield from _secrets(settings)
-    yield from _safely("certificates", lambda: [_certificates()])
-    yield check_processor(read_flags(), threads=usable_threads())
     yield from _safely("model", lambda: check_versions(versions_folder(settings)))
     if settings.database_url is None and not (settings.data_dir / "slopsieve.db").exists():
         yield fail(
@@ -198,17 +190,6 @@ def _secrets(settings: Settings) -> Iterator[Finding]:
         given = getattr(settings, name)
         if given is not None:
             yield check_secret("secrets", given.get_secret_value(), f"{ENV_PREFIX}{name.upper()}")
-
-
-def _certificates(load: Callable[[], ssl.SSLContext] = trusted_authorities) -> Finding:
-    remedy = f"Install the package ca-certificates, and run {install_again()} for certifi."
-    try:
-        known = load().cert_store_stats()["x509_ca"]
-    except (OSError, ssl.SSLError) as error:
-        return fail("certificates", f"they cannot be loaded: {type(error).__name__}", remedy)
-    if not known:
-        return warn("certificates", "no authority is known, so no callback can be sent", remedy)
-    return well("certificates", f"{known} authorities are known")
 
 
 def _safely(check: str, ask: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:

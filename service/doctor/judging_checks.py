@@ -1,8 +1,7 @@
-"""Checks what judges: versions, processor, workers, what waits, histories, callbacks."""
+"""Checks what judges: versions, workers, what waits, histories, callbacks."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -18,9 +17,7 @@ from service.tasks.heartbeat import STUCK_SECONDS, WorkerSign, are_stuck
 
 _SLOW_SECONDS = {Lane.INTERACTIVE: 60.0, Lane.BULK: 3_600.0}
 _LONG_REVIEW_SECONDS = 2 * 86_400.0
-# By what the inference engine multiplies int8: with the first at its quickest, without any slowly.
-_QUICK_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8")
-_CPU_INFO = Path("/proc/cpuinfo")
+_NO_MODEL = "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile."
 
 
 def check_versions(folder: Path | None) -> Iterator[Finding]:
@@ -47,42 +44,6 @@ def check_versions(folder: Path | None) -> Iterator[Finding]:
         else:
             serves = "current, " if name == current else ""
             yield well("model", f"{name}: {serves}every file as it was written")
-
-
-def check_processor(flags: frozenset[str] | None, *, threads: int) -> Finding:
-    """Find a processor that judges slowly; `flags` are its features, None where unknown."""
-    cores = f"{threads} thread{'s' if threads != 1 else ''}"
-    if flags is None:
-        return well("processor", f"{cores}; its features cannot be read here")
-    quick = next((flag for flag in _QUICK_FLAGS if flag in flags), None)
-    if quick:
-        return well("processor", f"{cores}, multiplies int8 by {quick}")
-    level = "avx2" if "avx2" in flags else "sse"
-    return warn(
-        "processor",
-        f"{cores}, only {level}: it judges in float32, at the lower speed that README.md names",
-        "Nothing is wrong; for much traffic choose a processor with VNNI, or more workers.",
-    )
-
-
-def read_flags(path: Path = _CPU_INFO) -> frozenset[str] | None:
-    """Return the processor's features as Linux tells them, None where it does not."""
-    try:
-        lines = path.read_text("utf-8").splitlines()
-    except OSError:
-        return None
-    found = next((line for line in lines if line.startswith("flags")), "")
-    return frozenset(found.partition(":")[2].split()) or None
-
-
-def usable_threads() -> int:
-    """Return how many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-_NO_MODEL = "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile."
 
 
 def check_workers(

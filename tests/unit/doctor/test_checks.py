@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import ssl
 from datetime import timedelta
 
 import pytest
@@ -167,12 +166,6 @@ def of_backup(days_ago, *, embedded=True) -> Finding:
         ),
         (of_valkey(valkey.judge_persistence, aof_enabled=0), State.WARN),
         (of_valkey(valkey.judge_persistence, aof_last_write_status="err"), State.FAIL),
-        (
-            judging.check_processor(frozenset({"sse2", "avx2", "avx512_vnni"}), threads=2),
-            State.OK,
-        ),
-        (judging.check_processor(frozenset({"sse2", "avx2"}), threads=2), State.WARN),
-        (judging.check_processor(None, threads=2), State.OK),
         (judging.judge_histories(is_blank=True, has_decisions=True), State.WARN),
         (judging.judge_histories(is_blank=True, has_decisions=False), State.OK),
     ],
@@ -287,15 +280,6 @@ def test_appeals_that_wait_are_counted():
     found = judging.check_backlog(make_backlog(review=review), now=NOW)
 
     assert next(one.says for one in found if one.check == "review").endswith("; 2 with an appeal")
-
-
-def test_missing_certificates_are_found():
-    def unreadable() -> ssl.SSLContext:
-        raise OSError
-
-    assert whole._certificates(unreadable).state is State.FAIL
-    assert whole._certificates(lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)).state is State.WARN
-    assert whole._certificates().state is State.OK
 
 
 def test_a_check_that_breaks_is_a_finding_and_gives_no_secret_away():
