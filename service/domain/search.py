@@ -213,47 +213,39 @@ def _listed(names: Sequence[str]) -> str:
 
 def _unknown(name: str) -> Problem:
     remedy = f"use {_listed(FIELD_NAMES)}; put the words in quotes to look for them as they stand"
-    return Problem(field=name, problem="is no field to search in", remedy=remedy)
+    return Problem(name, "is no field to search in", remedy)
 
 
 def _empty(name: str) -> Problem:
     remedy = "write what to look for right after the colon, in quotes if there is a space in it"
-    return Problem(field=name, problem="has no value", remedy=remedy)
+    return Problem(name, "has no value", remedy)
 
 
 def _not_one_of(name: str, allowed: Sequence[str]) -> Problem:
-    return Problem(field=name, problem="has no such value", remedy=f"use {_listed(allowed)}")
+    return Problem(name, "has no such value", f"use {_listed(allowed)}")
 
 
 def _no_day(name: str) -> Problem:
     remedy = "write the day as year-month-day, for example 2026-11-20"
-    return Problem(field=name, problem="is not a day", remedy=remedy)
+    return Problem(name, "is not a day", remedy)
 
 
 def _negated_day(name: str) -> Problem:
-    return Problem(
-        field=name, problem="cannot be negated", remedy="leave the minus out, or use the other one"
-    )
+    return Problem(name, "cannot be negated", "leave the minus out, or use the other one")
 
 
 _TOO_LONG = Problem(
-    field="q",
-    problem=f"has more than {MAX_QUERY_CHARS:,} characters",
-    remedy="look for a few words of it",
+    "q", f"has more than {MAX_QUERY_CHARS:,} characters", "look for a few words of it"
 )
-_TOO_MANY = Problem(
-    field="q", problem=f"asks for more than {MAX_TERMS} things", remedy="look for a few of them"
-)
+_TOO_MANY = Problem("q", f"asks for more than {MAX_TERMS} things", "look for a few of them")
 _WORDLESS = Problem(
-    field="text",
-    problem="has a part without a letter or digit",
-    remedy="leave it out: only letters and digits can be found",
+    "text",
+    "has a part without a letter or digit",
+    "leave it out: only letters and digits can be found",
 )
 _NO_SITE = Problem(
-    field="site",
-    problem="is none that you see",
-    remedy="write the name of a site as it is listed, in quotes if there is a space in it",
+    "site",
+    "is none that you see",
+    "write the name of a site as it is listed, in quotes if there is a space in it",
 )
-_BACKWARDS = Problem(
-    field=FROM, problem="is after the last day", remedy="write the earlier day after from:"
-)
+_BACKWARDS = Problem(FROM, "is after the last day", "write the earlier day after from:")

@@ -288,4 +288,4 @@ def _refuse_if_mostly_wrong(
 
 
 def _refusal(problem: str, remedy: str) -> InvalidInputError:
-    return InvalidInputError([Problem(field="file", problem=problem, remedy=remedy)])
+    return InvalidInputError([Problem("file", problem, remedy)])

@@ -34,9 +34,9 @@ def read_isso(file: InputFile) -> Iterator[Entry]:
                 yield _read(number, row)
     except sqlite3.Error:
         problem = Problem(
-            field="file",
-            problem="is no database of Isso",
-            remedy="give the comments.db that `dbpath` of its configuration names, not compressed",
+            "file",
+            "is no database of Isso",
+            "give the comments.db that `dbpath` of its configuration names, not compressed",
         )
         raise InvalidInputError([problem]) from None
 

@@ -67,9 +67,7 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
     except (csv.Error, _RowTooLongError):
         header = []
     if "text" not in (_ALIASES.get(name) for name in header):
-        problem = Problem(
-            field="text", problem="is no column of this file", remedy="name the columns in row one"
-        )
+        problem = Problem("text", "is no column of this file", "name the columns in row one")
         raise InvalidInputError([problem])
     number = 1
     while True:

@@ -125,4 +125,4 @@ def _read_chunk(stream: IO[bytes]) -> bytes:
 
 
 def _refusal(problem: str, remedy: str) -> InvalidInputError:
-    return InvalidInputError([Problem(field="file", problem=problem, remedy=remedy)])
+    return InvalidInputError([Problem("file", problem, remedy)])

@@ -38,18 +38,18 @@ def refuse_access(
     if role is Role.OWNER:
         problems.append(
             Problem(
-                field="site_ids",
-                problem="limit an owner, who runs the whole place",
-                remedy="let an owner see all sites, or choose another role",
+                "site_ids",
+                "limit an owner, who runs the whole place",
+                "let an owner see all sites, or choose another role",
             )
         )
     known = {site.id for site in services.common.sites.all()}
     if not site_ids or any(site_id not in known for site_id in site_ids):
         problems.append(
             Problem(
-                field="site_ids",
-                problem="name no site, or one that is not there",
-                remedy="name one or more sites, or let the account see all of them",
+                "site_ids",
+                "name no site, or one that is not there",
+                "name one or more sites, or let the account see all of them",
             )
         )
     return problems
@@ -142,9 +142,7 @@ def set_mail(user: User, address: str, services: Services) -> User:
     address = address.strip()
     if address and not is_mail_address(address):
         problem = Problem(
-            field="mail",
-            problem="is no email address",
-            remedy="write it as name@example.org, in ASCII letters",
+            "mail", "is no email address", "write it as name@example.org, in ASCII letters"
         )
         raise InvalidInputError([problem])
     return services.accounts.users.change(

@@ -52,7 +52,7 @@ def recognise(kind: EntryKind, value: str, secrets: SenderSecrets) -> Recognised
 
 
 def _problem(problem: str, remedy: str) -> Problem:
-    return Problem(field="value", problem=problem, remedy=remedy)
+    return Problem("value", problem, remedy)
 
 
 def _email(given: str, secrets: SenderSecrets) -> Recognised | Problem:

@@ -63,9 +63,7 @@ def turn_on_second_factor(
     """
     step = _step_of(code, seed, user.id, services)
     if step is None:
-        problem = Problem(
-            field="code", problem="does not fit", remedy="type the code that the app shows now"
-        )
+        problem = Problem("code", "does not fit", "type the code that the app shows now")
         raise InvalidInputError([problem])
     factor = SecondFactor(user_id=user.id, seed=seed, since=services.common.clock(), last_step=step)
     act = make_act(services, actor=user.name, act="turn on second factor", subject=user.id)

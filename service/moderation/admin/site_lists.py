@@ -180,15 +180,9 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
     if isinstance(recognised, Problem):
         problems.append(recognised)
     if not reason:
-        problems.append(
-            Problem(field="reason", problem="is missing", remedy="say why, in a few words")
-        )
+        problems.append(Problem("reason", "is missing", "say why, in a few words"))
     elif len(reason) > MAX_REASON_CHARS:
-        problems.append(
-            Problem(
-                field="reason", problem="is too long", remedy="say it in at most 200 characters"
-            )
-        )
+        problems.append(Problem("reason", "is too long", "say it in at most 200 characters"))
     if new.site_id is not None:
         services.common.sites.get(new.site_id)
     if isinstance(recognised, Problem) or problems:
@@ -214,7 +208,7 @@ def _refuse_doubles(entry: ListEntry, services: Services) -> list[Problem]:
         problem, remedy = "is on this list already", "remove the other entry first"
     else:
         problem, remedy = "is on the other list", "remove the other entry first"
-    return [Problem(field="value", problem=problem, remedy=remedy)]
+    return [Problem("value", problem, remedy)]
 
 
 def _refuse_too_many(kind: EntryKind, services: Services) -> list[Problem]:
@@ -226,14 +220,14 @@ def _refuse_too_many(kind: EntryKind, services: Services) -> list[Problem]:
     if not full:
         return []
     remedy = "remove entries that match nothing any more"
-    return [Problem(field="value", problem="is one entry too many", remedy=remedy)]
+    return [Problem("value", "is one entry too many", remedy)]
 
 
 def _refuse_common(entry: ListEntry, services: Services) -> list[Problem]:
     if entry.kind is not EntryKind.PHRASE or not _preview(entry, services).is_too_common:
         return []
     problem = "is found in too many comments that stand the other way"
-    return [Problem(field="value", problem=problem, remedy="give a longer phrase")]
+    return [Problem("value", problem, "give a longer phrase")]
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:

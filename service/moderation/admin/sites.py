@@ -58,9 +58,9 @@ def add_site(
     name = name.strip()
     if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
         problem = Problem(
-            field="name",
-            problem="is empty, too long or has unprintable characters",
-            remedy=f"give 1 to {_MAX_NAME_CHARS} printable characters",
+            "name",
+            "is empty, too long or has unprintable characters",
+            f"give 1 to {_MAX_NAME_CHARS} printable characters",
         )
         raise InvalidInputError([problem])
     site = Site(

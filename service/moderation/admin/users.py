@@ -68,20 +68,14 @@ def add_user(
 
 def _name_problems(name: str) -> list[Problem]:
     if name.casefold() == CAMPAIGN_POLICY or name.casefold().startswith(EDIT_POLICY):
-        return [
-            Problem(
-                field="name",
-                problem="is what a policy signs its decisions with",
-                remedy="choose another one",
-            )
-        ]
+        return [Problem("name", "is what a policy signs its decisions with", "choose another one")]
     if name and len(name) <= MAX_NAME_CHARS and name.isprintable():
         return []
     return [
         Problem(
-            field="name",
-            problem="is empty, too long or has unprintable characters",
-            remedy=f"give 1 to {MAX_NAME_CHARS} printable characters",
+            "name",
+            "is empty, too long or has unprintable characters",
+            f"give 1 to {MAX_NAME_CHARS} printable characters",
         )
     ]
 
@@ -138,21 +132,17 @@ def change_password(user: User, services: Services, *, old: str, new: str) -> Us
     """
     problems = []
     if not check_password(user, old, services):
-        problems.append(
-            Problem(field="old", problem="is not the password", remedy="enter the present one")
-        )
+        problems.append(Problem("old", "is not the password", "enter the present one"))
     if not MIN_PASSWORD_CHARS <= len(new) <= MAX_PASSWORD_CHARS:
         problems.append(
             Problem(
-                field="new",
-                problem=f"has {len(new)} characters",
-                remedy=f"choose {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters",
+                "new",
+                f"has {len(new)} characters",
+                f"choose {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters",
             )
         )
     elif new == old:
-        problems.append(
-            Problem(field="new", problem="is the old one", remedy="choose another password")
-        )
+        problems.append(Problem("new", "is the old one", "choose another password"))
     if problems:
         raise InvalidInputError(problems)
     act = make_act(services, actor=user.name, act="change password", subject=user.id)

@@ -53,9 +53,7 @@ def make_keys(
         )
     except ValueError:
         problem = Problem(
-            field="--address",
-            problem="is not an IP address",
-            remedy="give one such as 192.0.2.7 or 2001:db8::7",
+            "--address", "is not an IP address", "give one such as 192.0.2.7 or 2001:db8::7"
         )
         raise InvalidInputError([problem]) from None
 
@@ -63,9 +61,9 @@ def make_keys(
 def nobody_named() -> InvalidInputError:
     """Return the refusal of a call that does not say whom it is about."""
     problem = Problem(
-        field="--email, --name, --address",
-        problem="nothing says who is to be forgotten",
-        remedy="give at least one of them",
+        "--email, --name, --address",
+        "nothing says who is to be forgotten",
+        "give at least one of them",
     )
     return InvalidInputError([problem])
 

@@ -124,17 +124,11 @@ def refuse_note(note: str | None, *, seconds: float | None = None) -> None:
     problems = []
     if note is not None and len(note) > MAX_NOTE_CHARS:
         problems.append(
-            Problem(
-                field="note",
-                problem=f"has {len(note):,} characters",
-                remedy=f"give at most {MAX_NOTE_CHARS}",
-            )
+            Problem("note", f"has {len(note):,} characters", f"give at most {MAX_NOTE_CHARS}")
         )
     # Chained, so that what is not a number is refused as well.
     if seconds is not None and not 0.0 <= seconds < math.inf:
-        problems.append(
-            Problem(field="seconds", problem="is no length of time", remedy="give 0 or more")
-        )
+        problems.append(Problem("seconds", "is no length of time", "give 0 or more"))
     if problems:
         raise InvalidInputError(problems)
 

@@ -57,9 +57,7 @@ def preview_cutoffs(
 def find_cutoff_problems(ham_cutoff: float | None, spam_cutoff: float | None) -> list[Problem]:
     """Return all that is wrong with a site's cutoffs, nothing for good ones."""
     problems = [
-        Problem(
-            field=name, problem="is no probability", remedy="give a number from 0 to 1, or nothing"
-        )
+        Problem(name, "is no probability", "give a number from 0 to 1, or nothing")
         for name, value in (("ham_cutoff", ham_cutoff), ("spam_cutoff", spam_cutoff))
         if value is not None and (math.isnan(value) or not 0.0 <= value <= 1.0)
     ]
@@ -70,10 +68,6 @@ def find_cutoff_problems(ham_cutoff: float | None, spam_cutoff: float | None) ->
         and ham_cutoff > spam_cutoff
     ):
         problems.append(
-            Problem(
-                field="ham_cutoff",
-                problem="lies above the spam cutoff",
-                remedy="give one that is not above it",
-            )
+            Problem("ham_cutoff", "lies above the spam cutoff", "give one that is not above it")
         )
     return problems

@@ -130,11 +130,7 @@ def _rule(
     comment = services.review.cases.get(comment_id).comment
     traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
     if len(traits) < len(set(what)):
-        problem = Problem(
-            field="what",
-            problem="names what this comment does not have",
-            remedy="load the comment anew",
-        )
+        problem = Problem("what", "names what this comment does not have", "load the comment anew")
         raise InvalidInputError([problem])
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
     case = decide_as_seen(comment_id, ruling, services, decided_by=by, seen_decision_id=seen)

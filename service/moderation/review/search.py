@@ -190,11 +190,9 @@ def _named(term: Term, sites: Sequence[Site]) -> set[SiteId]:
     return {site.id for site in sites if site.id == term.value or site.name.casefold() == name}
 
 
-_ASKS_NOTHING = Problem(
-    field="q", problem="asks for nothing", remedy="say which comments are to be decided"
-)
+_ASKS_NOTHING = Problem("q", "asks for nothing", "say which comments are to be decided")
 _TOO_MANY = Problem(
-    field="q",
-    problem=f"finds more than {MAX_DECIDED:,} comments",
-    remedy="narrow the search before you decide all of them",
+    "q",
+    f"finds more than {MAX_DECIDED:,} comments",
+    "narrow the search before you decide all of them",
 )

@@ -292,23 +292,17 @@ def _refuse(
     refusal = services.telling.notifier.refuse(endpoint.url)
     if refusal is not None:
         problems.append(
-            Problem(
-                field="url",
-                problem=refusal,
-                remedy="give the https URL of a public host, at its usual port",
-            )
+            Problem("url", refusal, "give the https URL of a public host, at its usual port")
         )
     if not endpoint.events:
         known = ", ".join(event.value for event in EventKind)
-        problems.append(
-            Problem(field="events", problem="names none", remedy=f"name some of {known}")
-        )
+        problems.append(Problem("events", "names none", f"name some of {known}"))
     if present is not None and present.form is not endpoint.form:
         problems.append(
             Problem(
-                field="site",
-                problem=f"is told by {present.form.value} already, and one way is all it can have",
-                remedy="end that with `slopsieve callbacks remove SITE`, or add a site of its own",
+                "site",
+                f"is told by {present.form.value} already, and one way is all it can have",
+                "end that with `slopsieve callbacks remove SITE`, or add a site of its own",
             )
         )
     if problems:
@@ -320,9 +314,9 @@ def _token_problems(token: str) -> list[Problem]:
         return []
     return [
         Problem(
-            field="token",
-            problem="is no token: it has other than 8 to 500 printable ASCII characters",
-            remedy="give the token alone, as the platform showed it",
+            "token",
+            "is no token: it has other than 8 to 500 printable ASCII characters",
+            "give the token alone, as the platform showed it",
         )
     ]
 

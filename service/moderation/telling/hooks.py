@@ -110,4 +110,4 @@ def _check_standard(secret: str) -> None:
 
 
 def _refusal(problem: str, remedy: str) -> InvalidInputError:
-    return InvalidInputError([Problem(field="secret", problem=problem, remedy=remedy)])
+    return InvalidInputError([Problem("secret", problem, remedy)])
