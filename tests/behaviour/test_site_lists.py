@@ -27,8 +27,7 @@ from service.moderation.admin.site_lists import (
 )
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.reject_and_block import (
-    approve_and_allow,
-    reject_and_block,
+    decide_and_list,
     traits_of,
     undo_reject_and_block,
 )
@@ -258,7 +257,7 @@ def test_a_comment_is_rejected_and_its_sender_blocked_and_one_undo_takes_both_ba
     comment = _kept(services)
     what = ["email", "address", "network", "domain:pills-direct.shop"]
 
-    listed = reject_and_block(comment.id, what, services, by="Ola")
+    listed = decide_and_list(comment.id, Effect.BLOCK, what, services, by="Ola")
 
     days = {e.kind: e.expires_at and (e.expires_at - e.added_at).days for e in listed.entries}
     assert listed.case.decision.ruling is Ruling.REJECT
@@ -287,7 +286,7 @@ def test_a_comment_is_rejected_and_its_sender_blocked_and_one_undo_takes_both_ba
 def test_trusting_approves_and_allows(services):
     comment = _kept(services)
 
-    listed = approve_and_allow(comment.id, ["email"], services, by="Ola")
+    listed = decide_and_list(comment.id, Effect.ALLOW, ["email"], services, by="Ola")
 
     assert listed.case.decision.ruling is Ruling.APPROVE
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.HAM
@@ -297,16 +296,18 @@ def test_what_is_listed_already_is_left_and_stays_after_the_undo(services):
     add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Kim")
     comment = _kept(services)
 
-    listed = reject_and_block(comment.id, ["email", "address"], services, by="Ola")
+    listed = decide_and_list(comment.id, Effect.BLOCK, ["email", "address"], services, by="Ola")
 
     assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
 
 
 def test_full_lists_grow_no_further_and_the_ruling_stands(services, monkeypatch):
     monkeypatch.setattr("service.moderation.review.reject_and_block.MAX_IN_FORCE", 2)
-    reject_and_block(_kept(services).id, ["email"], services, by="Kim")
+    decide_and_list(_kept(services).id, Effect.BLOCK, ["email"], services, by="Kim")
 
-    listed = reject_and_block(_kept(services).id, ["address", "network"], services, by="Ola")
+    listed = decide_and_list(
+        _kept(services).id, Effect.BLOCK, ["address", "network"], services, by="Ola"
+    )
 
     assert listed.case.decision.ruling is Ruling.REJECT
     assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
@@ -314,7 +315,7 @@ def test_full_lists_grow_no_further_and_the_ruling_stands(services, monkeypatch)
 
 def test_an_undo_removes_only_entries_of_its_own_comment(services):
     foreign = add_entry(new_entry(), services, by="Kim")
-    listed = reject_and_block(_kept(services).id, ["email"], services, by="Ola")
+    listed = decide_and_list(_kept(services).id, Effect.BLOCK, ["email"], services, by="Ola")
 
     undo_reject_and_block(
         listed.case.comment.id, [foreign.id], services, by="Ola",
@@ -329,7 +330,7 @@ def test_who_ruled_the_other_way_meanwhile_is_not_overruled_and_nothing_is_liste
     decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Kim")
 
     with pytest.raises(ConflictError):
-        reject_and_block(comment.id, ["email"], services, by="Ola")
+        decide_and_list(comment.id, Effect.BLOCK, ["email"], services, by="Ola")
 
     assert services.reputation.list_entries.in_force(services.common.clock()) == []
 
@@ -339,7 +340,7 @@ def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
 
     for what in (["domain:somebody-elses.com"], ["phrase"], ["email", "nonsense"]):
         with pytest.raises(InvalidInputError):
-            reject_and_block(comment.id, what, services, by="Ola")
+            decide_and_list(comment.id, Effect.BLOCK, what, services, by="Ola")
 
     assert services.review.cases.get(comment.id).decision is None
 

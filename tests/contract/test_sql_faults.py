@@ -61,7 +61,7 @@ from service.moderation.privacy import forget
 from service.moderation.privacy.erase import erase_person, find_person
 from service.moderation.privacy.prune import prune_comments
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
-from service.moderation.review.reject_and_block import reject_and_block, undo_reject_and_block
+from service.moderation.review.reject_and_block import decide_and_list, undo_reject_and_block
 from service.moderation.review.review import decide_as_seen, undo_as_seen
 from service.moderation.telling.callbacks import (
     change_callback,
@@ -165,7 +165,7 @@ def prepare(services: Services) -> Known:
     services.intake.queue.judges = False
     submit_comments([new_comment(a_comment(WAITING))], services)
     decide(services, SHOWN, Ruling.APPROVE)
-    blocked = reject_and_block(RULED, ["email"], services, by="ada")
+    blocked = decide_and_list(RULED, Effect.BLOCK, ["email"], services, by="ada")
     report(services, DISPUTED)
     decide_together(
         BULKED,
@@ -320,8 +320,8 @@ SEVERAL: dict[str, Callable[[Services, Known], Any]] = {
         bulk_decision_id="new-bulk",
     ),
     "undo bulk decision": lambda services, _: undo_bulk_decision("bulk", services, undone_by="ada"),
-    "reject and block": lambda services, _: reject_and_block(
-        OTHER, ["address"], services, by="ada"
+    "reject and block": lambda services, _: decide_and_list(
+        OTHER, Effect.BLOCK, ["address"], services, by="ada"
     ),
     "undo reject and block": undo_block,
     "report": lambda services, _: report(services, OTHER),

@@ -68,33 +68,38 @@ def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Tra
     return tuple(traits)
 
 
-def reject_and_block(
+def decide_and_list(
     comment_id: CommentId,
+    effect: Effect,
     what: Collection[str],
     services: Services,
     *,
     by: str,
     seen_decision_id: str | None = None,
 ) -> Listed:
-    """Reject a comment and block, at its site, these traits of it by name.
+    """Reject a comment and block, or approve it and allow, these traits of it at its site, by name.
 
-    What is blocked already is left as it is, and nothing is added to lists that are full. Raises
+    What is listed so already is left as it is, and nothing is added to lists that are full. Raises
     `InvalidInputError` for a trait that the comment does not have, and what `decide_as_seen`
     raises; then nothing was changed.
     """
-    return _rule(comment_id, Effect.BLOCK, what, services, by=by, seen=seen_decision_id)
-
-
-def approve_and_allow(
-    comment_id: CommentId,
-    what: Collection[str],
-    services: Services,
-    *,
-    by: str,
-    seen_decision_id: str | None = None,
-) -> Listed:
-    """Approve a comment and allow, at its site, these traits; otherwise as `reject_and_block`."""
-    return _rule(comment_id, Effect.ALLOW, what, services, by=by, seen=seen_decision_id)
+    comment = services.review.cases.get(comment_id).comment
+    traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
+    if len(traits) < len(set(what)):
+        problem = Problem("what", "names what this comment does not have", "load the comment anew")
+        raise InvalidInputError([problem])
+    ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
+    case = decide_as_seen(
+        comment_id, ruling, services, decided_by=by, seen_decision_id=seen_decision_id
+    )
+    in_force = services.reputation.list_entries.in_force(services.common.clock())
+    entries = [_entry(trait, comment, effect, services, by=by) for trait in traits]
+    new = [entry for entry in entries if not _is_listed(entry, in_force)]
+    # Every process holds them all: the ruling stands, the list grows no further.
+    new = new[: max(0, MAX_IN_FORCE - len(in_force))]
+    if new:
+        keep_entries(new, services, by=by)
+    return Listed(case=case, entries=tuple(new))
 
 
 def undo_reject_and_block(
@@ -116,32 +121,6 @@ def undo_reject_and_block(
         if entry.comment_id == comment_id:
             remove_entry(entry.id, services, by=by)
     return case
-
-
-def _rule(
-    comment_id: CommentId,
-    effect: Effect,
-    what: Collection[str],
-    services: Services,
-    *,
-    by: str,
-    seen: str | None,
-) -> Listed:
-    comment = services.review.cases.get(comment_id).comment
-    traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
-    if len(traits) < len(set(what)):
-        problem = Problem("what", "names what this comment does not have", "load the comment anew")
-        raise InvalidInputError([problem])
-    ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
-    case = decide_as_seen(comment_id, ruling, services, decided_by=by, seen_decision_id=seen)
-    in_force = services.reputation.list_entries.in_force(services.common.clock())
-    entries = [_entry(trait, comment, effect, services, by=by) for trait in traits]
-    new = [entry for entry in entries if not _is_listed(entry, in_force)]
-    # Every process holds them all: the ruling stands, the list grows no further.
-    new = new[: max(0, MAX_IN_FORCE - len(in_force))]
-    if new:
-        keep_entries(new, services, by=by)
-    return Listed(case=case, entries=tuple(new))
 
 
 def _entry(

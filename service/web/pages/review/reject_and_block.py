@@ -17,8 +17,7 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.user import Permission
 from service.moderation.review.reject_and_block import (
-    approve_and_allow,
-    reject_and_block,
+    decide_and_list,
     traits_of,
     undo_reject_and_block,
 )
@@ -53,11 +52,12 @@ pages.add_app_template_filter(lambda kind: gettext(_TRAIT_IN_WORDS[kind]), "this
 @needs(Permission.LIST_SENDERS)
 def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
     case = _case(comment_id)
-    act = approve_and_allow if request.form.get("effect") == Effect.ALLOW else reject_and_block
+    effect = Effect.ALLOW if request.form.get("effect") == Effect.ALLOW else Effect.BLOCK
     seen = request.form.get("seen", "")
     try:
-        listed = act(
+        listed = decide_and_list(
             case.comment.id,
+            effect,
             request.form.getlist("what")[:_MAX_ENTRIES],
             services,
             by=moderator().name,
