@@ -35,8 +35,6 @@ DEFAULT_OVERLAP = timedelta(days=7)
 # WordPress takes no other key: its form strips other characters, its check counts to twelve.
 _AKISMET_KEY = re.compile(r"[0-9a-f]{12}")
 _AKISMET_KEY_CHARS = 12
-# Two of a thousand keys come out equal once in 500 million installations.
-_AKISMET_KEY_TRIES = 3
 _MAX_BLOG_CHARS = 2_048
 
 
@@ -78,22 +76,17 @@ def add_site(
     return site, issued
 
 
-def issue_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
-    """Issue one more key.
-
-    Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
-    """
-    return _issue_key(site_id, services, actor=actor)
-
-
-def _issue_key(
+def issue_key(
     site_id: SiteId,
     services: Services,
     *,
     actor: str,
     expiring: Mapping[str, datetime] | None = None,
 ) -> IssuedKey:
-    """Issue a key and let others expire, all or nothing."""
+    """Issue one more key and let others expire, all or nothing.
+
+    Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
+    """
     valid = sum(
         key.is_valid(services.common.clock()) for key in services.common.sites.list_keys(site_id)
     )
@@ -128,15 +121,6 @@ def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> Iss
     kept as a keyed one; and it follows from its id and our secret (`akismet_secret`), because
     late verdicts are told under the key itself.
     """
-    for _ in range(_AKISMET_KEY_TRIES - 1):
-        try:
-            return _issue_akismet_key(site_id, services, actor=actor)
-        except ConflictError:  # Two keys came out equal.
-            continue
-    return _issue_akismet_key(site_id, services, actor=actor)
-
-
-def _issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
     key_id = services.common.new_id(AKISMET_KEY_ID)
     secret = akismet_secret(key_id, services)
     key = SiteKey(
@@ -173,7 +157,7 @@ def rotate_keys(
         for key in services.common.sites.list_keys(site_id)
         if key.is_valid(now) and not key.is_akismet
     }
-    return _issue_key(site_id, services, actor=actor, expiring=expiring)
+    return issue_key(site_id, services, actor=actor, expiring=expiring)
 
 
 def revoke_key(

@@ -40,28 +40,13 @@ def judge_comments(
     *,
     histories: Sequence[History] | None,
     now: datetime,
-    settings: Sequence[SiteSettings] | None = None,
-    book: EntryBook | None = None,
     taught: Taught | None = None,
 ) -> list[Verdict]:
-    """Return a verdict a comment, in order: one call of the classifier for all of them.
+    """Return a verdict a comment, in order, as of sites without settings or entries of their own.
 
-    `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
-    classifier that it could not answer: either way the verdicts are degraded. `book` is what
-    moderators allow and block, `taught` what decisions taught; without them, as in every
-    evaluation, the version's evidence alone decides.
-    Any other exception is the caller's to split the batch by.
+    See `judge_with_outputs`.
     """
-    judged = judge_with_outputs(
-        comments,
-        model,
-        histories=histories,
-        now=now,
-        settings=settings,
-        book=book,
-        taught=taught,
-        timer=StageTimer(),
-    )
+    judged = judge_with_outputs(comments, model, histories=histories, now=now, taught=taught)
     return [one.verdict for one in judged]
 
 
@@ -80,16 +65,21 @@ def judge_with_outputs(
     *,
     histories: Sequence[History] | None,
     now: datetime,
-    settings: Sequence[SiteSettings] | None,
-    book: EntryBook | None,
-    taught: Taught | None,
-    timer: StageTimer,
+    settings: Sequence[SiteSettings] | None = None,
+    book: EntryBook | None = None,
+    taught: Taught | None = None,
+    timer: StageTimer | None = None,
     facts: Sequence[RuleFacts] = (),
 ) -> list[Judged]:
-    """Return what `judge_comments` does, with the classifier's answers; tell `timer`.
+    """Return a verdict a comment, in order: one call of the classifier for all of them.
 
-    With `facts`, one a comment, the rules of `settings` hold what they hold.
+    `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
+    classifier that it could not answer: either way the verdicts are degraded. `book` is what
+    moderators allow and block, `taught` what decisions taught; without them, as in every
+    evaluation, the version's evidence alone decides. With `facts`, one a comment, the rules of
+    `settings` hold what they hold. Any other exception is the caller's to split the batch by.
     """
+    timer = timer or StageTimer()
     listed, comments = comments, [judged_text(comment) for comment in comments]
     missing = () if histories is not None else ("history",)
     histories = histories if histories is not None else [History()] * len(comments)

@@ -6,6 +6,7 @@ lie in the cookie meanwhile.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
@@ -43,7 +44,11 @@ from service.web.pages.sites.site_form import (
     read_form,
 )
 
-_ISSUING = {"api": issue_key, "rotate": rotate_keys, "akismet": issue_akismet_key}
+_ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
+    "api": issue_key,
+    "rotate": rotate_keys,
+    "akismet": issue_akismet_key,
+}
 _MODE_IN_WORDS = {
     Mode.OBSERVE: (noted("Observe"), noted("Publish everything, only record what was concluded.")),
     Mode.HOLD: (noted("Hold"), noted("Hold spam and unsure comments for a moderator.")),
