@@ -147,8 +147,7 @@ def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answ
             ids += [result["id"] for result in results]
             progress.show(len(ids))
     if None in ids:
-        msg = "the service refused a comment of its own corpus; this is a bug"
-        raise click.ClickException(msg)
+        raise click.ClickException("the service refused a comment of its own corpus; this is a bug")
     answers: list[Answer] = []
     deadline = time.monotonic() + _PATIENCE_SECONDS
     with Progress("Judged", unit=unit) as progress:

@@ -42,8 +42,7 @@ def score_command(context: click.Context, file: str, out: str) -> None:
     then ends with 1.
     """
     if out != STDOUT and file != STDIN and Path(out).resolve() == Path(file).resolve():
-        message = "--out would replace FILE; name another file."
-        raise click.UsageError(message)
+        raise click.UsageError("--out would replace FILE; name another file.")
     judging, tally = judging_of(context), Tally()
     with open_whole(out) as stream, InputFile(file) as opened:
         for _, verdict in judge_file(opened, judging, tally):

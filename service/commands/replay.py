@@ -60,8 +60,7 @@ def replay_command(
     left out; the command then ends with 1.
     """
     if bool(files) == bool(site_name):
-        message = "name FILES or a --site, one of the two."
-        raise click.UsageError(message)
+        raise click.UsageError("name FILES or a --site, one of the two.")
     judging, tally, weeks = judging_of(context), Tally(), Weeks()
     settings = command_settings()
     if site_name:

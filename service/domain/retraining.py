@@ -148,8 +148,7 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
     Raise `ValueError` where it is not of the agreed form.
     """
     if "recommendation" not in values:
-        msg = "it recommends nothing"
-        raise ValueError(msg)
+        raise ValueError("it recommends nothing")
     recommendation = values["recommendation"]
     is_plan = recommendation is None
     # Reports before 1.1 call them lessons.

@@ -58,8 +58,7 @@ class Preparation:
             self._meanwhile()
         line = self._process.stdout.readline()
         if not line:
-            msg = "the stores could not be prepared, see above"
-            raise StartError(msg)
+            raise StartError("the stores could not be prepared, see above")
         answer: dict[str, Any] = json.loads(line)
         if "problem" in answer:
             raise StartError(answer["problem"], ExitCode(answer["exit_code"]))

@@ -46,8 +46,7 @@ def unpack(packed: bytes, **labels: str) -> list[Metric]:
                 metric.add_sample(sample, {**own, **labels}, value)
             metrics.append(metric)
     except TypeError as error:
-        msg = "these are no packed metrics"
-        raise ValueError(msg) from error
+        raise ValueError("these are no packed metrics") from error
     return metrics
 
 

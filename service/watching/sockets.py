@@ -50,8 +50,7 @@ class MetricsSocket:
             with _near(path) as address:
                 self._listener.bind(address)
             return str(number), path
-        msg = "no slot is free"
-        raise OSError(msg)
+        raise OSError("no slot is free")
 
     def _serve(self) -> None:
         while True:

@@ -156,8 +156,7 @@ def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:
     """Raise `LastOwnerError` if nobody could run the place after this change."""
     after = [changed if user.id == changed.id else user for user in everybody]
     if any(_runs_the_place(user) for user in everybody) and not any(map(_runs_the_place, after)):
-        msg = "this is the last owner: make somebody else an owner first"
-        raise LastOwnerError(msg)
+        raise LastOwnerError("this is the last owner: make somebody else an owner first")
 
 
 def _runs_the_place(user: User) -> bool:

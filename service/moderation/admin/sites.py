@@ -246,8 +246,7 @@ def authenticate_site(secret: str, services: Services) -> Site:
     """
     found = services.common.sites.find_key(_hash(secret))
     if found is None or not found[0].is_valid(services.common.clock()):
-        msg = "this key is unknown, expired or revoked"
-        raise NotAuthenticatedError(msg)
+        raise NotAuthenticatedError("this key is unknown, expired or revoked")
     return found[1]
 
 
@@ -257,8 +256,7 @@ def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey
         found = services.common.sites.find_key(_akismet_hash(secret, services))
         if found is not None and found[0].is_akismet and found[0].is_valid(services.common.clock()):
             return found[1], found[0]
-    msg = "this key is unknown, expired or revoked"
-    raise NotAuthenticatedError(msg)
+    raise NotAuthenticatedError("this key is unknown, expired or revoked")
 
 
 def is_blog(given: str) -> bool:
@@ -292,14 +290,12 @@ def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> S
 def _refuse_lockout(key_id: str, site_id: SiteId, services: Services) -> None:
     keys = {key.id: key for key in services.common.sites.list_keys(site_id)}
     if key_id not in keys:
-        msg = "this site has no key of this id"
-        raise NotFoundError(msg)
+        raise NotFoundError("this site has no key of this id")
     if keys[key_id].is_akismet:
         return
     others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
     if not any(key.is_valid(services.common.clock()) for key in others):
-        msg = "this is the site's last valid key; issue another one first"
-        raise ConflictError(msg)
+        raise ConflictError("this is the site's last valid key; issue another one first")
 
 
 def _akismet_hash(secret: str, services: Services) -> str:

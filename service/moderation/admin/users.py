@@ -116,8 +116,7 @@ def authenticate_user(name: str, password: str, services: Services) -> User:
         services.accounts.passwords.hash(_DECOY_PASSWORD)
     elif services.accounts.passwords.verify(user.password_hash, password) and user.ended_at is None:
         return user
-    msg = "name and password do not fit"
-    raise NotAuthenticatedError(msg)
+    raise NotAuthenticatedError("name and password do not fit")
 
 
 def check_password(user: User, password: str, services: Services) -> bool:

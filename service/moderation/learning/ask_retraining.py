@@ -33,8 +33,7 @@ def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -
     `StoreUnavailableError`.
     """
     if not services.learning.trainer_queue.is_heard():
-        msg = "no process that retrains gives a sign of life"
-        raise NoTrainerError(msg)
+        raise NoTrainerError("no process that retrains gives a sign of life")
     now = services.common.clock()
     asked = Retraining(id=services.common.new_id("rtr"), asked_by=by, asked_at=now, options=options)
     act = make_act(services, actor=by, act="ask for retraining", subject=asked.id)

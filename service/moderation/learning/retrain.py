@@ -157,8 +157,7 @@ def _begin(order: Order, services: Services, runs: TrainingRuns, export: Export)
         if resumed is not None:
             return resumed
     if order.resumes_only:
-        msg = "there is no unfinished retraining here that could be gone on with"
-        raise ConflictError(msg)
+        raise ConflictError("there is no unfinished retraining here that could be gone on with")
     now = services.common.clock()
     begun = _asked(order, services, now)
     kept = runs.keep_decisions(begun.id, export(now))
@@ -371,5 +370,4 @@ def _renew(services: Services, holder: str) -> None:
         services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
         is Lease.REFUSED
     ):
-        msg = "another machine retrains meanwhile"
-        raise TrainingStoppedError(msg)
+        raise TrainingStoppedError("another machine retrains meanwhile")

@@ -26,7 +26,6 @@ def roll_back(services: Services, *, by: str) -> str:
     """
     previous = services.learning.versions.previous()
     if previous is None:
-        msg = "no version was current before this one"
-        raise ConflictError(msg)
+        raise ConflictError("no version was current before this one")
     promote_version(previous, services, by=by)
     return previous

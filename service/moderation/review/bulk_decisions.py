@@ -64,8 +64,7 @@ def decide_together(
         ruling,
         decided_by,
     ):
-        msg = "this bulk decision was made before, in another way"
-        raise ConflictError(msg)
+        raise ConflictError("this bulk decision was made before, in another way")
     changed_at_once: list[DecidedComment] = []
     for some in _portions(wanted):
         cases = [

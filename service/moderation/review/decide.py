@@ -95,8 +95,7 @@ def undo_decision(
     if current is None:
         if any(one.id == decision_id for one in case.decisions):
             return case
-        msg = "this comment has no decision to undo"
-        raise NotFoundError(msg)
+        raise NotFoundError("this comment has no decision to undo")
     if decision_id not in (None, current.id):
         msg = f"{current.decided_by} decided this comment in the meantime: {current.ruling}"
         raise ConflictError(msg)

@@ -113,8 +113,7 @@ def decide_found(
     if len(ids) > MAX_DECIDED:
         raise InvalidInputError([_TOO_MANY])
     if len(ids) > counted:
-        msg = "more is found now than was counted on the page"
-        raise ConflictError(msg)
+        raise ConflictError("more is found now than was counted on the page")
     return decide_together(
         ids,
         ruling,
