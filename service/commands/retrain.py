@@ -22,7 +22,6 @@ from service.domain.retraining import (
     RetrainingReport,
     RetrainingState,
 )
-from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import Order, retrain, try_retraining
 from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
 from service.moderation.learning.tidy_versions import tidy_versions
@@ -100,7 +99,6 @@ def retrain_command(
             order,
             services,
             runs,
-            export=lambda until: decisions_for_training(services, until=until),
             told=progress.show_step,
             goes_on=goes_on,
         )
@@ -120,7 +118,6 @@ def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
                 order,
                 services,
                 runs,
-                export=lambda until: decisions_for_training(services, until=until),
                 told=progress.show_step,
                 goes_on=goes_on,
             )

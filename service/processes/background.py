@@ -9,11 +9,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any
 
 from service.domain.errors import StoreUnavailableError
 from service.domain.retraining import Retraining, RetrainingOptions
@@ -22,7 +21,6 @@ from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.second_opinion import SecondJudging
 from service.moderation.learning.ask_retraining import retrain_if_wanted
-from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
 from service.moderation.learning.tidy_retrainings import tidy_retrainings
@@ -260,10 +258,6 @@ def _send_digests(wired: Wired) -> int:
 def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:
     """Retrain if it is due or asked for, and tidy up; return the retraining, None for none."""
     settings, services = wired.settings, wired.services
-
-    def export(until: datetime) -> Iterable[Mapping[str, Any]]:
-        return decisions_for_training(services, until=until)
-
     tidy_retrainings(services, wired.runs)
     every = settings.retrain_every_days
     try:
@@ -273,7 +267,6 @@ def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:
             options=RetrainingOptions(data=settings.retrain_data),
             every=timedelta(days=every) if every else None,
             promotes=settings.retrain_promotes,
-            export=export,
             goes_on=goes_on,
         )
     finally:

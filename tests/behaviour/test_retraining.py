@@ -20,7 +20,6 @@ from service.moderation.learning.ask_retraining import (
     ask_retraining,
     retrain_if_wanted,
 )
-from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import (
     SCHEDULE,
     Order,
@@ -65,7 +64,6 @@ def run(services, runs, options=OPTIONS, **changes):
         Order(**({"asked_by": "Ola", "options": options} | changes)),
         services,
         runs,
-        export=lambda until: decisions_for_training(services, until=until),
         goes_on=goes_on,
     )
 
@@ -77,7 +75,6 @@ def look(services, runs, *, every=7 * DAY, promotes=False, options=OPTIONS):
         options=options,
         every=every,
         promotes=promotes,
-        export=lambda until: decisions_for_training(services, until=until),
         goes_on=lambda: True,
     )
 
@@ -262,7 +259,6 @@ def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(services, runs):
         Order(asked_by="Ola", options=OPTIONS),
         services,
         runs,
-        export=lambda until: decisions_for_training(services, until=until),
     )
 
     assert report.used == 3

@@ -11,7 +11,6 @@ from service.domain.retraining import Retraining, RetrainingOptions, RetrainingS
 from service.moderation.admin.acts import make_act
 from service.moderation.learning.retrain import (
     SCHEDULE,
-    Export,
     Order,
     find_unfinished,
     retrain,
@@ -49,7 +48,6 @@ def retrain_if_wanted(
     options: RetrainingOptions,
     every: timedelta | None,
     promotes: bool,
-    export: Export,
     goes_on: Callable[[], bool],
 ) -> Retraining | None:
     """Do what was asked for, or go on with it, or what is due by the schedule; None for nothing.
@@ -68,7 +66,7 @@ def retrain_if_wanted(
         )
         services.learning.retrainings.put(failed)
         return failed
-    return retrain(order, services, runs, export=export, goes_on=goes_on)
+    return retrain(order, services, runs, goes_on=goes_on)
 
 
 def _next(

@@ -7,11 +7,10 @@ killed or stopped is gone on with by the same call.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from service.domain.errors import (
     ConflictError,
@@ -29,6 +28,7 @@ from service.domain.retraining import (
     TrainingProgress,
 )
 from service.moderation.admin.acts import make_act, record_act
+from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.versions import promote_version
 from service.ports.campaigns import Lease
 from service.ports.services import Services
@@ -43,9 +43,6 @@ SCHEDULE = "schedule"
 _LEASE = timedelta(seconds=60)
 _TELL_EVERY = timedelta(seconds=5)
 _LOOKED_BACK = 50
-
-Export = Callable[[datetime], Iterable[Mapping[str, Any]]]
-"""Gives every decided comment as it stood at a moment, in order of time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +67,6 @@ def retrain(
     services: Services,
     runs: TrainingRuns,
     *,
-    export: Export,
     told: Callable[[TrainingProgress], None] = lambda _: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> Retraining:
@@ -80,11 +76,8 @@ def retrain(
     how far it is. Raises `TrainingFailedError` where nothing can be trained here, `ConflictError`
     while another runs or if there is none to go on with, `StoreUnavailableError`.
     """
-    refusal = runs.refuse()
-    if refusal:
-        raise TrainingFailedError(refusal)
-    with runs.only_one(), _leased(services, runs.place):
-        retraining = _begin(order, services, runs, export)
+    with _alone(services, runs):
+        retraining = _begin(order, services, runs)
         if not order.force and not _is_worth_it(retraining, services):
             return _end_without(retraining, services, runs)
         record_act(
@@ -102,7 +95,6 @@ def try_retraining(
     services: Services,
     runs: TrainingRuns,
     *,
-    export: Export,
     told: Callable[[TrainingProgress], None] = lambda _: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> RetrainingReport:
@@ -110,25 +102,17 @@ def try_retraining(
 
     Raises what `retrain` does, and `TrainingStoppedError`.
     """
-    refusal = runs.refuse()
-    if refusal:
-        raise TrainingFailedError(refusal)
     run_id = services.common.new_id("try")
-    with runs.only_one(), _leased(services, runs.place) as renew:
+    with _alone(services, runs) as renew:
 
         def hear(progress: TrainingProgress) -> None:
             renew()
             told(progress)
 
         try:
-            runs.keep_decisions(run_id, export(services.common.clock()))
-            return runs.train(
-                run_id,
-                order.options,
-                dry_run=True,
-                told=hear,
-                goes_on=goes_on,
-            )
+            decisions = decisions_for_training(services, until=services.common.clock())
+            runs.keep_decisions(run_id, decisions)
+            return runs.train(run_id, order.options, dry_run=True, told=hear, goes_on=goes_on)
         finally:
             runs.drop(run_id)
 
@@ -149,30 +133,29 @@ def _may_go_on(one: Retraining) -> bool:
     return one.is_unfinished() or one.state is RetrainingState.FAILED
 
 
-def _begin(order: Order, services: Services, runs: TrainingRuns, export: Export) -> Retraining:
+def _begin(order: Order, services: Services, runs: TrainingRuns) -> Retraining:
     """Return the retraining to run, its decisions exported."""
     unfinished = find_unfinished(services, runs, None if order.resumes_only else order.options)
     if unfinished is not None:
-        resumed = _resume(unfinished, services, runs, export)
+        resumed = _resume(unfinished, services, runs)
         if resumed is not None:
             return resumed
     if order.resumes_only:
         raise ConflictError("there is no unfinished retraining here that could be gone on with")
     now = services.common.clock()
     begun = _asked(order, services, now)
-    kept = runs.keep_decisions(begun.id, export(now))
+    kept = runs.keep_decisions(begun.id, decisions_for_training(services, until=now))
     return _put_running(replace(begun, started_at=now), kept, services)
 
 
-def _resume(
-    unfinished: Retraining, services: Services, runs: TrainingRuns, export: Export
-) -> Retraining | None:
+def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> Retraining | None:
     """Return an unfinished retraining as begun again; None where it may not learn from all it has.
 
     What was erased, withdrawn, undone or ruled otherwise since it began must not teach as it was,
     so then it is begun anew.
     """
-    still_so = {(one["id"], one["label"]) for one in export(services.common.clock())}
+    decisions = decisions_for_training(services, until=services.common.clock())
+    still_so = {(one["id"], one["label"]) for one in decisions}
     if still_so.issuperset(runs.kept_labels(unfinished.id)):
         again = replace(unfinished, problem=None, ended_at=None)
         kept = KeptDecisions(count=again.decisions, sha256=again.decisions_sha256)
@@ -350,18 +333,26 @@ class _Teller:
 
 
 @contextmanager
-def _leased(services: Services, holder: str) -> Iterator[Callable[[], None]]:
-    """Hold the lease while the block runs; give what renews it. Raise `ConflictError`."""
-    now = services.common.clock()
-    taken = services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
-    if taken is Lease.REFUSED:
-        msg = "another machine retrains on this database now: look at `slopsieve retrain --list`"
-        raise ConflictError(msg)
-    try:
-        yield lambda: _renew(services, holder)
-    finally:
-        with suppress(StoreUnavailableError):
-            services.learning.retrainings.end_lease(holder)
+def _alone(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None]]:
+    """Hold this machine's lock and the lease while the block runs; give what renews the lease.
+
+    Raise `ConflictError` where somebody has either, `TrainingFailedError` where none can train.
+    """
+    refusal = runs.refuse()
+    if refusal:
+        raise TrainingFailedError(refusal)
+    with runs.only_one():
+        now, holder = services.common.clock(), runs.place
+        taken = services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
+        if taken is Lease.REFUSED:
+            raise ConflictError(
+                "another machine retrains on this database now: look at `slopsieve retrain --list`"
+            )
+        try:
+            yield lambda: _renew(services, holder)
+        finally:
+            with suppress(StoreUnavailableError):
+                services.learning.retrainings.end_lease(holder)
 
 
 def _renew(services: Services, holder: str) -> None:
