@@ -18,7 +18,7 @@ from service.web.pages.accounts import (
     second_factor_page,
 )
 from service.web.pages.accounts.guessing import limit_guessing
-from service.web.pages.common import shell, targets_view
+from service.web.pages.common import link_targets, one_sentence, presenting, shell, targets_view
 from service.web.pages.common.pages import register_guarded_pages
 from service.web.pages.figures.figures_page import FIGURES
 from service.web.pages.models import models_page

@@ -29,11 +29,6 @@ CALLED_BY = _outcomes(
     noted("Called unsure by %(model)s"),
     noted("Called spam by %(model)s"),
 )
-CALLED_BECAUSE = _outcomes(
-    noted("Called ham: below %(ham)s."),
-    noted("Left to a person: between %(ham)s and %(spam)s."),
-    noted("Called spam: %(spam)s or above."),
-)
 RULED = {Ruling.APPROVE: noted("approved"), Ruling.REJECT: noted("rejected")}
 RULED_HEADINGS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
 RULED_BY = {
@@ -60,9 +55,4 @@ SITE_DOES = {
     Action.PUBLISH: noted("The site publishes it."),
     Action.HOLD: noted("The site holds it."),
     Action.REJECT: noted("The site rejects it."),
-}
-SITE_DOES_FOR_NOW = {
-    Action.PUBLISH: noted("Currently the site publishes it."),
-    Action.HOLD: noted("Currently the site holds it."),
-    Action.REJECT: noted("Currently the site rejects it."),
 }

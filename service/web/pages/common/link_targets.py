@@ -13,6 +13,7 @@ from service.signals.links import Link
 from service.signals.look_alikes import LATIN_LETTER, LOOK_ALIKES, OTHER_LETTER
 from service.web.edge.language import gettext
 from service.web.pages.common.marking import Piece, part_text
+from service.web.pages.common.pages import pages
 
 MAX_SHOWN = 12
 _MAX_ANCHOR_CHARS = 80
@@ -43,17 +44,14 @@ class LinkView:
     hint: str = ""
 
 
-def present_links(links: Sequence[Link]) -> tuple[LinkView, ...]:
-    """Return the different targets in the order of the text, at most `MAX_SHOWN`."""
+@pages.app_template_filter("targets")
+def present_links(links: Sequence[Link]) -> tuple[tuple[LinkView, ...], int]:
+    """Return the different targets in the order of the text, and how many of them are left out."""
     times = Counter((link.target, link.anchor) for link in links)
     seen = {(link.target, link.anchor): link for link in reversed(links)}
     first = sorted(seen.values(), key=lambda link: link.start)[:MAX_SHOWN]
-    return tuple(_present(link, times[link.target, link.anchor]) for link in first)
-
-
-def count_targets(links: Sequence[Link]) -> int:
-    """Return how many different targets there are."""
-    return len({(link.target, link.anchor) for link in links})
+    shown = tuple(_present(link, times[link.target, link.anchor]) for link in first)
+    return shown, len(seen) - len(shown)
 
 
 def _present(link: Link, times: int) -> LinkView:

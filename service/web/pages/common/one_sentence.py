@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
-from service.domain.verdict import Span, Verdict
+from service.domain.verdict import Verdict
 from service.signals.links import Link
-from service.web.edge.language import gettext, noted
-from service.web.pages.common.marking import Piece, part_text
+from service.web.edge.language import noted
+from service.web.pages.common.pages import pages
 
 # What is known of the sender and of others' comments, rather than seen in this one.
 _FROM_ELSEWHERE = frozenset(
@@ -32,7 +31,6 @@ _FROM_ELSEWHERE = frozenset(
 )
 # A host that is longer says nothing more in a sentence; where it leads stands below the comment.
 _MAX_HOST_CHARS = 60
-_HOST = "%(host)s"
 # Without a seam to point at, a comment is called an advertisement from as far above the middle as
 # one that is called sincere lies below it.
 _READS_LIKE_SPAM = 1 - LOW_P_SPAM
@@ -65,20 +63,12 @@ _KNOWN_FOR_SPAM = noted("What is known of its sender or its links suggests spam.
 _KNOWN_FOR_HAM = noted("What is known of its sender suggests a sincere remark.")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
-    """One sentence: our words around a host, which is a stranger's and may be empty."""
-
-    before: str
-    host: tuple[Piece, ...] = ()
-    after: str = ""
-
-
-def in_one_sentence(verdict: Verdict, links: Sequence[Link]) -> Sentence:
-    """Return what the comment looks like.
+@pages.app_template_filter()
+def meaning(verdict: Verdict, links: Sequence[Link]) -> tuple[str, str]:
+    """Return what the comment looks like as a text to translate, and the host to put into it.
 
     It speaks of an advertisement only as far as the probability does. Where what is known from
-    elsewhere outweighs what is read, it says that instead.
+    elsewhere outweighs what is read, it says that instead. The host is a stranger's.
     """
     if verdict.p_spam < LOW_P_SPAM:
         known, says = _known(verdict) < 0, _WEAK
@@ -87,15 +77,9 @@ def in_one_sentence(verdict: Verdict, links: Sequence[Link]) -> Sentence:
     else:
         known, says = _known(verdict) > 0, _STRONG
     if known and abs(_known(verdict)) > abs(_read(verdict)):
-        for_spam = verdict.p_spam >= SELLS_P_SPAM
-        return Sentence(before=gettext(_KNOWN_FOR_SPAM if for_spam else _KNOWN_FOR_HAM))
+        return _KNOWN_FOR_SPAM if verdict.p_spam >= SELLS_P_SPAM else _KNOWN_FOR_HAM, ""
     host = _host(verdict, links)
-    words = gettext(says[bool(host)][_has_seam(verdict)], host=_HOST)
-    if not host:
-        return Sentence(before=words)
-    before, _, after = words.partition(_HOST)
-    pieces = part_text(host, hosts=[Span(start=0, end=len(host))])
-    return Sentence(before=before, host=pieces, after=after)
+    return says[bool(host)][_has_seam(verdict)], host
 
 
 def _known(verdict: Verdict) -> float:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.case import Case
-from service.domain.claim import Claim
-from service.domain.comment import Comment, Post
-from service.domain.decision import EDIT_POLICY, Action, Decision, Mode
+from service.domain.comment import Post
+from service.domain.decision import EDIT_POLICY, Decision
 from service.domain.normal_form import unescape
 from service.domain.phrase import Phrase
 from service.domain.report import Label
-from service.domain.verdict import Span, Verdict, WeighedSignal, WeightKind
+from service.domain.verdict import Span, Verdict, WeighedSignal
 from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
@@ -28,10 +27,8 @@ from service.scoring.lean import (
 from service.scoring.rules import REASONS
 from service.signals.detectors.seam import BETWEEN, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
-from service.web.edge.language import ENGLISH, gettext, is_said, ngettext, noted, probability, said
-from service.web.edge.language import number as in_thousands
+from service.web.edge.language import ENGLISH, gettext, is_said, noted, probability, said
 from service.web.pages.common.labels import (
-    CALLED_BECAUSE,
     CALLED_BY,
     KEPT_BECAUSE,
     KEPT_BY,
@@ -42,12 +39,8 @@ from service.web.pages.common.labels import (
     RULED_BY,
     RULED_HEADINGS,
     SITE_DOES,
-    SITE_DOES_FOR_NOW,
 )
-from service.web.pages.common.link_targets import MAX_SHOWN as MAX_LINKS_SHOWN
-from service.web.pages.common.link_targets import LinkView, count_targets, present_links
 from service.web.pages.common.marking import Layer, Piece, Seam, part_text, shorten
-from service.web.pages.common.one_sentence import Sentence, in_one_sentence
 from service.web.pages.common.pages import pages
 
 # What fits on a laptop's screen together with the reasons; the rest is one click away.
@@ -94,6 +87,12 @@ _SIDES = {
 }
 
 
+pages.add_app_template_filter(find_links)
+pages.add_app_template_filter(probability)
+pages.add_app_template_filter(lambda rule: said(REASONS[rule]), "rule_reason")
+pages.add_app_template_filter(
+    lambda tag: tag if tag and _LANGUAGE_TAG.fullmatch(tag) else None, "language_tag"
+)
 pages.add_app_template_filter(lambda outcome: gettext(OUTCOME_NAMES[outcome]), "outcome_name")
 pages.add_app_template_filter(lambda ruling: gettext(RULED_HEADINGS[ruling]), "ruling_name")
 pages.add_app_template_filter(lambda action: gettext(SITE_DOES[action]), "site_does")
@@ -101,59 +100,19 @@ pages.add_app_template_filter(lambda action: gettext(SITE_DOES[action]), "site_d
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One line of what speaks for and against; `side` says for what, and how much.
+    """A signal of a verdict in words.
 
-    `number` is the one its marks in the text carry, None where it marks nothing. The bar runs
-    from the middle: `bar_from` and `bar_width` are percentages of the whole width. `language` is
+    `number` is the one its marks in the text carry, None where it marks nothing. `language` is
     that of the words where it is not the page's: old reasons are kept in English alone. `quotes`
-    are words of the comment that the line leans on. `right` says whether the weight is fitted, set
-    or learnt here.
+    are words of the comment that decisions lean on, `higher_cutoff` says that spam starts higher.
     """
 
+    weighed: WeighedSignal
+    number: int | None
     says: str
-    side: str
     language: str | None = None
-    for_ham: bool = False
-    number: int | None = None
-    promo: bool = False
     quotes: tuple[tuple[Piece, ...], ...] = ()
-    bar_from: float = 50.0
-    bar_width: float = 0.0
-    right: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
-    """Where the probability lies against the two cutoffs, all as percentages of the width."""
-
-    at: float
-    ham_cutoff: float
-    spam_cutoff: float
-    in_words: str
-    ham_label: str
-    spam_label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerdictView:
-    """A verdict: the comment in one sentence, and what speaks for and against it."""
-
-    meaning: Sentence
-    headline: str
-    missing: tuple[str, ...]
-    scale: Scale
-    base: str
-    evidence: tuple[Evidence, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
-    """A text in pieces; `rest` is what stays folded away until asked for."""
-
-    first: tuple[Piece, ...]
-    rest: tuple[Piece, ...] = ()
-    total_chars: int = 0
-    marks_in_rest: int = 0
+    higher_cutoff: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,56 +125,16 @@ class Event:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseView:
-    """One comment as it is opened.
-
-    `claimed_by` is who else looks at it now, empty for nobody. `links` are its targets,
-    `more_links` how many are left out.
-    """
-
-    case: Case
-    words: Words
-    language: str | None
-    author_facts: tuple[str, ...]
-    post_excerpt: Words
-    verdict: VerdictView | None
-    site_does_for_now: str
-    links: tuple[LinkView, ...]
-    more_links: int
-    claimed_by: str
-    history: tuple[Event, ...]
-
-
-def present_case(case: Case, claim: Claim | None = None) -> CaseView:
-    """Return everything the page shows about a case; `claim` is another's."""
-    comment = case.comment
-    links = find_links(comment.text)
-    # Of a withdrawn comment there is nothing left to mark.
-    layers = _layers(case.verdict) if case.verdict and not case.withdrawn_at else ()
-    return CaseView(
-        case=case,
-        words=_words(comment.text, links, layers, _seams(case.verdict)),
-        language=_language(comment.language),
-        author_facts=_author_facts(comment),
-        post_excerpt=_excerpt(comment.post.excerpt or ""),
-        verdict=_verdict(case.verdict, layers, comment.text, links) if case.verdict else None,
-        site_does_for_now=_for_now(case),
-        links=present_links(links),
-        more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
-        claimed_by=claim.user_name if claim is not None and case.is_open else "",
-        history=_history(case),
-    )
-
-
 @pages.app_template_filter()
 def stands_at(verdict: Verdict) -> str:
     """Return a verdict's probability with digits enough to see on which side of its cutoffs."""
     return probability(verdict.p_spam, beside=(verdict.ham_cutoff, verdict.spam_cutoff))
 
 
-def _cutoff(cutoff: float, verdict: Verdict) -> str:
-    return probability(cutoff, beside=(verdict.p_spam,))
+@pages.app_template_filter()
+def cutoff(p: float, verdict: Verdict) -> str:
+    """Return a cutoff with digits enough to see on which side of it the verdict is."""
+    return probability(p, beside=(verdict.p_spam,))
 
 
 @pages.app_template_filter()
@@ -234,8 +153,12 @@ def title_of(post: Post) -> str:
     return unescape(post.title or "")
 
 
-def _layers(verdict: Verdict) -> tuple[Layer, ...]:
+def _layers(case: Case) -> tuple[Layer, ...]:
     """Number whatever marks something, in the order in which the evidence is listed."""
+    verdict = case.verdict
+    # Of a withdrawn comment there is nothing left to mark.
+    if verdict is None or case.withdrawn_at is not None:
+        return ()
     marking = [(verdict.promo_spans, True)] if verdict.promo_spans else []
     marking += [(w.signal.spans, False) for w in verdict.signals if w.signal.spans]
     return tuple(
@@ -268,22 +191,21 @@ def _seams(verdict: Verdict | None) -> dict[int, Seam]:
     }
 
 
-def _words(
-    text: str, links: Sequence[Link], layers: tuple[Layer, ...], seams: Mapping[int, Seam]
-) -> Words:
-    pieces = part_text(text, layers=layers, seams=seams, hosts=_hosts(text, links))
-    first, rest = shorten(pieces, max_chars=_WORDS_SHOWN, max_lines=_LINES_SHOWN)
-    return Words(
-        first=first,
-        rest=rest,
-        total_chars=len(text),
-        marks_in_rest=sum(len(piece.ends) for piece in rest),
+@pages.app_template_filter()
+def marked_text(case: Case, links: Sequence[Link]) -> tuple[Sequence[Piece], Sequence[Piece]]:
+    """Return a comment's text with what the evidence marks: its beginning, and all the rest."""
+    text = case.comment.text
+    pieces = part_text(
+        text, layers=_layers(case), seams=_seams(case.verdict), hosts=_hosts(text, links)
     )
+    return shorten(pieces, max_chars=_WORDS_SHOWN, max_lines=_LINES_SHOWN)
 
 
-def _excerpt(text: str) -> Words:
-    first, rest = shorten(part_text(text.strip()), max_chars=_EXCERPT_CHARS, max_lines=2)
-    return Words(first=first, rest=rest, total_chars=len(text))
+@pages.app_template_filter()
+def excerpt(post: Post) -> tuple[Sequence[Piece], Sequence[Piece]]:
+    """Return the beginning of a post's excerpt, and all the rest."""
+    pieces = part_text((post.excerpt or "").strip())
+    return shorten(pieces, max_chars=_EXCERPT_CHARS, max_lines=2)
 
 
 @pages.app_template_filter()
@@ -302,21 +224,6 @@ def _hosts(text: str, links: Sequence[Link]) -> list[Span]:
         if at >= 0 and len(written) == link.end - link.start:
             hosts.append(Span(start=link.start + at, end=link.start + at + len(link.host)))
     return hosts
-
-
-def _language(tag: str | None) -> str | None:
-    return tag if tag and _LANGUAGE_TAG.fullmatch(tag) else None
-
-
-def _author_facts(comment: Comment) -> tuple[str, ...]:
-    days = comment.author.account_age_days
-    if days is None:
-        return (gettext("has an account"),) if comment.author.account_id else ()
-    return (
-        ngettext(
-            "account %(days)s day old", "account %(days)s days old", days, days=in_thousands(days)
-        ),
-    )
 
 
 def _kept_from(decision: Decision) -> str | None:
@@ -339,13 +246,8 @@ def reported_label(case: Case) -> Label | None:
     return case.reports[-1].label if disputed else None
 
 
-def _for_now(case: Case) -> str:
-    if case.mode is Mode.OBSERVE and case.action is Action.PUBLISH:
-        return gettext("Currently the site publishes it, because it only observes.")
-    return gettext(SITE_DOES_FOR_NOW[case.action])
-
-
-def _history(case: Case) -> tuple[Event, ...]:
+@pages.app_template_filter()
+def history(case: Case) -> list[Event]:
     """Return what happened to a comment, oldest first."""
     events = [Event(at=case.comment.received_at, what=gettext("Received"))]
     if case.verdict:
@@ -365,7 +267,7 @@ def _history(case: Case) -> tuple[Event, ...]:
         events.append(Event(at=case.appeal.at, what=gettext("The author appealed")))
     if case.withdrawn_at is not None:
         events.append(Event(at=case.withdrawn_at, what=gettext("Text deleted")))
-    return tuple(sorted(events, key=lambda event: event.at))
+    return sorted(events, key=lambda event: event.at)
 
 
 def _decision_events(decision: Decision) -> list[Event]:
@@ -383,86 +285,38 @@ def _decision_events(decision: Decision) -> list[Event]:
     return events
 
 
-def _verdict(
-    verdict: Verdict, layers: tuple[Layer, ...], text: str, links: Sequence[Link]
-) -> VerdictView:
-    return VerdictView(
-        meaning=in_one_sentence(verdict, links),
-        headline=_headline(verdict),
-        missing=tuple(_missing(what) for what in verdict.degraded_by),
-        scale=_scale(verdict),
-        base=_side(verdict.base),
-        evidence=_evidence(verdict, layers, text),
-    )
-
-
-def _headline(verdict: Verdict) -> str:
-    """Return why the outcome is what it is; nothing where an entry decided it, which says so."""
-    if verdict.followed:
-        return ""
-    if verdict.degraded:
-        return gettext("Left to a person: evidence is missing.")
-    if verdict.held_by:
-        why = "; ".join(said(REASONS[rule]) for rule in verdict.held_by)
-        return gettext("Held by a rule of this site, not by its evidence: %(why)s.", why=why)
-    return gettext(
-        CALLED_BECAUSE[verdict.outcome],
-        ham=_cutoff(verdict.ham_cutoff, verdict),
-        spam=_cutoff(verdict.spam_cutoff, verdict),
-    )
-
-
-def _missing(what: str) -> str:
+@pages.app_template_filter()
+def missing(what: str) -> str:
+    """Return which evidence a degraded verdict lacks."""
     known = _MISSING.get(what)
     return gettext(known) if known else gettext("Missing: %(what)s.", what=what)
 
 
-def _scale(verdict: Verdict) -> Scale:
-    ham, spam = _cutoff(verdict.ham_cutoff, verdict), _cutoff(verdict.spam_cutoff, verdict)
-    return Scale(
-        at=round(verdict.p_spam * 100, 2),
-        ham_cutoff=round(verdict.ham_cutoff * 100, 2),
-        spam_cutoff=round(verdict.spam_cutoff * 100, 2),
-        in_words=gettext(
-            "%(p)s probability of spam; ham below %(ham)s, spam from %(spam)s",
-            p=stands_at(verdict),
-            ham=ham,
-            spam=spam,
-        ),
-        ham_label=gettext("ham below %(ham)s", ham=ham),
-        spam_label=gettext("spam from %(spam)s", spam=spam),
-    )
+@pages.app_template_filter()
+def strongest(verdict: Verdict) -> float:
+    """Return how much the strongest of the evidence moves the score, in log-odds."""
+    contributions = (verdict.model_contribution, *(w.contribution for w in verdict.signals))
+    return max(map(abs, contributions))
 
 
-def _evidence(verdict: Verdict, layers: tuple[Layer, ...], text: str) -> tuple[Evidence, ...]:
-    """Return the lines of the sum: the classifier, then each signal as the verdict orders them."""
-    numbers = iter(layer.number for layer in layers)
-    most = max(
-        (abs(c) for c in (verdict.model_contribution, *(w.contribution for w in verdict.signals))),
-        default=0.0,
-    )
+@pages.app_template_filter()
+def evidence(case: Case) -> list[Evidence]:
+    """Return the signals of a judged comment in words, as its verdict orders them."""
+    verdict = case.verdict
+    if verdict is None:
+        return []
+    numbers = iter(layer.number for layer in _layers(case) if not layer.promo)
     lines = []
-    if verdict.model_p_spam is not None:
-        says = gettext(
-            "The classifier gives its words %(p)s probability of spam",
-            p=probability(verdict.model_p_spam),
-        )
-        number = next(numbers, None) if verdict.promo_spans else None
-        lines.append(
-            _line(says, verdict.model_contribution, most, number=number, promo=number is not None)
-        )
     for weighed in verdict.signals:
         number = next(numbers, None) if weighed.signal.spans else None
         if weighed.signal.name == SITE_DECISIONS:
-            lines.append(_decisions_line(weighed, most, text, number=number))
+            lines.append(_decisions(weighed, case.comment.text, number))
         else:
-            lines.append(_signal_line(weighed, most, verdict.p_spam, number=number))
-    return tuple(lines)
+            lines.append(_signal(weighed, verdict.p_spam, number))
+    return lines
 
 
-def _decisions_line(
-    weighed: WeighedSignal, most: float, text: str, *, number: int | None
-) -> Evidence:
+def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidence:
     """Return what the site's decisions add, with the words of the comment that they lean on."""
     quotes = tuple(map(part_text, quote_lean(weighed.signal, text)))
     beside = [gettext(_BESIDE.get(one, one)) for one in beside_of(weighed.signal.reason)]
@@ -471,58 +325,21 @@ def _decisions_line(
     if not beside and not quotes:
         says = gettext("This site's decisions")
     higher = weighed.signal.reason.endswith(HIGHER_CUTOFF)
-    right = gettext("until more is decided here, spam starts higher") if higher else ""
-    line = _line(says, weighed.contribution, most, number=number)
-    return replace(line, quotes=quotes, right=right)
+    return Evidence(weighed=weighed, number=number, says=says, quotes=quotes, higher_cutoff=higher)
 
 
-def _signal_line(
-    weighed: WeighedSignal, most: float, p_spam: float, *, number: int | None
-) -> Evidence:
+def _signal(weighed: WeighedSignal, p_spam: float, number: int | None) -> Evidence:
     # It speaks of an advertisement as far as the verdict does.
     seam = {} if p_spam >= SELLS_P_SPAM else _DOUBTFUL if p_spam >= LOW_P_SPAM else _WEAK
     phrase = Phrase.of(weighed.signal.reason)
     reason = said(phrase, seam)
     says = reason[:1].upper() + reason[1:]
     language = None if is_said(phrase) else ENGLISH
-    if weighed.weight == 0.0:
-        recorded = gettext("only recorded")
-        return Evidence(says=says, side=recorded, language=language, number=number)
-    line = _line(says, weighed.contribution, most, number=number)
-    return replace(line, language=language, right=_right(weighed))
+    return Evidence(weighed=weighed, number=number, says=says, language=language)
 
 
-def _right(weighed: WeighedSignal) -> str:
-    """Return by which right a signal weighs that, "" where an old verdict does not tell."""
-    if weighed.kind is WeightKind.FITTED:
-        return gettext("weight fitted")
-    if weighed.kind is WeightKind.SET:
-        return gettext("weight set by judgement")
-    if weighed.kind is WeightKind.LEARNT and weighed.decisions:
-        return ngettext(
-            "learnt from %(num)s decision here",
-            "learnt from %(num)s decisions here",
-            weighed.decisions,
-        )
-    return gettext("learnt here") if weighed.kind else ""
-
-
-def _line(
-    says: str, contribution: float, most: float, *, number: int | None, promo: bool = False
-) -> Evidence:
-    width = 50 * abs(contribution) / most if most else 0.0
-    return Evidence(
-        says=says,
-        side=_side(contribution),
-        for_ham=contribution <= 0,
-        number=number,
-        promo=promo,
-        bar_from=round(50.0 if contribution > 0 else 50.0 - width, 1),
-        bar_width=round(width, 1),
-    )
-
-
-def _side(contribution: float) -> str:
+@pages.app_template_filter()
+def side(contribution: float) -> str:
     """Return in words for what some log-odds speak, and how much."""
     if abs(contribution) < _WORTH_A_BAR:
         return gettext("hardly counts")

@@ -27,7 +27,6 @@ from service.web.edge.language import gettext, noted
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, may_undo
 from service.web.pages.common.pages import moderator, read_choice, read_from, services
-from service.web.pages.common.presenting import present_case
 from service.web.pages.review.about_sender import about_sender_view
 from service.web.pages.review.campaign_views import MemberView, present_member
 from service.web.pages.review.claiming import (
@@ -327,9 +326,10 @@ def _list_values(
 
 def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
     """Return an opened comment, and what stands around it: its sender, its like."""
-    site_ids = moderator().site_ids
+    site_ids, claim = moderator().site_ids, claims.get(case.comment.id)
     return {
-        "opened": present_case(case, claims.get(case.comment.id)),
+        "opened": case,
+        "claimed_by": claim.user_name if claim and case.is_open else "",
         "may_decide": moderator().may(Permission.DECIDE, case.comment.site_id),
         "sender": _beside(case, lambda: about_sender_view(case, site_ids)),
         "similar": _beside(case, lambda: similar_view(case, site_ids)),
