@@ -23,7 +23,6 @@ def _outcomes(ham: str, unsure: str, spam: str) -> Mapping[Outcome, str]:
 OUTCOME_NAMES = _outcomes(noted("ham"), noted("unsure"), noted("spam"))
 OUTCOME_HEADINGS = _outcomes(noted("Ham"), noted("Unsure"), noted("Spam"))
 CALLED = _outcomes(noted("called ham"), noted("unsure"), noted("called spam"))
-CALLED_HEADINGS = _outcomes(noted("Called ham"), noted("Left to a person"), noted("Called spam"))
 CALLED_BY = _outcomes(
     noted("Called ham by %(model)s"),
     noted("Called unsure by %(model)s"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
 
 from flask import abort, flash, render_template, request
 from flask.typing import ResponseReturnValue
@@ -20,6 +19,7 @@ from service.domain.decision import Mode
 from service.domain.errors import ConflictError, InvalidInputError
 from service.domain.site import MAX_UNDO_SECONDS, Site
 from service.domain.user import Permission
+from service.domain.verdict import Outcome
 from service.moderation.admin.sites import (
     IssuedKey,
     add_site,
@@ -30,12 +30,11 @@ from service.moderation.admin.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.moderation.review.preview_cutoffs import preview_cutoffs
+from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
 from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, noted
+from service.web.edge.language import gettext, noted, up_to_four_digits
 from service.web.pages.common.filters import all_sites
 from service.web.pages.common.pages import go_to, moderator, needs, pages, require, services
-from service.web.pages.sites.cutoffs_view import as_percent, view_preview
 from service.web.pages.sites.site_form import (
     SiteForm,
     crossed_cutoffs,
@@ -131,9 +130,18 @@ def preview(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
     ham, spam, problems = read_cutoffs(request.args, site.settings)
     if problems:
-        return {"problems": [problems[key] for key in sorted(problems)]}, HTTPStatus.BAD_REQUEST
+        refusal = " ".join(problems[key] for key in sorted(problems))
+        return render_template(
+            "cutoff_preview.html", preview=None, refusal=refusal
+        ), HTTPStatus.BAD_REQUEST
     found = preview_cutoffs(site.id, services, ham_cutoff=ham, spam_cutoff=spam)
-    return view_preview(found)
+    return render_template("cutoff_preview.html", preview=found, outcomes=Outcome)
+
+
+@pages.app_template_filter()
+def exact_percent(share: float) -> str:
+    """Return a cutoff or a rate as people read it; the cutoffs of a version need two decimals."""
+    return f"{up_to_four_digits(share * 100)}\u202f%"
 
 
 def _show_site(
@@ -149,11 +157,8 @@ def _show_site(
         modes=_MODE_IN_WORDS,
         max_undo_seconds=MAX_UNDO_SECONDS,
         preview=_preview(site, shown),
-        promised=promise
-        and {
-            "ham_cutoff": as_percent(promise.cutoffs.ham_cutoff),
-            "spam_cutoff": as_percent(promise.cutoffs.spam_cutoff),
-        },
+        outcomes=Outcome,
+        promised=promise and promise.cutoffs,
         keys=sorted(newest_first, key=lambda key: not key.is_valid(now)),
         valid_keys=[key.id for key in newest_first if key.is_valid(now)],
         new_key=issued and issued.secret,
@@ -163,12 +168,11 @@ def _show_site(
     return html, HTTPStatus.BAD_REQUEST if shown.problems else HTTPStatus.OK
 
 
-def _preview(site: Site, form: SiteForm) -> dict[str, Any] | None:
+def _preview(site: Site, form: SiteForm) -> Preview | None:
     """Return what the form's cutoffs would have done, None while they are no cutoffs."""
     if "ham_cutoff" in form.problems or "spam_cutoff" in form.problems:
         return None
-    found = preview_cutoffs(site.id, services, ham_cutoff=form.ham, spam_cutoff=form.spam)
-    return view_preview(found)
+    return preview_cutoffs(site.id, services, ham_cutoff=form.ham, spam_cutoff=form.spam)
 
 
 @pages.post("/sites/<site_id>/keys", endpoint="issue_site_key")
