@@ -171,7 +171,7 @@ def day_in_words(day: date, pattern: str = noted("d MMMM y")) -> str:
 
 def register_language(app: Flask) -> None:
     """Give templates `_()`, `ngettext()`, `language`, and filters for numbers, days and phrases."""
-    for one in (number, day_in_words, said):
+    for one in (number, decimal, percent, probability, day_in_words, said):
         app.add_template_filter(one)
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension's own

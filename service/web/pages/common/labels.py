@@ -21,7 +21,6 @@ def _outcomes(ham: str, unsure: str, spam: str) -> Mapping[Outcome, str]:
 
 
 OUTCOME_NAMES = _outcomes(noted("ham"), noted("unsure"), noted("spam"))
-OUTCOME_HEADINGS = _outcomes(noted("Ham"), noted("Unsure"), noted("Spam"))
 CALLED = _outcomes(noted("called ham"), noted("unsure"), noted("called spam"))
 CALLED_BY = _outcomes(
     noted("Called ham by %(model)s"),

@@ -88,7 +88,6 @@ _SIDES = {
 
 
 pages.add_app_template_filter(find_links)
-pages.add_app_template_filter(probability)
 pages.add_app_template_filter(lambda rule: said(REASONS[rule]), "rule_reason")
 pages.add_app_template_filter(
     lambda tag: tag if tag and _LANGUAGE_TAG.fullmatch(tag) else None, "language_tag"
