@@ -114,7 +114,7 @@ def least(method, rule):
 
 
 def path_of(rule, known):
-    return re.sub(r"<(\w+)>", lambda found: known[found[1]], rule)
+    return re.sub(r"<(?:id:)?(\w+)>", lambda found: known[found[1]], rule)
 
 
 def dead(page):

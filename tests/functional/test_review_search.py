@@ -114,7 +114,7 @@ def test_too_many_are_not_decided_at_once():
     services = make_services(stores=stores, search=EverythingFound(stores.engine))
     client = signed_in(services)
     token = {"csrf_token": token_of(client.get("/review/search"))}
-    form = {**token, "q": "loans", "counted": "9000", "until": "1", "ruling": "approve"}
+    form = {**token, "q": "loans", "counted": "9000", "until": NOW.isoformat(), "ruling": "approve"}
 
     answer = client.post("/review/search/decision", data=form)
 

@@ -26,6 +26,9 @@ AKISMET = "akismet"
 PUBLIC = "public"
 """The name of the blueprint that shows anybody what sites let them read."""
 
+PAGES = "pages"
+"""The name of the blueprint of the pages for moderators: each asks who is signed in."""
+
 PROGRAMS = frozenset({API, HOOKS, AKISMET, PUBLIC})
 """The blueprints that programs call: they send no cookies and are given none."""
 

@@ -9,6 +9,7 @@ from http import HTTPStatus
 
 from flask import Flask, Response, g, request
 from flask.typing import ResponseReturnValue
+from flask_limiter import RateLimitExceeded
 from werkzeug.exceptions import HTTPException
 
 from service.domain.errors import (
@@ -22,6 +23,8 @@ from service.domain.errors import (
     StoreUnavailableError,
 )
 from service.web.edge.answers import ProblemAnswer, ProblemField
+from service.web.edge.auth import PAGES
+from service.web.edge.limits import seconds_to_wait
 
 log = logging.getLogger(__name__)
 
@@ -192,11 +195,13 @@ def respond(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -
 def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
     """Let every error that leaves a route become a problem document, or a page for a person.
 
-    `error_page(status)` returns that page.
+    `error_page(status)` returns that page. The moderators' pages answer with one whatever is asked
+    for; where the path is of no route, a browser gets it.
     """
 
     def answer(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
-        if request.path.lstrip("/").startswith(_API_PATHS) or not _is_browser():
+        is_api = request.path.lstrip("/").startswith(_API_PATHS)
+        if request.blueprint != PAGES and (is_api or not _is_browser()):
             return respond(document, headers)
         page = error_page(document.status)
         page.headers.update(headers or {})
@@ -214,6 +219,8 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
         document = problem(status, kind.meaning if kind else HTTPStatus(status).description)
         kept = {"Allow", "Retry-After"}
         headers = {name: value for name, value in error.get_headers() if name in kept}
+        if isinstance(error, RateLimitExceeded):
+            headers["Retry-After"] = str(seconds_to_wait())
         return answer(document, headers)
 
     def on_unforeseen(error: Exception) -> ResponseReturnValue:

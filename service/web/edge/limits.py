@@ -11,9 +11,8 @@ import math
 import time
 from typing import Any
 
-from flask import Flask, Response, g, request
-from flask.typing import ResponseReturnValue
-from flask_limiter import ApplicationLimit, Limiter, RateLimitExceeded
+from flask import Flask, current_app, g, request
+from flask_limiter import ApplicationLimit, Limiter
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
@@ -29,7 +28,6 @@ from service.web.edge.auth import (
     presented_secret,
 )
 from service.web.edge.config import WebConfig
-from service.web.edge.errors import KINDS, problem, respond
 from service.web.edge.metrics import PATH as METRICS
 from service.web.edge.metrics import may_read
 
@@ -114,10 +112,20 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
     limiter.request_filter(lambda: request.path in _UNLIMITED_PATHS)
     limiter.init_app(app)
 
-    def too_many(_: RateLimitExceeded) -> ResponseReturnValue:
-        return _too_many(limiter)
 
-    app.register_error_handler(RateLimitExceeded, too_many)
+def limiter_of(app: Flask) -> Limiter:
+    """Return what counts requests for this app."""
+    limiter: Limiter = next(iter(app.extensions["limiter"]))
+    return limiter
+
+
+def seconds_to_wait() -> int:
+    """Return after how many seconds a request that came too often may come again."""
+    breached = limiter_of(current_app).current_limit
+    if breached is None:
+        return _WINDOW_SECONDS
+    left = math.ceil(breached.reset_at - time.time())
+    return min(max(1, left), breached.limit.get_expiry())
 
 
 def _may_be_guessing(config: WebConfig) -> bool:
@@ -129,13 +137,6 @@ def _may_be_guessing(config: WebConfig) -> bool:
     if request.blueprint == AKISMET:
         return _came_with_wrong_akismet_key()
     return request.path == METRICS and not may_read(config.metrics_token)
-
-
-def _too_many(limiter: Limiter) -> Response:
-    breached = limiter.current_limit
-    left = breached.reset_at - time.time() if breached else _WINDOW_SECONDS
-    seconds = min(max(1, math.ceil(left)), _WINDOW_SECONDS)
-    return respond(problem(429, KINDS[429].meaning), {"Retry-After": str(seconds)})
 
 
 def _hashed_key() -> str:

@@ -18,11 +18,17 @@ from service.web.pages.accounts import (
     second_factor_page,
 )
 from service.web.pages.accounts.guessing import limit_guessing
-from service.web.pages.common import link_targets, one_sentence, presenting, shell, targets_view
+from service.web.pages.common import link_targets, one_sentence, presenting, shell
 from service.web.pages.common.pages import register_guarded_pages
 from service.web.pages.figures.figures_page import FIGURES
 from service.web.pages.models import models_page
-from service.web.pages.review import bulk_decisions, campaigns_page, live_pages, review
+from service.web.pages.review import (
+    bulk_decisions,
+    campaign_views,
+    campaigns_page,
+    live_pages,
+    review,
+)
 from service.web.pages.review.review_page import COUNTS
 from service.web.pages.review.tab_counts import TabCounts
 from service.web.pages.search import search_page

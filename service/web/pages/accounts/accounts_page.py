@@ -26,7 +26,6 @@ from service.moderation.admin.accounts import (
 )
 from service.moderation.admin.second_factor import turn_off_second_factor
 from service.moderation.admin.users import MAX_NAME_CHARS, add_user, reset_password
-from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.filters import all_sites
 from service.web.pages.common.pages import go_to, moderator, needs, pages, services
@@ -73,7 +72,7 @@ def add_account() -> ResponseReturnValue:
     return _account_page(added, password=password), HTTPStatus.CREATED
 
 
-@pages.get("/accounts/<user_id>")
+@pages.get("/accounts/<id:user_id>")
 @needs(Permission.MANAGE_ACCOUNTS)
 def account(user_id: str) -> ResponseReturnValue:
     return _account_page(_find(user_id))
@@ -96,7 +95,7 @@ def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., 
     return view
 
 
-@pages.post("/accounts/<user_id>")
+@pages.post("/accounts/<id:user_id>")
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def change_account(user: User, me: User) -> ResponseReturnValue:
@@ -107,7 +106,7 @@ def change_account(user: User, me: User) -> ResponseReturnValue:
     return go_to("pages.account", told, user_id=user.id)
 
 
-@pages.post("/accounts/<user_id>/reset")
+@pages.post("/accounts/<id:user_id>/reset")
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def reset_account(user: User, me: User) -> ResponseReturnValue:
@@ -115,7 +114,7 @@ def reset_account(user: User, me: User) -> ResponseReturnValue:
     return _account_page(_find(user.id), password=password)
 
 
-@pages.post("/accounts/<user_id>/second-factor")
+@pages.post("/accounts/<id:user_id>/second-factor")
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
@@ -124,7 +123,7 @@ def turn_off_account_factor(user: User, me: User) -> ResponseReturnValue:
     return go_to("pages.account", told, user_id=user.id)
 
 
-@pages.post("/accounts/<user_id>/end")
+@pages.post("/accounts/<id:user_id>/end")
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def end_account(user: User, me: User) -> ResponseReturnValue:
@@ -135,7 +134,7 @@ def end_account(user: User, me: User) -> ResponseReturnValue:
     return go_to("pages.account", told, user_id=user.id)
 
 
-@pages.post("/accounts/<user_id>/restore")
+@pages.post("/accounts/<id:user_id>/restore")
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
 def restore_account(user: User, me: User) -> ResponseReturnValue:
@@ -144,8 +143,7 @@ def restore_account(user: User, me: User) -> ResponseReturnValue:
 
 
 def _find(user_id: str) -> User:
-    user = services.accounts.users.get(user_id) if is_id(user_id) else None
-    return user or abort(HTTPStatus.NOT_FOUND)
+    return services.accounts.users.get(user_id) or abort(HTTPStatus.NOT_FOUND)
 
 
 def _role() -> Role:

@@ -11,8 +11,9 @@ from flask import Flask, Response
 from flask_limiter import Limiter
 from flask_login import current_user
 
+from service.web.edge.limits import limiter_of
 from service.web.pages.accounts.login import pending_id, typed
-from service.web.pages.common.pages import current_session_id, limiter_of
+from service.web.pages.common.pages import current_session_id
 
 View = Callable[..., Any]
 
@@ -37,11 +38,8 @@ _BY_MODERATORS = (
 
 
 def limit_guessing(app: Flask) -> None:
-    """Bound how often passwords and codes are tried, where the app counts requests at all."""
-    limiter = limiter_of(app)
-    if limiter is None:
-        return
-    views = app.view_functions
+    """Bound how often passwords and codes are tried."""
+    limiter, views = limiter_of(app), app.view_functions
     for endpoint, most, by_whom in _BY_STRANGERS:
         views[endpoint] = _limit_tries(limiter, views[endpoint], most, by_whom)
     for endpoint in _BY_MODERATORS:

@@ -13,7 +13,6 @@ from service.domain.errors import InvalidInputError
 from service.domain.user import Permission
 from service.moderation.admin.accounts import set_mail, set_preferences
 from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
-from service.web.edge.ids import is_id
 from service.web.edge.language import choose_language, gettext, languages, ngettext
 from service.web.pages.common.pages import (
     current_session_id,
@@ -76,10 +75,10 @@ def change_density() -> ResponseReturnValue:
     return go_back()
 
 
-@pages.post("/me/sessions/<session_id>/end")
+@pages.post("/me/sessions/<id:session_id>/end")
 @needs(Permission.LOOK)
 def end_my_session(session_id: str) -> ResponseReturnValue:
-    if not is_id(session_id) or session_id == current_session_id():
+    if session_id == current_session_id():
         abort(HTTPStatus.NOT_FOUND)
     end_session(session_id, moderator(), services)
     return go_to("pages.me", gettext("That session has ended."))

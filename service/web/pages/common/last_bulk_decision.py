@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from flask import request, session
 
-from service.domain.bulk_decision import BulkDecision, ChosenBy
+from service.domain.bulk_decision import BulkDecision
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.user import Permission
 from service.moderation.review.decide import MAX_NOTE_CHARS
-from service.web.edge.language import gettext, ngettext, noted
+from service.web.edge.language import gettext, ngettext
 from service.web.pages.common.pages import moderator, pages, services
 
 _JUST_DONE = "just_done_stroke"
-_WHAT_IN_WORDS = {
-    ChosenBy.SELECTION: noted("Chosen one by one"),
-    ChosenBy.SEARCH: noted("Found by a search"),
-    ChosenBy.CAMPAIGN: noted("A campaign"),
-}
-
-
-pages.add_app_template_filter(lambda what: gettext(_WHAT_IN_WORDS[what]), "chosen_by_name")
 
 
 def note_given() -> str | None:
@@ -78,33 +70,3 @@ def is_seen(bulk_decision: BulkDecision) -> bool:
     if not bulk_decision.site_ids:
         return user.site_ids is None or bulk_decision.decided_by == user.name
     return all(user.sees(site_id) for site_id in bulk_decision.site_ids)
-
-
-@pages.app_template_filter()
-def done_in_words(bulk_decision: BulkDecision) -> str:
-    """Return in a sentence what was done."""
-    if bulk_decision.undone_at is not None:
-        return ngettext(
-            "%(num)s decision undone.",
-            "%(num)s decisions undone.",
-            bulk_decision.n_decided - bulk_decision.n_in_force,
-        )
-    if bulk_decision.ruling is Ruling.APPROVE:
-        return ngettext(
-            "%(num)s comment approved.", "%(num)s comments approved.", bulk_decision.n_decided
-        )
-    return ngettext(
-        "%(num)s comment rejected.", "%(num)s comments rejected.", bulk_decision.n_decided
-    )
-
-
-@pages.app_template_filter()
-def left_out_in_words(bulk_decision: BulkDecision) -> str:
-    """Return in a sentence what was left out, empty for nothing."""
-    if not bulk_decision.n_left_out:
-        return ""
-    return ngettext(
-        "%(num)s was skipped: already decided so, or deleted.",
-        "%(num)s were skipped: already decided so, or deleted.",
-        bulk_decision.n_left_out,
-    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import time
+import re
 from collections.abc import Callable
+from datetime import datetime
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -24,34 +25,32 @@ from flask import (
     url_for,
 )
 from flask.typing import ResponseReturnValue
-from flask_limiter import Limiter, RateLimitExceeded
 from flask_login import LoginManager, UserMixin, current_user
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
 from werkzeug.local import LocalProxy
 from werkzeug.routing import RequestRedirect
 
-from service.domain.comment import SiteId
+from service.domain.case import Case
+from service.domain.comment import CommentId, SiteId
 from service.domain.errors import (
     InvalidInputError,
-    ModerationError,
-    NotFoundError,
-    StoreUnavailableError,
 )
 from service.domain.sign_in import IDLE_LIFETIME
 from service.domain.user import Permission, User
 from service.moderation.admin.sessions import find_session
 from service.ports.services import Services
-from service.web.edge.auth import is_open
+from service.web.edge.auth import PAGES, is_open
 from service.web.edge.config import WebConfig
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
+from service.web.edge.moments import read_any_moment
 
 E = TypeVar("E", bound=StrEnum)
 P = TypeVar("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
-pages = Blueprint("pages", __name__)
+pages = Blueprint(PAGES, __name__)
 """The pages for moderators: each asks who is signed in and checks its forms."""
 
 services: Services = LocalProxy(lambda: current_app.extensions[_SERVICES])  # type: ignore[assignment]  # like current_app
@@ -64,20 +63,15 @@ _WITHOUT_SECOND_FACTOR = _WITH_ONE_TIME_PASSWORD | {
     "pages.offer_factor",
     "pages.confirm_factor",
 }
-_HEADERS = {
-    "Content-Security-Policy": (
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-        "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
-        "require-trusted-types-for 'script'; trusted-types slopsieve"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-store",
-}
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "require-trusted-types-for 'script'; trusted-types slopsieve"
+)
+_REFUSED = (noted("Bad request"), noted("Go back and try again."))
 _ADVICE = {
-    HTTPStatus.BAD_REQUEST: (noted("Bad request"), noted("Go back and try again.")),
+    HTTPStatus.BAD_REQUEST: _REFUSED,
+    HTTPStatus.UNPROCESSABLE_ENTITY: _REFUSED,
     HTTPStatus.FORBIDDEN: (
         noted("Not allowed"),
         noted("Your role does not allow this. An owner can change your role."),
@@ -104,6 +98,8 @@ _ADVICE = {
     ),
 }
 _FAULT = (noted("Something went wrong here"), noted("The fault is on our side; the log says more."))
+# No id and no cursor of ours has other characters or is longer.
+_TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 _NEEDS = "needs_permission"
 _LOOKING = frozenset({"GET", "HEAD"})
 _STALE_FORM = (
@@ -221,6 +217,30 @@ def read_choice(kind: type[E], given: str) -> E | None:
     return kind(given) if given in set(kind) else None
 
 
+def read_token(field: str) -> str | None:
+    """Return a field of the query or the form that can be one of our ids or cursors."""
+    value = request.values.get(field, "")
+    return value if _TOKEN.fullmatch(value) else None
+
+
+def read_id(field: str) -> str | None:
+    """Return a field of the form that can be one of our ids."""
+    value = request.form.get(field, "")
+    return value if is_id(value) else None
+
+
+def read_until() -> datetime:
+    """Return up to when what a form decides was counted as its page was made."""
+    return read_any_moment(request.form.get("until")) or abort(HTTPStatus.BAD_REQUEST)
+
+
+def seen_case(comment_id: str, permission: Permission = Permission.LOOK) -> Case:
+    """Return a comment; end the request unless the signed-in user may do this at its site."""
+    case = services.review.cases.get(CommentId(comment_id))
+    require(permission, case.comment.site_id)
+    return case
+
+
 def read_from(cursor: str | None, read: Callable[[str | None], P]) -> P:
     """Return the page that begins at the cursor; the first if it is none of this list's."""
     try:
@@ -239,11 +259,6 @@ def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
 def go_back() -> ResponseReturnValue:
     """Lead from a form to the page that it names."""
     return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
-
-
-def limiter_of(app: Flask) -> Limiter | None:
-    """Return what counts requests for this app, None if nothing does."""
-    return next(iter(app.extensions.get("limiter", ())), None)
 
 
 def safe_next(target: str | None) -> str:
@@ -324,42 +339,11 @@ def _ask_for_second_factor() -> ResponseReturnValue | None:
 
 @pages.after_request
 def _harden(response: Response) -> Response:
-    response.headers.update(_HEADERS)
+    response.headers["Content-Security-Policy"] = _POLICY
     return response
-
-
-@pages.errorhandler(ModerationError)
-def _on_our_error(error: ModerationError) -> ResponseReturnValue:
-    if isinstance(error, StoreUnavailableError):
-        return error_page(HTTPStatus.SERVICE_UNAVAILABLE)
-    if isinstance(error, NotFoundError):
-        return error_page(HTTPStatus.NOT_FOUND)
-    refused = isinstance(error, InvalidInputError)
-    return error_page(HTTPStatus.BAD_REQUEST if refused else HTTPStatus.CONFLICT)
 
 
 @pages.errorhandler(CSRFError)
 def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
     title, advice = _STALE_FORM
     return error_page(HTTPStatus.FORBIDDEN, gettext(title), gettext(advice))
-
-
-@pages.errorhandler(RateLimitExceeded)
-def _on_too_many(_error: RateLimitExceeded) -> ResponseReturnValue:
-    page = error_page(HTTPStatus.TOO_MANY_REQUESTS)
-    limiter = limiter_of(current_app)
-    breached = limiter.current_limit if limiter else None
-    seconds = breached.reset_at - int(time.time()) if breached else 60
-    page.headers["Retry-After"] = str(max(1, seconds))
-    return page
-
-
-@pages.errorhandler(HTTPException)
-def _on_http_error(error: HTTPException) -> ResponseReturnValue:
-    if error.code is None or error.code < HTTPStatus.BAD_REQUEST:
-        return error
-    page = error_page(error.code)
-    for name, value in error.get_headers():
-        if name in {"Allow", "Retry-After"}:
-            page.headers[name] = value
-    return page

@@ -6,15 +6,24 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.case import Case
 from service.domain.comment import Post
-from service.domain.decision import EDIT_POLICY, Decision
+from service.domain.decision import (
+    EDIT_POLICY,
+    KEPT_BY_STAFF,
+    KEPT_FEW_WORDS,
+    KEPT_WORDS,
+    Action,
+    Decision,
+    Ruling,
+)
 from service.domain.normal_form import unescape
 from service.domain.phrase import Phrase
 from service.domain.report import Label
-from service.domain.verdict import Span, Verdict, WeighedSignal
+from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
 from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
@@ -28,18 +37,6 @@ from service.scoring.rules import REASONS
 from service.signals.detectors.seam import BETWEEN, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
 from service.web.edge.language import ENGLISH, gettext, is_said, noted, probability, said
-from service.web.pages.common.labels import (
-    CALLED_BY,
-    KEPT_BECAUSE,
-    KEPT_BY,
-    KEPT_WHO,
-    OUTCOME_NAMES,
-    REPORTED,
-    REPORTED_BY,
-    RULED_BY,
-    RULED_HEADINGS,
-    SITE_DOES,
-)
 from service.web.pages.common.marking import Layer, Piece, Seam, part_text, shorten
 from service.web.pages.common.pages import pages
 
@@ -56,6 +53,22 @@ _MISSING = {
     "detectors": noted("Missing: the detectors could not run."),
     "judging": noted("Missing: judging this comment failed."),
     "text": noted("Missing: the comment shows no characters."),
+}
+_OUTCOMES = {
+    Outcome.HAM: noted("ham"),
+    Outcome.UNSURE: noted("unsure"),
+    Outcome.SPAM: noted("spam"),
+}
+_RULINGS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
+_SITE_DOES = {
+    Action.PUBLISH: noted("The site publishes it."),
+    Action.HOLD: noted("The site holds it."),
+    Action.REJECT: noted("The site rejects it."),
+}
+_KEPT_BECAUSE = {
+    KEPT_WORDS: noted("The edit changes nothing but spelling and formatting."),
+    KEPT_FEW_WORDS: noted("The edit changes a few words and adds no link, contact or offer."),
+    KEPT_BY_STAFF: noted("Somebody who may moderate at the site made the edit."),
 }
 _BESIDE = {
     BY_NAME: noted("the shape of the author's name"),
@@ -92,9 +105,9 @@ pages.add_app_template_filter(lambda rule: said(REASONS[rule]), "rule_reason")
 pages.add_app_template_filter(
     lambda tag: tag if tag and _LANGUAGE_TAG.fullmatch(tag) else None, "language_tag"
 )
-pages.add_app_template_filter(lambda outcome: gettext(OUTCOME_NAMES[outcome]), "outcome_name")
-pages.add_app_template_filter(lambda ruling: gettext(RULED_HEADINGS[ruling]), "ruling_name")
-pages.add_app_template_filter(lambda action: gettext(SITE_DOES[action]), "site_does")
+pages.add_app_template_filter(lambda outcome: gettext(_OUTCOMES[outcome]), "outcome_name")
+pages.add_app_template_filter(lambda ruling: gettext(_RULINGS[ruling]), "ruling_name")
+pages.add_app_template_filter(lambda action: gettext(_SITE_DOES[action]), "site_does")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,16 +125,6 @@ class Evidence:
     language: str | None = None
     quotes: tuple[tuple[Piece, ...], ...] = ()
     higher_cutoff: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
-    """One thing that happened to the comment."""
-
-    at: datetime
-    what: str
-    undone: bool = False
-    note: str = ""
 
 
 @pages.app_template_filter()
@@ -225,7 +228,8 @@ def _hosts(text: str, links: Sequence[Link]) -> list[Span]:
     return hosts
 
 
-def _kept_from(decision: Decision) -> str | None:
+@pages.app_template_filter()
+def kept_from(decision: Decision) -> str | None:
     """Return who ruled on the comment before an edit that keeps the ruling, None for any other."""
     by = decision.decided_by
     return by.removeprefix(EDIT_POLICY) if by.startswith(EDIT_POLICY) else None
@@ -234,8 +238,15 @@ def _kept_from(decision: Decision) -> str | None:
 @pages.app_template_filter()
 def decided_by(decision: Decision) -> str:
     """Return who decided, for an edit that keeps a ruling who did before it."""
-    kept_from = _kept_from(decision)
-    return decision.decided_by if kept_from is None else gettext(KEPT_WHO, who=kept_from)
+    who = kept_from(decision)
+    return decision.decided_by if who is None else gettext("%(who)s, before an edit", who=who)
+
+
+@pages.app_template_filter()
+def note_of(decision: Decision) -> str:
+    """Return the note of a decision, or why an edit keeps the ruling on the comment before it."""
+    note = decision.note or ""
+    return gettext(_KEPT_BECAUSE[note]) if note in _KEPT_BECAUSE else note
 
 
 @pages.app_template_filter()
@@ -246,42 +257,21 @@ def reported_label(case: Case) -> Label | None:
 
 
 @pages.app_template_filter()
-def history(case: Case) -> list[Event]:
-    """Return what happened to a comment, oldest first."""
-    events = [Event(at=case.comment.received_at, what=gettext("Received"))]
-    if case.verdict:
-        model = case.verdict.model_version
-        called = gettext(CALLED_BY[case.verdict.outcome], model=model)
-        events.append(Event(at=case.verdict.judged_at, what=called))
+def history(case: Case) -> list[tuple[datetime, str, object]]:
+    """Return when what happened to a comment, oldest first, each with what it is about."""
+    events: list[tuple[datetime, str, object]] = [(case.comment.received_at, "received", None)]
+    if case.verdict is not None:
+        events.append((case.verdict.judged_at, "judged", case.verdict))
     for decision in case.decisions:
-        events += _decision_events(decision)
-    for report in case.reports:
-        said = (
-            gettext(REPORTED_BY[report.label], who=report.reported_by)
-            if report.reported_by
-            else gettext(REPORTED[report.label])
-        )
-        events.append(Event(at=report.reported_at, what=said))
+        events.append((decision.decided_at, "decided", decision))
+        if decision.undone_at is not None:
+            events.append((decision.undone_at, "undone", decision))
+    events += [(report.reported_at, "reported", report) for report in case.reports]
     if case.appeal is not None:
-        events.append(Event(at=case.appeal.at, what=gettext("The author appealed")))
+        events.append((case.appeal.at, "appealed", case.appeal))
     if case.withdrawn_at is not None:
-        events.append(Event(at=case.withdrawn_at, what=gettext("Text deleted")))
-    return sorted(events, key=lambda event: event.at)
-
-
-def _decision_events(decision: Decision) -> list[Event]:
-    """Return a ruling with its note, and its undoing if it was undone."""
-    kept_from = _kept_from(decision)
-    says = RULED_BY if kept_from is None else KEPT_BY
-    ruled = gettext(says[decision.ruling], who=kept_from or decision.decided_by)
-    why = decision.note or ""
-    note = why if kept_from is None else gettext(KEPT_BECAUSE.get(why, why))
-    undone_at = decision.undone_at
-    events = [Event(at=decision.decided_at, what=ruled, note=note, undone=undone_at is not None)]
-    if undone_at is not None:
-        taken_back = gettext("Undone by %(who)s", who=decision.undone_by or "")
-        events.append(Event(at=undone_at, what=taken_back))
-    return events
+        events.append((case.withdrawn_at, "withdrawn", None))
+    return sorted(events, key=itemgetter(0))
 
 
 @pages.app_template_filter()

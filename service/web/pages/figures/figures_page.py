@@ -58,8 +58,8 @@ def stats_json() -> ResponseReturnValue:
 
 def _chosen_days() -> int:
     """Return the span that the query names; nonsense in it means the usual one."""
-    given = request.args.get("days", "")
-    return next((days for days in SPANS if str(days) == given), _USUAL_SPAN)
+    days = request.args.get("days", type=int)
+    return days if days in SPANS else _USUAL_SPAN
 
 
 def _chosen_site() -> SiteId | None:

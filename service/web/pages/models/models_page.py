@@ -103,7 +103,7 @@ def retrain_now() -> ResponseReturnValue:
     return go_to("pages.models", gettext("Retraining requested; it starts within seconds."))
 
 
-@pages.post("/models/retrainings/<retraining_id>/promote")
+@pages.post("/models/retrainings/<id:retraining_id>/promote")
 @needs(Permission.MANAGE_MODELS)
 def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     found = _find(retraining_id)
@@ -116,7 +116,7 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     return go_to("pages.models", gettext("%(version)s serves from now on.", version=found.version))
 
 
-@pages.post("/models/retrainings/<retraining_id>/refuse")
+@pages.post("/models/retrainings/<id:retraining_id>/refuse")
 @needs(Permission.MANAGE_MODELS)
 def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
     found = _find(retraining_id)
@@ -133,7 +133,7 @@ def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
 
 
 def _find(retraining_id: str) -> Retraining:
-    return services.learning.retrainings.get(retraining_id if is_id(retraining_id) else "")
+    return services.learning.retrainings.get(retraining_id)
 
 
 def _answered() -> ResponseReturnValue:

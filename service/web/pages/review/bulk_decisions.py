@@ -28,6 +28,7 @@ from service.web.pages.common.pages import (
     needs,
     pages,
     read_choice,
+    read_id,
     require,
     services,
 )
@@ -45,7 +46,6 @@ def bulk() -> ResponseReturnValue:
     if refusal or ruling is None:
         title = gettext("Nothing was decided")
         return error_page(HTTPStatus.BAD_REQUEST, title, refusal)
-    bulk_decision_id = request.form.get("stroke", "")
     bulk_decision = decide_together(
         ids,
         ruling,
@@ -53,7 +53,7 @@ def bulk() -> ResponseReturnValue:
         decided_by=moderator().name,
         what=ChosenBy.SELECTION,
         note=note,
-        bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
+        bulk_decision_id=read_id("stroke"),
         site_ids=moderator().site_ids,
         # Whoever selects among those that wait has seen no decision on them.
         open_only=not request.form.get("show"),
@@ -62,13 +62,11 @@ def bulk() -> ResponseReturnValue:
     return go_back()
 
 
-@pages.post("/review/strokes/<bulk_decision_id>/undo", endpoint="undo_bulk_decision")
+@pages.post("/review/strokes/<id:bulk_decision_id>/undo", endpoint="undo_bulk_decision")
 @needs(Permission.DECIDE)
 def undo(bulk_decision_id: str) -> ResponseReturnValue:
-    bulk_decision = (
-        services.review.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
-    )
-    if bulk_decision is None or not is_seen(bulk_decision):
+    bulk_decision = services.review.bulk_decisions.get(bulk_decision_id)
+    if not is_seen(bulk_decision):
         abort(HTTPStatus.NOT_FOUND)
     for site_id in bulk_decision.site_ids:
         require(Permission.DECIDE, site_id)

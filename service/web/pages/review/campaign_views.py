@@ -1,12 +1,12 @@
-"""Turns campaigns and their members into what pages show of them: words and numbers, no markup."""
+"""Cuts out of a campaign's member what a page shows of it, as words without markup."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from service.domain.campaign import is_low
 from service.domain.case import Case
-from service.domain.verdict import Span, Verdict
+from service.domain.verdict import Span
 from service.web.pages.common.marking import Layer, Piece, part_text
 from service.web.pages.common.pages import pages
 
@@ -15,24 +15,13 @@ _EXCERPT_CHARS = 220
 _BEFORE_PROMOTION = 70
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberView:
-    """One member: a segment of its text with the promotion marked; `low` if it looks sincere."""
-
-    case: Case
-    excerpt: tuple[Piece, ...]
-    low: bool
+pages.add_app_template_test(is_low, "low")
 
 
-@pages.app_template_filter("member")
-def present_member(case: Case) -> MemberView:
-    """Return what a page shows of one member."""
-    excerpt = excerpt_of(case.comment.text, case.verdict)
-    return MemberView(case=case, excerpt=excerpt, low=is_low(case))
-
-
-def excerpt_of(text: str, verdict: Verdict | None) -> tuple[Piece, ...]:
+@pages.app_template_filter()
+def promotion_of(case: Case) -> tuple[Piece, ...]:
     """Return a segment of the text in which the promotion is seen, marked, if there is one."""
+    text, verdict = case.comment.text, case.verdict
     spans = verdict.promo_spans if verdict else ()
     first = min((span.start for span in spans), default=0)
     late = first > _EXCERPT_CHARS - _BEFORE_PROMOTION

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime
 from http import HTTPStatus
 
-from flask import abort, render_template, request, session, url_for
+from flask import render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.bulk_decision import BulkDecision
@@ -34,14 +32,15 @@ from service.web.pages.common.pages import (
     pages,
     read_choice,
     read_from,
+    read_id,
+    read_token,
+    read_until,
     services,
 )
-from service.web.pages.review.campaign_views import present_member
 
 CAMPAIGNS_SHOWN = 20
 # A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.
 MEMBERS_SHOWN = 60
-_CURSOR = re.compile(r"[A-Za-z0-9_-]{1,400}")
 _WAITING, _ALL = "waiting", "all"
 _JUST_PUT_BACK = "just_put_back"
 
@@ -50,7 +49,7 @@ _JUST_PUT_BACK = "just_put_back"
 def campaigns() -> ResponseReturnValue:
     waiting_only = _shown(default=_WAITING) == _WAITING
     page = read_from(
-        _cursor(),
+        read_token("cursor"),
         lambda cursor: services.clusters.campaigns.page(
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
@@ -63,17 +62,17 @@ def campaigns() -> ResponseReturnValue:
         "campaigns.html",
         campaigns=page.campaigns,
         waiting_only=waiting_only,
-        first=not _cursor(),
+        first=not read_token("cursor"),
         further=page.next_cursor and url_for("pages.campaigns", show=show, cursor=page.next_cursor),
     )
 
 
-@pages.get("/review/campaigns/<campaign_id>")
+@pages.get("/review/campaigns/<id:campaign_id>")
 def campaign(campaign_id: str) -> ResponseReturnValue:
     campaign = _find(campaign_id)
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
     page = read_from(
-        _cursor(),
+        read_token("cursor"),
         lambda cursor: services.clusters.campaigns.members(
             campaign.id,
             site_ids=moderator().site_ids,
@@ -86,7 +85,7 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
     return render_template(
         "campaign.html",
         campaign=campaign,
-        members=[present_member(case) for case in page.cases],
+        members=page.cases,
         waiting_only=waiting_only,
         may_decide=moderator().may(Permission.DECIDE),
         others=max(0, campaign.waiting - campaign.low - sure_here),
@@ -97,26 +96,26 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
         done=just_done_bulk_decision(),
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
-        first=not _cursor(),
+        first=not read_token("cursor"),
         next_cursor=page.next_cursor,
     )
 
 
-@pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
+@pages.post("/review/campaigns/<id:campaign_id>/decision", endpoint="decide_campaign")
 @needs(Permission.DECIDE)
 def decide(campaign_id: str) -> ResponseReturnValue:
     campaign = _find(campaign_id)
     ticked = _ids("id")
     unticked = [one for one in _ids("shown") if one not in set(ticked)]
     ruling = read_choice(Ruling, request.form.get("ruling", ""))
-    until = _until() if request.form.get("others") else None
+    until = read_until() if request.form.get("others") else None
     note = note_given()
     nothing = "" if ticked or until else gettext("Tick at least one comment.")
     refusal = refusal_of_many(nothing, ruling, note)
     if refusal or ruling is None:
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
     user = moderator()
-    bulk_decision_id = request.form.get("stroke", "")
+    bulk_decision_id = read_id("stroke")
     bulk_decision = decide_campaign(
         campaign.id,
         ruling,
@@ -128,7 +127,7 @@ def decide(campaign_id: str) -> ResponseReturnValue:
         decided_by=user.name,
         site_ids=user.site_ids,
         note=note,
-        bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
+        bulk_decision_id=bulk_decision_id,
     )
     bulk_decision = bulk_decision or _made_before(bulk_decision_id)
     if bulk_decision is None:
@@ -138,7 +137,7 @@ def decide(campaign_id: str) -> ResponseReturnValue:
     return go_to("pages.campaign", campaign_id=campaign.id)
 
 
-@pages.post("/review/campaigns/<campaign_id>/put-back")
+@pages.post("/review/campaigns/<id:campaign_id>/put-back")
 @needs(Permission.DECIDE)
 def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
     found, user = _find(campaign_id), moderator()
@@ -147,42 +146,22 @@ def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
 
 
 def _find(campaign_id: str) -> Campaign:
-    if not is_id(campaign_id):
-        abort(HTTPStatus.NOT_FOUND)
     return services.clusters.campaigns.get(campaign_id, site_ids=moderator().site_ids)
 
 
-def _made_before(bulk_decision_id: str) -> BulkDecision | None:
+def _made_before(bulk_decision_id: str | None) -> BulkDecision | None:
     """Return what the same form did when it was sent before, as a double click does."""
     try:
-        bulk_decision = (
-            services.review.bulk_decisions.get(bulk_decision_id)
-            if is_id(bulk_decision_id)
-            else None
-        )
+        bulk_decision = services.review.bulk_decisions.get(bulk_decision_id or "")
     except NotFoundError:
         return None
-    return bulk_decision if bulk_decision and bulk_decision.decided_by == moderator().name else None
+    return bulk_decision if bulk_decision.decided_by == moderator().name else None
 
 
 def _ids(field: str) -> list[CommentId]:
     return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
 
 
-def _until() -> datetime:
-    """Return up to when members were counted as the page was made."""
-    try:
-        until = datetime.fromisoformat(request.form.get("until", ""))
-        return until.astimezone(UTC) if until.tzinfo else abort(HTTPStatus.BAD_REQUEST)
-    except (ValueError, OverflowError):
-        abort(HTTPStatus.BAD_REQUEST)
-
-
 def _shown(*, default: str) -> str:
     asked = request.args.get("show", "")
     return asked if asked in {_WAITING, _ALL} else default
-
-
-def _cursor() -> str | None:
-    asked = request.args.get("cursor", "")
-    return asked if _CURSOR.fullmatch(asked) else None

@@ -5,17 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from flask import abort, current_app, jsonify, request, session
+from flask import current_app, jsonify, request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.moderation.review.claims import claim_comment, claims_of_others, end_claim
 from service.moderation.review.last_act import find_last_act
-from service.web.pages.common.pages import moderator, needs, pages, require, services
+from service.web.edge.ids import is_id
+from service.web.edge.moments import read_any_moment
+from service.web.pages.common.pages import moderator, needs, pages, seen_case, services
 from service.web.pages.review.review_page import (
     COUNTS,
-    TOKEN,
     find_news,
     read_place,
     show_ahead,
@@ -64,14 +65,11 @@ def last() -> ResponseReturnValue:
     return show_last(read_place(), find_last_act(moderator().name, services))
 
 
-@pages.post("/review/comments/<comment_id>/claim")
+@pages.post("/review/comments/<id:comment_id>/claim")
 @needs(Permission.DECIDE)
 def claim(comment_id: str) -> ResponseReturnValue:
     _leave_session_alone()
-    if not TOKEN.fullmatch(comment_id):
-        abort(HTTPStatus.NOT_FOUND)
-    case = services.review.cases.get(CommentId(comment_id))
-    require(Permission.DECIDE, case.comment.site_id)
+    case = seen_case(comment_id, Permission.DECIDE)
     if request.form.get("end"):
         end_claim(case.comment.id, services, user=moderator())
         return "", HTTPStatus.NO_CONTENT
@@ -88,15 +86,11 @@ def _leave_session_alone() -> None:
 
 def _ids(field: str) -> tuple[CommentId, ...]:
     """Return the comments that a request names, as `a,b,c`."""
-    named = request.args.get(field, "")[: MAX_ROWS * 60].split(",")
-    known = dict.fromkeys(one for one in named if TOKEN.fullmatch(one))
+    named = request.args.get(field, "")[: MAX_ROWS * 65].split(",")
+    known = dict.fromkeys(one for one in named if is_id(one))
     return tuple(CommentId(one) for one in known)[:MAX_ROWS]
 
 
 def _since() -> datetime:
     """Return when the page's list was drawn; now, if it doesn't say."""
-    try:
-        since = datetime.fromisoformat(request.args.get("since", "")[:40])
-        return since.astimezone(UTC) if since.tzinfo else since.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return datetime.now(UTC)
+    return read_any_moment(request.args.get("since")) or datetime.now(UTC)

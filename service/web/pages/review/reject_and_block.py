@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
-from flask import abort, request, session
+from flask import request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.list_entry import Effect, EntryKind, ListEntry
+from service.domain.list_entry import Effect
 from service.domain.user import Permission
 from service.moderation.review.reject_and_block import (
     decide_and_list,
@@ -22,7 +20,7 @@ from service.moderation.review.reject_and_block import (
     undo_reject_and_block,
 )
 from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, ngettext, noted
+from service.web.edge.language import gettext
 from service.web.pages.common.list_words import KIND_IN_WORDS
 from service.web.pages.common.pages import (
     error_page,
@@ -30,30 +28,23 @@ from service.web.pages.common.pages import (
     moderator,
     needs,
     pages,
-    require,
+    read_id,
+    seen_case,
     services,
 )
 
 _DONE = "just_listed"
 _MAX_ENTRIES = 8
-_TRAIT_IN_WORDS = {
-    EntryKind.EMAIL: noted("This e-mail address"),
-    EntryKind.ADDRESS: noted("This IP address"),
-    EntryKind.NETWORK: noted("This network"),
-    EntryKind.DOMAIN: noted("This domain"),
-}
 
 
 pages.add_app_template_filter(lambda kind: gettext(KIND_IN_WORDS[kind]), "entry_kind_name")
-pages.add_app_template_filter(lambda kind: gettext(_TRAIT_IN_WORDS[kind]), "this_trait_name")
 
 
-@pages.post("/review/comments/<comment_id>/distrust")
+@pages.post("/review/comments/<id:comment_id>/distrust")
 @needs(Permission.LIST_SENDERS)
 def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
-    case = _case(comment_id)
+    case = seen_case(comment_id, Permission.LIST_SENDERS)
     effect = Effect.ALLOW if request.form.get("effect") == Effect.ALLOW else Effect.BLOCK
-    seen = request.form.get("seen", "")
     try:
         listed = decide_and_list(
             case.comment.id,
@@ -61,7 +52,7 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
             request.form.getlist("what")[:_MAX_ENTRIES],
             services,
             by=moderator().name,
-            seen_decision_id=seen if is_id(seen) else None,
+            seen_decision_id=read_id("seen"),
         )
     except ConflictError:
         return _conflict()
@@ -71,10 +62,10 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
     return go_back()
 
 
-@pages.post("/review/comments/<comment_id>/distrust/undo")
+@pages.post("/review/comments/<id:comment_id>/distrust/undo")
 @needs(Permission.LIST_SENDERS)
 def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
-    case = _case(comment_id)
+    case = seen_case(comment_id, Permission.LIST_SENDERS)
     seen = request.form.get("seen", "")
     ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]
     try:
@@ -116,7 +107,8 @@ def just_listed() -> dict[str, Any] | None:
     comment_id, decision_id, entry_ids = session.pop(_DONE)
     try:
         case = services.review.cases.get(CommentId(comment_id))
-        entries = [services.reputation.list_entries.get(entry_id) for entry_id in entry_ids]
+        for entry_id in entry_ids:
+            services.reputation.list_entries.get(entry_id)
     except NotFoundError:
         return None
     decision = case.decision
@@ -126,16 +118,8 @@ def just_listed() -> dict[str, Any] | None:
         "comment_id": comment_id,
         "seen": decision_id,
         "entry_ids": entry_ids,
-        "says": _done_in_words(decision.ruling, entries),
+        "ruling": decision.ruling,
     }
-
-
-def _case(comment_id: str) -> Case:
-    if not is_id(comment_id):
-        abort(HTTPStatus.NOT_FOUND)
-    case = services.review.cases.get(CommentId(comment_id))
-    require(Permission.LIST_SENDERS, case.comment.site_id)
-    return case
 
 
 def _conflict() -> ResponseReturnValue:
@@ -143,29 +127,4 @@ def _conflict() -> ResponseReturnValue:
         HTTPStatus.CONFLICT,
         gettext("Nothing was changed"),
         gettext("Somebody else has decided this comment in the meantime; look at it again."),
-    )
-
-
-@pages.app_template_filter("duration")
-def _duration(expires_in: timedelta | None) -> str:
-    if expires_in is None:
-        return gettext("for good")
-    return ngettext("for %(num)s day", "for %(num)s days", expires_in.days)
-
-
-def _done_in_words(ruling: Ruling, entries: Collection[ListEntry]) -> str:
-    if not entries:
-        if ruling is Ruling.REJECT:
-            return gettext("Rejected; nothing new was added to the block list.")
-        return gettext("Approved; nothing new was added to the allow list.")
-    if ruling is Ruling.REJECT:
-        return ngettext(
-            "Rejected, and %(num)s entry was added to the block list.",
-            "Rejected, and %(num)s entries were added to the block list.",
-            len(entries),
-        )
-    return ngettext(
-        "Approved, and %(num)s entry was added to the allow list.",
-        "Approved, and %(num)s entries were added to the allow list.",
-        len(entries),
     )

@@ -15,16 +15,23 @@ from service.domain.errors import ConflictError
 from service.domain.user import Permission
 from service.moderation.review.claims import end_claim, seconds_since_opening
 from service.moderation.review.review import decide_as_seen, undo_as_seen
-from service.web.edge.ids import is_id
 from service.web.pages.common.last_bulk_decision import note_given
-from service.web.pages.common.pages import moderator, needs, pages, read_choice, require, services
+from service.web.pages.common.pages import (
+    moderator,
+    needs,
+    pages,
+    read_choice,
+    read_id,
+    read_token,
+    require,
+    seen_case,
+    services,
+)
 from service.web.pages.review.claiming import skip as put_off
 from service.web.pages.review.review_page import (
     SKIPPED,
-    TOKEN,
     UNDONE,
     read_place,
-    read_token,
     remember_done,
     show_page,
     show_told,
@@ -44,15 +51,15 @@ def queue() -> ResponseReturnValue:
     return show_page(read_place())
 
 
-@pages.get("/review/comments/<comment_id>")
+@pages.get("/review/comments/<id:comment_id>")
 def comment(comment_id: str) -> ResponseReturnValue:
-    return show_page(read_place(), chosen=_case(comment_id))
+    return show_page(read_place(), chosen=seen_case(comment_id))
 
 
-@pages.post("/review/comments/<comment_id>/decision")
+@pages.post("/review/comments/<id:comment_id>/decision")
 @needs(Permission.DECIDE)
 def decide(comment_id: str) -> ResponseReturnValue:
-    case, ruling = _case(comment_id), _ruling()
+    case, ruling = seen_case(comment_id), _ruling()
     require(Permission.DECIDE, case.comment.site_id)
     try:
         case = decide_as_seen(
@@ -63,7 +70,8 @@ def decide(comment_id: str) -> ResponseReturnValue:
             seen_decision_id=read_token("seen"),
             note=note_given(),
             seconds=_seconds(seconds_since_opening(case.comment.id, moderator(), services)),
-            decision_id=_decision_id(),
+            # The page's script gives the decision an id, so that it can be sent again.
+            decision_id=read_id("decision"),
         )
     except ConflictError:
         return _show_conflict(case.comment.id, ruling)
@@ -71,10 +79,10 @@ def decide(comment_id: str) -> ResponseReturnValue:
     return _tell(case, _made(case), then=read_token("then"))
 
 
-@pages.post("/review/comments/<comment_id>/undo")
+@pages.post("/review/comments/<id:comment_id>/undo")
 @needs(Permission.DECIDE)
 def undo(comment_id: str) -> ResponseReturnValue:
-    case = _case(comment_id)
+    case = seen_case(comment_id)
     require(Permission.DECIDE, case.comment.site_id)
     try:
         case = undo_as_seen(
@@ -88,10 +96,10 @@ def undo(comment_id: str) -> ResponseReturnValue:
     return _tell(case, UNDONE, then=case.comment.id)
 
 
-@pages.post("/review/comments/<comment_id>/skip")
+@pages.post("/review/comments/<id:comment_id>/skip")
 @needs(Permission.DECIDE)
 def skip(comment_id: str) -> ResponseReturnValue:
-    case = _case(comment_id)
+    case = seen_case(comment_id)
     end_claim(case.comment.id, services, user=moderator())
     put_off(case.comment.id)
     return _tell(case, SKIPPED, then=read_token("then"))
@@ -111,7 +119,7 @@ def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
 
 def _made(case: Case) -> str:
     """Return which decision the form made: the one it names, or the one in force."""
-    given = _decision_id()
+    given = read_id("decision")
     if any(one.id == given for one in case.decisions):
         return given or ""
     return case.decision.id if case.decision else ""
@@ -125,23 +133,9 @@ def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseRetu
     return html, HTTPStatus.CONFLICT
 
 
-def _case(comment_id: str) -> Case:
-    if not TOKEN.fullmatch(comment_id):
-        abort(HTTPStatus.NOT_FOUND)
-    case = services.review.cases.get(CommentId(comment_id))
-    require(Permission.LOOK, case.comment.site_id)
-    return case
-
-
 def _ruling() -> Ruling:
     ruling = read_choice(Ruling, request.form.get("ruling", ""))
     return ruling or abort(HTTPStatus.BAD_REQUEST)
-
-
-def _decision_id() -> str | None:
-    """Return the id that the page's script gave the decision, so that it can be sent again."""
-    given = request.form.get("decision", "")
-    return given if is_id(given) else None
 
 
 def _seconds(since_opening: float | None) -> float | None:

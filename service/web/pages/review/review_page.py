@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -26,9 +25,8 @@ from service.moderation.review.review import Tab, list_for_review
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, may_undo
-from service.web.pages.common.pages import moderator, read_choice, read_from, services
+from service.web.pages.common.pages import moderator, read_choice, read_from, read_token, services
 from service.web.pages.review.about_sender import about_sender_view
-from service.web.pages.review.campaign_views import MemberView, present_member
 from service.web.pages.review.claiming import (
     Opened,
     is_free,
@@ -53,8 +51,6 @@ _JUDGED_WITHIN = timedelta(minutes=10)
 _LOOKS_BACK = timedelta(hours=1)
 _MOST_NEWCOMERS = 500
 _STRIPS_SHOWN = 3
-TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
-"""No id and no cursor of ours has other characters or is longer."""
 COUNTS = "slopsieve_tab_counts"
 """Under which extension of an app it is counted how much its lists hold."""
 UNDONE = "undo"
@@ -177,12 +173,6 @@ def read_place() -> Place:
         site_id=SiteId(site_id) if site_id else None,
         cursor=read_token("cursor"),
     )
-
-
-def read_token(field: str) -> str | None:
-    """Return a field of the query or the form that can be one of our ids or cursors."""
-    value = request.values.get(field, "")
-    return value if TOKEN.fullmatch(value) else None
 
 
 def remember_done(comment_id: CommentId, act: str) -> None:
@@ -334,14 +324,9 @@ def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, A
         "sender": _beside(case, lambda: about_sender_view(case, site_ids)),
         "similar": _beside(case, lambda: similar_view(case, site_ids)),
         "reject_and_block": _beside(case, lambda: reject_and_block_view(case)),
-        "behind": _beside(case, lambda: _behind(case)),
+        "behind": _beside(case, lambda: decisions_behind(case, services)),
         "thread": _beside(case, lambda: thread_view(case)),
     }
-
-
-def _behind(case: Case) -> list[MemberView]:
-    found = decisions_behind(case, services)
-    return [present_member(one) for one in found]
 
 
 def _list(place: Place) -> CasePage:

@@ -10,7 +10,6 @@ from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.web.pages.common.pages import services
-from service.web.pages.review.campaign_views import present_member
 
 _OTHERS_SHOWN = 5
 
@@ -32,4 +31,4 @@ def similar_view(case: Case, site_ids: Sequence[SiteId] | None) -> dict[str, Any
         campaign.id, site_ids=site_ids, waiting_only=False, cursor=None, limit=_OTHERS_SHOWN + 1
     )
     others = [one for one in page.cases if one.comment.id != case.comment.id][:_OTHERS_SHOWN]
-    return {"campaign": campaign, "others": [present_member(one) for one in others]}
+    return {"campaign": campaign, "others": others}

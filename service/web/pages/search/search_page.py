@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -23,31 +21,25 @@ from service.moderation.review.search import (
     export_found,
     find_comments,
 )
-from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, ngettext, number
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
     remember_bulk_decision,
 )
-from service.web.pages.common.pages import moderator, needs, pages, read_choice, services
+from service.web.pages.common.pages import (
+    moderator,
+    needs,
+    pages,
+    read_choice,
+    read_id,
+    read_token,
+    read_until,
+    services,
+)
 from service.web.pages.search.search_export import MEDIA_TYPES, ExportForm, write_export
 from service.web.pages.search.search_problems import problems_in_words
 
 PAGE_SIZE = 25
-_MAX_CURSOR_CHARS = 400
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_MAX_MICROS_DIGITS = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FoundPlace:
-    """Where a found comment is opened; the list's rows ask for it."""
-
-    def url_of(self, comment_id: str) -> str:
-        """Return the address of one comment."""
-        return url_for("pages.comment", comment_id=comment_id, show="all")
 
 
 @pages.get("/review/search")
@@ -75,16 +67,18 @@ def search_export() -> ResponseReturnValue:
 @needs(Permission.DECIDE)
 def decide_search() -> ResponseReturnValue:
     ruling = read_choice(Ruling, request.form.get("ruling", "")) or abort(HTTPStatus.BAD_REQUEST)
-    bulk_decision_id = request.form.get("stroke", "")
+    counted = request.form.get("counted", type=int)
+    if counted is None:
+        abort(HTTPStatus.BAD_REQUEST)
     try:
         bulk_decision = decide_found(
             _line(),
             ruling,
             services,
             user=moderator(),
-            counted=_number("counted"),
-            until=_until(),
-            bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
+            counted=counted,
+            until=read_until(),
+            bulk_decision_id=read_id("stroke"),
         )
     except InvalidInputError as error:
         return _show(_line(), problems=error.problems)
@@ -98,7 +92,7 @@ def _show(
     line: str, *, problems: Sequence[Problem] = (), changed: bool = False
 ) -> ResponseReturnValue:
     """Return the page for a line; with what is wrong with it, or why nothing was decided."""
-    results = None
+    results: dict[str, Any] = {}
     status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
     if not problems:
         try:
@@ -111,36 +105,29 @@ def _show(
         "search.html",
         line=line[: MAX_QUERY_CHARS + 1],
         here=_url(line[:MAX_QUERY_CHARS]),
-        results=results,
         problems=problems_in_words(problems),
         changed=changed,
         sites=seen_sites(),
         values={field.value: values for field, values in VALUES.items()},
         fields=FIELD_NAMES,
         done=just_done_bulk_decision(),
+        max_counted=MAX_COUNTED,
         max_decided=MAX_DECIDED,
-        place=FoundPlace(),
         bulk_decision_id=services.common.new_id("str"),
         max_line=MAX_QUERY_CHARS,
+        **results,
     )
     return page, status
 
 
 def _results(line: str) -> dict[str, Any]:
     """Return what was found, and what may be done with all of it."""
-    user = moderator()
-    found, cursor = _find(line, request.args.get("cursor", "")[:_MAX_CURSOR_CHARS] or None)
+    found, cursor = _find(line, read_token("cursor"))
     further = found.page.next_cursor
-    # Nobody means every comment there is who asked for nothing in particular.
-    may_ask = bool(line.strip()) and user.may(Permission.DECIDE)
     return {
-        "cases": found.page.cases,
-        "in_words": _count_in_words(found),
-        "count": found.count,
-        "n_decided": found.n_decided,
-        "until": (found.until - _EPOCH) // _MICROSECOND,
-        "may_decide": may_ask and 0 < found.count <= MAX_DECIDED,
-        "too_many": may_ask and found.count > MAX_DECIDED,
+        "found": found,
+        # Nobody means every comment there is who asked for nothing in particular.
+        "may_ask": bool(line.strip()) and moderator().may(Permission.DECIDE),
         "further": _url(line, cursor=further) if further else None,
         "first": _url(line) if cursor else None,
     }
@@ -158,14 +145,6 @@ def _find(line: str, cursor: str | None) -> tuple[Found, str | None]:
     return found, cursor
 
 
-def _count_in_words(found: Found) -> str:
-    if found.more:
-        return gettext("More than %(n)s comments", n=number(MAX_COUNTED))
-    return ngettext(
-        "%(shown)s comment", "%(shown)s comments", found.count, shown=number(found.count)
-    )
-
-
 def _line() -> str:
     """Return the line that the query or the form carries; one too long is told so by the parser."""
     return request.values.get("q", "")[: MAX_QUERY_CHARS + 1]
@@ -175,17 +154,3 @@ def _url(line: str, *, cursor: str | None = None) -> str:
     # A lone surrogate cannot be written in an address.
     whole = line.encode("utf-8", "replace").decode()
     return url_for("pages.search", q=whole or None, cursor=cursor)
-
-
-def _number(field: str) -> int:
-    given = request.form.get(field, "")
-    if not (given.isascii() and given.isdigit() and len(given) <= 6):
-        abort(HTTPStatus.BAD_REQUEST)
-    return int(given)
-
-
-def _until() -> datetime:
-    given = request.form.get("until", "")
-    if not (given.isascii() and given.isdigit() and len(given) <= _MAX_MICROS_DIGITS):
-        abort(HTTPStatus.BAD_REQUEST)
-    return _EPOCH + int(given) * _MICROSECOND

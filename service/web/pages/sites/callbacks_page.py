@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from urllib.parse import urlsplit
 
-from flask import abort, render_template
+from flask import render_template
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -25,7 +24,6 @@ from service.moderation.telling.callbacks import (
     replay_deliveries,
     resume_applier,
 )
-from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, noted, number
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.common.filters import seen_sites
@@ -83,22 +81,18 @@ def replay_all() -> ResponseReturnValue:
     return _go_on(sum(replayed))
 
 
-@pages.post("/callbacks/<delivery_id>/replay")
+@pages.post("/callbacks/<id:delivery_id>/replay")
 @needs(Permission.DECIDE)
 def replay_one(delivery_id: str) -> ResponseReturnValue:
-    if not is_id(delivery_id):
-        abort(HTTPStatus.NOT_FOUND)
     delivery = get_delivery(delivery_id, services)
     require(Permission.DECIDE, delivery.site_id)
     return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
 
 
 # Which site it is decides whether they may, so that is asked inside.
-@pages.post("/callbacks/platforms/<site_id>/resume")
+@pages.post("/callbacks/platforms/<id:site_id>/resume")
 @needs(Permission.LOOK)
 def resume_platform(site_id: str) -> ResponseReturnValue:
-    if not is_id(site_id):
-        abort(HTTPStatus.NOT_FOUND)
     site = services.common.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     resume_applier(site.id, services, actor=moderator().name)

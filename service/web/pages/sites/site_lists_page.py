@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from http import HTTPStatus
 from typing import Any
 
-from flask import abort, render_template, request, session, url_for
+from flask import abort, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -34,8 +33,7 @@ from service.moderation.admin.site_lists import (
     remove_entry,
     restore_entry,
 )
-from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, ngettext, noted
+from service.web.edge.language import noted
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.list_words import EFFECT_IN_WORDS, KIND_IN_WORDS, problems_in_words
 from service.web.pages.common.pages import (
@@ -45,13 +43,13 @@ from service.web.pages.common.pages import (
     pages,
     read_choice,
     read_from,
+    read_token,
     require,
     services,
 )
 
 PAGE_SIZE = 50
 MAX_WORDS_CHARS = 100
-_CURSOR = re.compile(r"[A-Za-z0-9_=-]{1,400}")
 _DONE = "list_entry_done"
 _ADDED, _REMOVED, _RESTORED = "added", "removed", "restored"
 _NEVER = ""
@@ -114,7 +112,7 @@ class ListPlace:
 @pages.get("/lists")
 @needs(Permission.LIST_SENDERS)
 def site_lists() -> ResponseReturnValue:
-    return _show(_place(request.args))
+    return _show(_place())
 
 
 @pages.post("/lists/add")
@@ -126,17 +124,16 @@ def site_lists_add() -> ResponseReturnValue:
     try:
         new = _new_entry(form, effect)
         if request.form.get("do") == "preview":
-            preview = _preview_in_words(preview_entry(new, services), effect)
-            return _show(place, form={**form, "preview": preview})
+            return _show(place, form=form, preview=preview_entry(new, services))
         entry = add_entry(new, services, by=moderator().name)
     except InvalidInputError as error:
         problems = problems_in_words(error.problems)
-        return _show(place, form={**form, "problems": problems}), HTTPStatus.UNPROCESSABLE_ENTITY
+        return _show(place, form=form, problems=problems), HTTPStatus.UNPROCESSABLE_ENTITY
     session[_DONE] = [_ADDED, entry.id]
     return go_to("pages.site_lists", **place.query)
 
 
-@pages.post("/lists/<entry_id>/remove")
+@pages.post("/lists/<id:entry_id>/remove")
 @needs(Permission.LIST_SENDERS)
 def site_lists_remove(entry_id: str) -> ResponseReturnValue:
     entry = _changeable(entry_id)
@@ -144,7 +141,7 @@ def site_lists_remove(entry_id: str) -> ResponseReturnValue:
     return _go_on(_REMOVED, entry)
 
 
-@pages.post("/lists/<entry_id>/restore")
+@pages.post("/lists/<id:entry_id>/restore")
 @needs(Permission.LIST_SENDERS)
 def site_lists_restore(entry_id: str) -> ResponseReturnValue:
     entry = _changeable(entry_id)
@@ -190,8 +187,6 @@ def _missing(name: str, remedy: str) -> Problem:
 
 def _changeable(entry_id: str) -> ListEntry:
     """Return the entry; end the request if the signed-in user may not change it."""
-    if not is_id(entry_id):
-        abort(HTTPStatus.NOT_FOUND)
     entry = services.reputation.list_entries.get(entry_id)
     if entry.site_id is not None:
         require(Permission.LIST_SENDERS, entry.site_id)
@@ -209,41 +204,51 @@ def _may_change(entry: ListEntry) -> bool:
 
 def _go_on(act: str, entry: ListEntry) -> ResponseReturnValue:
     session[_DONE] = [act, entry.id]
-    return go_to("pages.site_lists", **_place(request.form).query)
+    return go_to("pages.site_lists", **_place().query)
 
 
-def _place(given: Mapping[str, str]) -> ListPlace:
-    """Return the place that a query or a form names; nonsense in it means the default."""
-    site_id, cursor = given.get("site", ""), given.get("cursor", "")
+def _place() -> ListPlace:
+    """Return the place that the query or the form names; nonsense in it means the default."""
+    given, site_id = request.values, SiteId(read_token("site") or "")
     return ListPlace(
         show=read_choice(Show, given.get("show", "")) or Show.BLOCK,
         kind=read_choice(EntryKind, given.get("kind", "")),
-        site_id=SiteId(site_id) if is_id(site_id) and moderator().sees(SiteId(site_id)) else None,
+        site_id=site_id if site_id and moderator().sees(site_id) else None,
         words=" ".join(given.get("q", "")[:MAX_WORDS_CHARS].split()),
-        cursor=cursor if _CURSOR.fullmatch(cursor) else None,
+        cursor=read_token("cursor"),
     )
 
 
-def _show(place: ListPlace, *, form: Mapping[str, Any] | None = None) -> str:
+def _show(
+    place: ListPlace,
+    *,
+    form: Mapping[str, str] | None = None,
+    problems: Mapping[str, str] | None = None,
+    preview: Preview | None = None,
+) -> str:
     now, user, sites = services.common.clock(), moderator(), seen_sites()
     criteria = _criteria(place, now)
     page = read_from(
         place.cursor,
         lambda cursor: list_entries(criteria, services, cursor=cursor, limit=PAGE_SIZE),
     )
+    count = reputation.list_entries.count
     further = {**place.query, "cursor": page.next_cursor} if page.next_cursor else None
     site_id = sites[0].id if sites and user.site_ids is not None else ""
     return render_template(
         "site_lists.html",
         place=place,
-        tabs=_tabs(place, now),
+        tabs={show: count(_criteria(ListPlace(show=show), now)) for show in Show},
+        names=_SHOW_IN_WORDS,
         entries=page.entries,
         further=further,
         sites=sites,
         for_all=user.site_ids is None,
         kinds=KIND_IN_WORDS,
         expiries=_EXPIRIES,
-        form={"problems": {}, **(form or {"site": site_id})},
+        form=form or {"site": site_id},
+        problems=problems or {},
+        preview=preview,
         done=_just_done(),
         may_change=_may_change,
         now=now,
@@ -263,72 +268,11 @@ def _criteria(place: ListPlace, now: datetime) -> EntryFilter:
     )
 
 
-def _tabs(place: ListPlace, now: datetime) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": gettext(words),
-            "url": url_for("pages.site_lists", **ListPlace(show=show).query),
-            "count": services.reputation.list_entries.count(_criteria(ListPlace(show=show), now)),
-            "current": show is place.show,
-        }
-        for show, words in _SHOW_IN_WORDS.items()
-    ]
-
-
-def _just_done() -> dict[str, Any] | None:
-    """Return what was just done to an entry, and the way back."""
+def _just_done() -> tuple[str, ListEntry] | None:
+    """Return what was just done to which entry."""
     act, entry_id = session.pop(_DONE, None) or ("", "")
     try:
-        entry = services.reputation.list_entries.get(entry_id) if entry_id else None
+        entry = services.reputation.list_entries.get(entry_id)
     except NotFoundError:
-        entry = None
-    if entry is None or not _may_change(entry):
         return None
-    says, undo = {
-        _ADDED: (gettext("Added to the list."), "pages.site_lists_remove"),
-        _REMOVED: (gettext("Removed from the list."), "pages.site_lists_restore"),
-        _RESTORED: (gettext("Back on the list."), "pages.site_lists_remove"),
-    }[act]
-    return {"says": says, "entry": entry, "undo_url": url_for(undo, entry_id=entry.id)}
-
-
-def _preview_in_words(preview: Preview, effect: Effect) -> tuple[str, ...]:
-    if not preview.n_seen:
-        return (gettext("There are no comments yet to compare it with."),)
-    said = [
-        ngettext(
-            "It would have matched %(matched)s of the last comment.",
-            "It would have matched %(matched)s of the last %(num)s comments.",
-            preview.n_seen,
-            matched=preview.n_matched,
-        )
-    ]
-    said += _contradicted(preview, effect)
-    return tuple(said)
-
-
-def _contradicted(preview: Preview, effect: Effect) -> Sequence[str]:
-    """Return which of the matched comments stand the other way, sentence by sentence."""
-    if not preview.n_matched:
-        return ()
-    if effect is Effect.BLOCK:
-        ruled, others = preview.n_approved, preview.n_against - preview.n_approved
-        by_people = ngettext(
-            "%(num)s of them was approved by a moderator.",
-            "%(num)s of them were approved by moderators.",
-            ruled,
-        )
-        by_verdict = ngettext(
-            "%(num)s more was called ham.", "%(num)s more were called ham.", others
-        )
-    else:
-        ruled, others = preview.n_rejected, preview.n_against - preview.n_rejected
-        by_people = ngettext(
-            "%(num)s of them was rejected by a moderator.",
-            "%(num)s of them were rejected by moderators.",
-            ruled,
-        )
-        by_verdict = ngettext(
-            "%(num)s more was called spam.", "%(num)s more were called spam.", others
-        )
-    return (by_people, by_verdict)
+    return (act, entry) if _may_change(entry) else None
