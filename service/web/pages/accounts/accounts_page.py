@@ -30,18 +30,6 @@ from service.web.edge.language import gettext, noted
 from service.web.pages.common.filters import all_sites
 from service.web.pages.common.pages import go_to, moderator, needs, pages, services
 
-ROLE_NAMES = {
-    Role.OWNER: noted("Owner"),
-    Role.ADMIN: noted("Admin"),
-    Role.MODERATOR: noted("Moderator"),
-    Role.READER: noted("Reader"),
-}
-_ROLE_MEANS = {
-    Role.OWNER: noted("Everything, on all sites: accounts and personal data too."),
-    Role.ADMIN: noted("Decides, keeps lists, sets up sites and sees the log."),
-    Role.MODERATOR: noted("Decides comments and keeps lists."),
-    Role.READER: noted("Can read, but change nothing."),
-}
 _PROBLEMS = {
     "name": noted("A name has 1 to 60 printable characters."),
     "site_ids": noted("Choose one or more sites, or all of them. An owner always sees all sites."),
@@ -193,8 +181,6 @@ def _values(refusal: str, *, role: Role, site_ids: tuple[SiteId, ...] | None) ->
         "refusal": refusal,
         "last_seen": services.accounts.sessions.last_seen(),
         "factors": services.accounts.second_factors.user_ids(),
-        "role_names": ROLE_NAMES,
-        "role_means": _ROLE_MEANS,
         "roles": [one for one in Role if not is_above(one, mine)],
         "chosen_role": role,
         "sites": all_sites().values(),

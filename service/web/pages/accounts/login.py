@@ -167,23 +167,8 @@ def _password_page(wrong: Sequence[str] = ()) -> str:
     return render_template(
         "password.html",
         user=moderator(),
-        problems={field: _in_words(field) for field in wrong},
+        wrong=wrong,
+        chars=len(typed("new")),
         min_chars=MIN_PASSWORD_CHARS,
-    )
-
-
-def _in_words(field: str) -> str:
-    """Return the error of one field of the form, in the reader's language."""
-    if field == "old":
-        return gettext("Incorrect password: enter the current one.")
-    if field == "repeat":
-        return gettext("The two new passwords differ.")
-    chars = len(typed("new"))
-    if MIN_PASSWORD_CHARS <= chars <= MAX_PASSWORD_CHARS:
-        return gettext("This is the old password: choose another.")
-    return gettext(
-        "It has %(chars)s characters: choose %(least)s to %(most)s characters.",
-        chars=chars,
-        least=MIN_PASSWORD_CHARS,
-        most=MAX_PASSWORD_CHARS,
+        max_chars=MAX_PASSWORD_CHARS,
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
+from html import unescape
 from http import HTTPStatus
 from itertools import chain
 
@@ -11,29 +13,20 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, StoreUnavailableError
-from service.domain.retraining import Retraining, RetrainingOptions
+from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState
 from service.domain.user import Permission
 from service.moderation.learning.ask_retraining import NoTrainerError, ask_retraining
 from service.moderation.learning.retrain import SCHEDULE, promote_retrained, refuse_retrained
 from service.moderation.learning.versions import promote_version, roll_back
+from service.ports.models import VersionOnShelf
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
 from service.web.pages.common.filters import seen_ids
 from service.web.pages.common.pages import go_to, moderator, needs, pages, services
-from service.web.pages.models.models_view import (
-    ANSWERED,
-    FIGURES,
-    LOST_SHOWN,
-    PROVENANCE,
-    RETRAININGS_SHOWN,
-    cost_in_words,
-    mark_of,
-    progress_in_words,
-    progress_of,
-    trained_at,
-    verdict_in_words,
-)
 
+RETRAININGS_SHOWN = 20
+# More are a number: whoever lost so much ham needs no list to refuse.
+LOST_SHOWN = 50
 # The shipped card has 40,000; nobody reads more on a page.
 _CARD_CHARS = 120_000
 
@@ -47,9 +40,15 @@ def models() -> ResponseReturnValue:
 @pages.get("/models/progress")
 @needs(Permission.MANAGE_MODELS)
 def models_progress() -> ResponseReturnValue:
-    return progress_of(
-        services.learning.retrainings.recent(limit=RETRAININGS_SHOWN), services.common.clock()
-    )
+    now = services.common.clock()
+    one = _under_way(services.learning.retrainings.recent(limit=RETRAININGS_SHOWN), now)
+    if one is None:
+        return {"under_way": ""}
+    return {
+        "under_way": f"{one.id} {one.state.value}",
+        "percent": round(one.share_done * 100),
+        "says": unescape(render_template("retraining_progress.html", one=one, now=now)),
+    }
 
 
 @pages.get("/models/versions/<version_name>")
@@ -70,8 +69,8 @@ def promote_model(version_name: str) -> ResponseReturnValue:
     try:
         promote_version(version_name, services, by=moderator().name)
     except ConflictError as error:
-        return _show(_why_not(error))
-    return go_to("pages.models", gettext("%(version)s serves from now on.", version=version_name))
+        return _not_changed(error)
+    return _serves(version_name)
 
 
 @pages.post("/models/rollback")
@@ -79,13 +78,12 @@ def promote_model(version_name: str) -> ResponseReturnValue:
 def roll_model_back() -> ResponseReturnValue:
     # Two clicks in a row must not go back and forth: the form names what it goes back to.
     if request.form.get("to") != services.learning.versions.previous():
-        refusal = gettext("Meanwhile another version was promoted. Nothing was changed.")
-        return _show(refusal)
+        return _show(gettext("Meanwhile another version was promoted. Nothing was changed."))
     try:
         name = roll_back(services, by=moderator().name)
     except ConflictError as error:
-        return _show(_why_not(error))
-    return go_to("pages.models", gettext("%(version)s serves from now on.", version=name))
+        return _not_changed(error)
+    return _serves(name)
 
 
 @pages.post("/models/retrainings")
@@ -95,11 +93,9 @@ def retrain_now() -> ResponseReturnValue:
     try:
         ask_retraining(services, by=moderator().name, options=options)
     except NoTrainerError:
-        refusal = gettext("No process that retrains is running; see below for what to do.")
-        return _show(refusal)
+        return _show(gettext("No process that retrains is running; see below for what to do."))
     except ConflictError:
-        refusal = gettext("A retraining is already running.")
-        return _show(refusal)
+        return _show(gettext("A retraining is already running."))
     return go_to("pages.models", gettext("Retraining requested; it starts within seconds."))
 
 
@@ -112,8 +108,8 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
     try:
         promote_retrained(found, services, by=moderator().name)
     except ConflictError as error:
-        return _show(_why_not(error))
-    return go_to("pages.models", gettext("%(version)s serves from now on.", version=found.version))
+        return _not_changed(error)
+    return _serves(found.version)
 
 
 @pages.post("/models/retrainings/<id:retraining_id>/refuse")
@@ -137,12 +133,15 @@ def _find(retraining_id: str) -> Retraining:
 
 
 def _answered() -> ResponseReturnValue:
-    refusal = gettext("This candidate was already promoted or refused. Nothing was changed.")
-    return _show(refusal)
+    return _show(gettext("This candidate was already promoted or refused. Nothing was changed."))
 
 
-def _why_not(error: ConflictError) -> str:
-    return gettext("Nothing was changed: %(problem)s.", problem=str(error))
+def _not_changed(error: ConflictError) -> ResponseReturnValue:
+    return _show(gettext("Nothing was changed: %(problem)s.", problem=str(error)))
+
+
+def _serves(version_name: str | None) -> ResponseReturnValue:
+    return go_to("pages.models", gettext("%(version)s serves from now on.", version=version_name))
 
 
 def _show(refusal: str = "") -> ResponseReturnValue:
@@ -154,22 +153,33 @@ def _show(refusal: str = "") -> ResponseReturnValue:
         versions=services.learning.versions.all(),
         previous=services.learning.versions.previous(),
         trained_at=trained_at,
-        figures=FIGURES,
-        provenance=PROVENANCE,
         retrainings=recent,
         now=now,
         schedule=SCHEDULE,
-        verdict_in_words=verdict_in_words,
-        mark_of=mark_of,
-        progress_in_words=progress_in_words,
-        cost_in_words=cost_in_words,
-        answers=ANSWERED,
         lost_shown=LOST_SHOWN,
         comments=_lost_comments(recent),
-        under_way=progress_of(recent, now)["under_way"],
+        under_way=_under_way(recent, now),
         trainer=_is_heard(),
     )
     return html, HTTPStatus.CONFLICT if refusal else HTTPStatus.OK
+
+
+def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None:
+    """Return the newest retraining that waits its turn or runs."""
+    for one in recent:
+        is_running = one.state is RetrainingState.RUNNING and not one.is_silent(now)
+        if is_running or one.state is RetrainingState.ASKED:
+            return one
+    return None
+
+
+def trained_at(version: VersionOnShelf) -> datetime | None:
+    """Return when a version was trained, None where its card does not say."""
+    try:
+        moment = datetime.fromisoformat(version.trained_at)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
 
 
 def _lost_comments(recent: Sequence[Retraining]) -> set[str]:

@@ -22,7 +22,6 @@ from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.review import Tab, list_for_review
-from service.web.edge.language import gettext, noted
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, may_undo
 from service.web.pages.common.pages import moderator, read_choice, read_from, read_token, services
@@ -62,40 +61,8 @@ _PARTS_HEADER = "X-Parts"
 _LIST_ALONE = "list"
 _TOLD = "told"
 _JUST_DONE = "just_done"
-_TAB_NAMES = {
-    Tab.NEEDS_REVIEW: noted("Needs review"),
-    Tab.HELD_AS_SPAM: noted("Held as spam"),
-    Tab.SPAM: noted("Spam"),
-    Tab.HAM: noted("Ham"),
-    Tab.DECIDED: noted("Decided"),
-    Tab.ALL: noted("All"),
-}
-
-# As `keys.js` has them.
-KEY_ACTS = {
-    "next": ("j", noted("Next comment")),
-    "previous": ("k", noted("Previous comment")),
-    "approve": ("a", noted("Approve")),
-    "reject": ("r", noted("Reject")),
-    "skip": ("z", noted("Skip")),
-    "undo": ("u", noted("Undo")),
-    "note": ("n", noted("Note")),
-    "select": ("x", noted("Select")),
-    "open": ("o", noted("Into the comment")),
-    "reveal": ("s", noted("Blurred words")),
-    "top": ("g", noted("To the top")),
-    "search": ("/", noted("Search")),
-    "help": ("?", noted("This sheet")),
-}
-_SORTS = {
-    Order.DOUBT: noted("Most doubtful first"),
-    Order.OLDEST: noted("Oldest first"),
-    Order.SITE: noted("By site"),
-}
-SORTS = {
-    Tab.NEEDS_REVIEW: {Order.REVIEW: noted("Highest priority first"), **_SORTS},
-    Tab.HELD_AS_SPAM: _SORTS,
-}
+_SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
+SORTS = {Tab.NEEDS_REVIEW: (Order.REVIEW, *_SORTS), Tab.HELD_AS_SPAM: _SORTS}
 """Orders that can be chosen for a list, its own first."""
 
 
@@ -137,21 +104,6 @@ class Place:
     def url_of(self, comment_id: str) -> str:
         """Return the address of one comment, opened beside this list."""
         return url_for("pages.comment", comment_id=comment_id, **self.query)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JustDone:
-    """What the moderator did last, as it stands now.
-
-    `is_theirs` says that the decision in force is the one that they made, `by_other` that a
-    colleague had made it by then.
-    """
-
-    case: Case
-    undone: bool
-    skipped: bool
-    is_theirs: bool
-    by_other: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,9 +161,8 @@ def show_page(
         )
         if is_queue
         else (),
-        sorts=SORTS.get(place.tab, {}),
+        sorts=SORTS.get(place.tab, ()),
         compact=moderator().preferences.compact,
-        key_acts=KEY_ACTS,
         then=_next_after(case, cases, opened.claims),
         done=_just_done(),
         bulk_decision=just_done_bulk_decision(),
@@ -232,8 +183,8 @@ def show_told(place: Place, case: Case, act: str, *, refused: bool = False) -> s
     return render_template(
         "told.html",
         place=place,
-        tabs=_tabs(place),
-        done=_done(case, act),
+        counts=_counts(place),
+        done=(case, act),
         case=case,
         skipped=skipped(),
         refused=refused,
@@ -248,8 +199,8 @@ def show_last(place: Place, last: Case | BulkDecision | None) -> str:
     return render_template(
         "told.html",
         place=place,
-        tabs=_tabs(place),
-        done=_done(ruled, ruled.decision.id) if ruled and ruled.decision else None,
+        counts=_counts(place),
+        done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
         bulk_decision=together,
     )
 
@@ -278,7 +229,7 @@ def show_rows(place: Place, *, ids: Sequence[CommentId], news: News) -> str:
     return render_template(
         "rows_part.html",
         place=place,
-        tabs=_tabs(place),
+        counts=_counts(place),
         cases=cases,
         claims=_claims(cases),
         skipped=skipped(),
@@ -304,7 +255,7 @@ def _list_values(
 ) -> dict[str, Any]:
     return {
         "place": place,
-        "tabs": _tabs(place),
+        "counts": _counts(place),
         "cases": cases,
         "claims": claims,
         "skipped": skipped(),
@@ -352,40 +303,17 @@ def _find(ids: Sequence[CommentId]) -> list[Case]:
     return [found[one] for one in ids if one in found and _sees(found[one])]
 
 
-def _tabs(place: Place) -> list[dict[str, Any]]:
-    """Return each list's name, address and size."""
+def _counts(place: Place) -> Mapping[Tab, int]:
+    """Return how many comments each list holds."""
     counted: TabCounts = current_app.extensions[COUNTS]
-    counts = counted.count(place.site_ids)
-    return [
-        {
-            "tab": tab,
-            "name": gettext(_TAB_NAMES[tab]),
-            "url": Place(tab=tab, site_id=place.site_id).url,
-            "count": counts[tab],
-            "current": tab is place.tab,
-        }
-        for tab in Tab
-    ]
+    return counted.count(place.site_ids)
 
 
-def _just_done() -> JustDone | None:
-    remembered = session.pop(_JUST_DONE, None)
-    if remembered is None:
-        return None
-    comment_id, act = remembered
+def _just_done() -> tuple[Case, str] | None:
+    """Return what the moderator did last to which comment, as it is now."""
+    comment_id, act = session.pop(_JUST_DONE, None) or ("", "")
     case = _get(CommentId(comment_id))
-    return _done(case, act) if case and _sees(case) else None
-
-
-def _done(case: Case, act: str) -> JustDone:
-    made = case.decision if case.decision and case.decision.id == act else None
-    return JustDone(
-        case=case,
-        undone=act == UNDONE,
-        skipped=act == SKIPPED,
-        is_theirs=made is not None,
-        by_other=made is not None and made.decided_by != moderator().name,
-    )
+    return (case, act) if case and _sees(case) else None
 
 
 def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> News:

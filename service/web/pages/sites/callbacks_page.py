@@ -15,7 +15,6 @@ from service.domain.delivery import (
     DeliveryForm,
     DeliveryState,
     Endpoint,
-    EventKind,
 )
 from service.domain.user import Permission
 from service.moderation.telling.callbacks import (
@@ -24,7 +23,7 @@ from service.moderation.telling.callbacks import (
     replay_deliveries,
     resume_applier,
 )
-from service.web.edge.language import gettext, ngettext, noted, number
+from service.web.edge.language import gettext, ngettext, number
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.pages import go_to, moderator, needs, pages, require, services
@@ -34,17 +33,6 @@ MESSAGES_SHOWN = 25
 # What was replayed again and again has a long log; how it went lately is what matters.
 ATTEMPTS_SHOWN = 20
 _HOST_CHARS = 253
-_PLATFORM_NAMES = {
-    DeliveryForm.AKISMET: "Akismet",
-    DeliveryForm.GITHUB: "GitHub",
-    DeliveryForm.DISCOURSE: "Discourse",
-    DeliveryForm.BUILD_HOOK: noted("Build hook"),
-}
-_EVENT_IN_WORDS = {
-    EventKind.VERDICT: noted("Verdict"),
-    EventKind.REVIEW: noted("Needs review"),
-    EventKind.DECISION: noted("Decision"),
-}
 
 
 @pages.get("/callbacks")
@@ -56,8 +44,6 @@ def callbacks() -> ResponseReturnValue:
         waiting=_newest(DeliveryState.WAITING),
         any_endpoint=any(endpoints.values()),
         platforms=[one for one in endpoints.values() if one and one.form.is_call],
-        platform_names=_PLATFORM_NAMES,
-        event_names=_EVENT_IN_WORDS,
         endpoint_of=lambda delivery: _endpoint_of(delivery, endpoints),
         attempts_of=services.telling.deliveries.attempts,
         may_resume=lambda site_id: moderator().may(Permission.MANAGE_SITES, site_id),
