@@ -34,7 +34,6 @@ def me() -> ResponseReturnValue:
         languages=[(tag, language_name(tag)) for tag in languages()],
         sessions=list_sessions(user, services),
         current=current_session_id(),
-        browser_name=browser_name,
         factor=services.accounts.second_factors.get(user.id),
         takes_digests=services.digest.mailer is not None and user.may(Permission.DECIDE),
     )
@@ -102,11 +101,3 @@ def language_name(tag: str) -> str:
         return tag
     name = locale.get_display_name(tag.replace("-", "_")) or tag
     return name[:1].upper() + name[1:]
-
-
-def browser_name(label: str) -> str:
-    """Return the label of a browser as `name_browser` writes it, in the reader's language."""
-    browser, on, system = label.partition(" on ")
-    if on:
-        return gettext("%(browser)s on %(system)s", browser=browser, system=system)
-    return label or gettext("An unknown browser")

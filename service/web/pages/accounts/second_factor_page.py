@@ -30,7 +30,6 @@ from service.web.pages.common.pages import go_to, moderator, needs, pages, servi
 # Which seed was offered, and when. It makes no code without a secret that no cookie has.
 _OFFERED = "offered_factor"
 _OFFER_SECONDS = 600
-_SECRET_GROUP = 4
 
 
 @pages.get("/me/second-factor")
@@ -99,7 +98,6 @@ def _page(*, refusal: str = "", codes: tuple[str, ...] = ()) -> str:
         codes=codes,
         offer=offer,
         square=_square(offer) if offer else "",
-        secret=_grouped(offer.secret) if offer else "",
         required=current_app.config["REQUIRE_SECOND_FACTOR"],
         refusal=refusal,
     )
@@ -128,9 +126,3 @@ def _square(offer: Offer) -> Markup:
         svgclass="square", lineclass=None, omitsize=True, border=3, dark="#000", light="#fff"
     )
     return Markup(svg)  # noqa: S704  # numbers of ours alone, see above
-
-
-def _grouped(secret: str) -> str:
-    """Return a secret in groups, as one types it."""
-    starts = range(0, len(secret), _SECRET_GROUP)
-    return " ".join(secret[start : start + _SECRET_GROUP] for start in starts)

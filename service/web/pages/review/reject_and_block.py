@@ -21,7 +21,6 @@ from service.moderation.review.reject_and_block import (
 )
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
-from service.web.pages.common.list_words import KIND_IN_WORDS
 from service.web.pages.common.pages import (
     error_page,
     go_back,
@@ -35,9 +34,6 @@ from service.web.pages.common.pages import (
 
 _DONE = "just_listed"
 _MAX_ENTRIES = 8
-
-
-pages.add_app_template_filter(lambda kind: gettext(KIND_IN_WORDS[kind]), "entry_kind_name")
 
 
 @pages.post("/review/comments/<id:comment_id>/distrust")

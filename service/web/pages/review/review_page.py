@@ -25,7 +25,7 @@ from service.moderation.review.review import Tab, list_for_review
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, may_undo
 from service.web.pages.common.pages import moderator, read_choice, read_from, read_token, services
-from service.web.pages.review.about_sender import about_sender_view
+from service.web.pages.review.beside import about_sender_view, similar_view, thread_view
 from service.web.pages.review.claiming import (
     Opened,
     is_free,
@@ -35,9 +35,7 @@ from service.web.pages.review.claiming import (
     skipped_last,
 )
 from service.web.pages.review.reject_and_block import reject_and_block_view
-from service.web.pages.review.similar import similar_view
 from service.web.pages.review.tab_counts import TabCounts
-from service.web.pages.review.thread import thread_view
 
 log = logging.getLogger(__name__)
 
@@ -311,7 +309,9 @@ def _counts(place: Place) -> Mapping[Tab, int]:
 
 def _just_done() -> tuple[Case, str] | None:
     """Return what the moderator did last to which comment, as it is now."""
-    comment_id, act = session.pop(_JUST_DONE, None) or ("", "")
+    if _JUST_DONE not in session:
+        return None
+    comment_id, act = session.pop(_JUST_DONE)
     case = _get(CommentId(comment_id))
     return (case, act) if case and _sees(case) else None
 

@@ -6,35 +6,36 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 
 from service.domain.case import Case
 from service.domain.spreadsheet import as_text_cell
 
-COLUMNS = (
-    "id",
-    "site_id",
-    "received_at",
-    "author_name",
-    "author_url",
-    "text",
-    "post_title",
-    "post_url",
-    "outcome",
-    "p_spam",
-    "model_version",
-    "signals",
-    "degraded_by",
-    "audit",
-    "decision",
-    "decided_by",
-    "decided_at",
-    "reported_as",
-)
-
 Cell = str | float | bool | list[str] | None
 
+_COLUMNS: Mapping[str, Callable[[Case], Cell]] = {
+    "id": lambda case: case.comment.id,
+    "site_id": lambda case: case.comment.site_id,
+    "received_at": lambda case: case.comment.received_at.isoformat(),
+    "author_name": lambda case: case.comment.author.name,
+    "author_url": lambda case: case.comment.author.url,
+    "text": lambda case: case.comment.text,
+    "post_title": lambda case: case.comment.post.title,
+    "post_url": lambda case: case.comment.post.url,
+    "outcome": lambda case: case.verdict.outcome.value if case.verdict else None,
+    "p_spam": lambda case: case.verdict.p_spam if case.verdict else None,
+    "model_version": lambda case: case.verdict.model_version if case.verdict else None,
+    "signals": lambda case: (
+        [one.signal.name for one in case.verdict.signals] if case.verdict else []
+    ),
+    "degraded_by": lambda case: list(case.verdict.degraded_by) if case.verdict else [],
+    "audit": lambda case: case.audit,
+    "decision": lambda case: case.decision.ruling.value if case.decision else None,
+    "decided_by": lambda case: case.decision.decided_by if case.decision else None,
+    "decided_at": lambda case: case.decision.decided_at.isoformat() if case.decision else None,
+    "reported_as": lambda case: case.reports[-1].label.value if case.reports else None,
+}
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 # So that spreadsheets read UTF-8 as what it is.
 _BYTE_ORDER_MARK = "\ufeff"
@@ -68,14 +69,14 @@ def write_export(cases: Iterable[Case], form: ExportForm) -> Iterator[str]:
 
 def _json_lines(cases: Iterable[Case]) -> Iterator[str]:
     for case in cases:
-        row = {name: _writable(value) for name, value in _row(case).items()}
+        row = {name: _writable(value(case)) for name, value in _COLUMNS.items()}
         yield json.dumps(row, ensure_ascii=False) + "\n"
 
 
 def _csv_lines(cases: Iterable[Case]) -> Iterator[str]:
-    yield _BYTE_ORDER_MARK + _csv_line(COLUMNS)
+    yield _BYTE_ORDER_MARK + _csv_line(_COLUMNS)
     for case in cases:
-        yield _csv_line(_cell(value) for value in _row(case).values())
+        yield _csv_line(_cell(value(case)) for value in _COLUMNS.values())
 
 
 def _csv_line(cells: Iterable[str]) -> str:
@@ -98,28 +99,3 @@ def _writable(value: Cell) -> Cell:
     if isinstance(value, str):
         return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", value)
     return value
-
-
-def _row(case: Case) -> dict[str, Cell]:
-    comment, verdict, decision = case.comment, case.verdict, case.decision
-    values: tuple[Cell, ...] = (
-        comment.id,
-        comment.site_id,
-        comment.received_at.isoformat(),
-        comment.author.name,
-        comment.author.url,
-        comment.text,
-        comment.post.title,
-        comment.post.url,
-        verdict.outcome.value if verdict else None,
-        verdict.p_spam if verdict else None,
-        verdict.model_version if verdict else None,
-        [weighed.signal.name for weighed in verdict.signals] if verdict else [],
-        list(verdict.degraded_by) if verdict else [],
-        case.audit,
-        decision.ruling.value if decision else None,
-        decision.decided_by if decision else None,
-        decision.decided_at.isoformat() if decision else None,
-        case.reports[-1].label.value if case.reports else None,
-    )
-    return dict(zip(COLUMNS, values, strict=True))

@@ -35,7 +35,6 @@ from service.moderation.admin.site_lists import (
 )
 from service.web.edge.language import noted
 from service.web.pages.common.filters import seen_sites
-from service.web.pages.common.list_words import EFFECT_IN_WORDS, KIND_IN_WORDS, problems_in_words
 from service.web.pages.common.pages import (
     go_to,
     moderator,
@@ -75,8 +74,8 @@ class Show(StrEnum):
 
 
 _SHOW_IN_WORDS = {
-    Show.BLOCK: EFFECT_IN_WORDS[Effect.BLOCK],
-    Show.ALLOW: EFFECT_IN_WORDS[Effect.ALLOW],
+    Show.BLOCK: noted("Block list"),
+    Show.ALLOW: noted("Allow list"),
     Show.ENDED: noted("Ended"),
 }
 
@@ -127,7 +126,7 @@ def site_lists_add() -> ResponseReturnValue:
             return _show(place, form=form, preview=preview_entry(new, services))
         entry = add_entry(new, services, by=moderator().name)
     except InvalidInputError as error:
-        problems = problems_in_words(error.problems)
+        problems = {one.field: one for one in error.problems}
         return _show(place, form=form, problems=problems), HTTPStatus.UNPROCESSABLE_ENTITY
     session[_DONE] = [_ADDED, entry.id]
     return go_to("pages.site_lists", **place.query)
@@ -223,7 +222,7 @@ def _show(
     place: ListPlace,
     *,
     form: Mapping[str, str] | None = None,
-    problems: Mapping[str, str] | None = None,
+    problems: Mapping[str, Problem] | None = None,
     preview: Preview | None = None,
 ) -> str:
     now, user, sites = services.common.clock(), moderator(), seen_sites()
@@ -232,7 +231,7 @@ def _show(
         place.cursor,
         lambda cursor: list_entries(criteria, services, cursor=cursor, limit=PAGE_SIZE),
     )
-    count = reputation.list_entries.count
+    count = services.reputation.list_entries.count
     further = {**place.query, "cursor": page.next_cursor} if page.next_cursor else None
     site_id = sites[0].id if sites and user.site_ids is not None else ""
     return render_template(
@@ -244,7 +243,6 @@ def _show(
         further=further,
         sites=sites,
         for_all=user.site_ids is None,
-        kinds=KIND_IN_WORDS,
         expiries=_EXPIRIES,
         form=form or {"site": site_id},
         problems=problems or {},
@@ -270,7 +268,9 @@ def _criteria(place: ListPlace, now: datetime) -> EntryFilter:
 
 def _just_done() -> tuple[str, ListEntry] | None:
     """Return what was just done to which entry."""
-    act, entry_id = session.pop(_DONE, None) or ("", "")
+    if _DONE not in session:
+        return None
+    act, entry_id = session.pop(_DONE)
     try:
         entry = services.reputation.list_entries.get(entry_id)
     except NotFoundError:
