@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from service.campaigns.traits import Traits
-from service.domain.case import Case
 from service.domain.comment import CommentId
 
 
@@ -40,11 +39,3 @@ class Placement:
     comment_id: CommentId
     like: CommentId | None
     new_campaign_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberPage:
-    """One page of a campaign's members; `next_cursor` is opaque and None on the last page."""
-
-    cases: tuple[Case, ...]
-    next_cursor: str | None = None

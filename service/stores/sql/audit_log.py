@@ -9,14 +9,12 @@ import sqlalchemy as sa
 from service.ports.audit import AuditEntry, AuditFilter, AuditPage
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import entry_from, entry_values
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import audit_log
 
 
-class AuditLog:
+class AuditLog(SqlStore):
     """Remembers every act of a person."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def append(self, entry: AuditEntry) -> None:
         """Append one act."""
@@ -49,8 +47,7 @@ class AuditLog:
         query = sa.select(audit_log).order_by(audit_log.c.seq.desc()).limit(limit)
         if subject is not None:
             query = query.where(audit_log.c.subject == subject)
-        with reading(self._engine) as connection:
-            return [entry_from(row) for row in connection.execute(query)]
+        return self._list(query, entry_from)
 
 
 def insert_entries(connection: sa.Connection, entries: Sequence[AuditEntry]) -> None:

@@ -12,6 +12,7 @@ from service.domain.delivery import DeliveryState
 from service.domain.verdict import Outcome
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.base.engine import reading
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import (
     comments,
     deliveries,
@@ -31,11 +32,8 @@ _PARTS = {
 }
 
 
-class BacklogStore:
+class BacklogStore(SqlStore):
     """Counts what waits, for whoever operates the service."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def count(self) -> Backlog:
         """Return what waits now, all as of one moment; served by indexes alone."""

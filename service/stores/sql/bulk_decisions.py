@@ -10,13 +10,13 @@ import sqlalchemy as sa
 
 from service.domain.bulk_decision import BulkDecision
 from service.domain.comment import SiteId
-from service.domain.errors import NotFoundError
 from service.ports.audit import BulkDecisionAct
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.base.rows import Row
-from service.stores.sql.base.statements import insert_if_free
+from service.stores.sql.base.statements import insert_new, known
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import (
     decisions,
     is_of_bulk_decision_in_force,
@@ -35,11 +35,8 @@ _QUERY = sa.select(strokes, _in_force.label("n_in_force"))
 _values, _bulk_decision_from = writer(BulkDecision), reader(BulkDecision)
 
 
-class BulkDecisionStore:
+class BulkDecisionStore(SqlStore):
     """Keeps bulk decisions; `DecisionStore.add_many` keeps their counts."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def begin(
         self, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
@@ -52,8 +49,7 @@ class BulkDecisionStore:
         values = _values(bulk_decision) | {"n_decided": 0}
 
         def insert(connection: sa.Connection) -> BulkDecision:
-            statement = insert_if_free(connection, strokes).returning(strokes.c.seq)
-            is_new = connection.execute(statement, [values]).all()
+            is_new = insert_new(connection, strokes, values)
             kept = _get(connection, bulk_decision.id)
             if is_new and act is not None:
                 insert_entries(connection, [act(kept)])
@@ -112,11 +108,8 @@ class BulkDecisionStore:
 
 
 def _get(connection: sa.Connection, bulk_decision_id: str) -> BulkDecision:
-    rows = connection.execute(_QUERY.where(strokes.c.id == bulk_decision_id)).all()
-    if not rows:
-        msg = f"there is no bulk decision {bulk_decision_id!r}"
-        raise NotFoundError(msg)
-    return _with_sites(connection, rows)[0]
+    row = connection.execute(_QUERY.where(strokes.c.id == bulk_decision_id)).one_or_none()
+    return _with_sites(connection, [known(row, "bulk decision", bulk_decision_id)])[0]
 
 
 def _with_sites(connection: sa.Connection, rows: Sequence[Row]) -> list[BulkDecision]:

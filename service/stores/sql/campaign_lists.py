@@ -19,15 +19,14 @@ from service.domain.campaign import (
     PeoplesRulings,
     WaitingCampaign,
 )
-from service.domain.case import Case
+from service.domain.case import Case, CasePage
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import NotFoundError
-from service.ports.campaigns import MemberPage
 from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import Row
-from service.stores.sql.base.statements import chunks, is_older
+from service.stores.sql.base.statements import is_older, known, rows_in
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.cases import load_cases
 from service.stores.sql.schema.tables import (
     campaigns,
@@ -55,14 +54,11 @@ def of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
     return [] if site_ids is None else [_comments.site_id.in_(site_ids)]
 
 
-class CampaignLists:
+class CampaignLists(SqlStore):
     """Reads campaigns and their members.
 
     Where `site_ids` is given, nothing is told of other sites; None means all sites.
     """
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def page(
         self,
@@ -123,10 +119,7 @@ class CampaignLists:
         """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
         with reading(self._engine) as connection:
             found = _describe(connection, [campaign_id], site_ids)
-        if not found:
-            msg = f"there is no campaign {campaign_id!r}"
-            raise NotFoundError(msg)
-        return found[0]
+        return known(found[0] if found else None, "campaign", campaign_id)
 
     def members(
         self,
@@ -136,7 +129,7 @@ class CampaignLists:
         waiting_only: bool,
         cursor: str | None,
         limit: int,
-    ) -> MemberPage:
+    ) -> CasePage:
         """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
         query = _newest_members(campaign_id, site_ids, waiting_only=waiting_only).limit(limit + 1)
         if cursor is not None:
@@ -146,9 +139,9 @@ class CampaignLists:
             rows = connection.execute(query).all()
             cases = tuple(load_cases(connection, [row.id for row in rows[:limit]]))
         if len(rows) <= limit:
-            return MemberPage(cases=cases)
+            return CasePage(cases=cases)
         last = Place(at=rows[limit - 1].received_at, id=rows[limit - 1].id)
-        return MemberPage(cases=cases, next_cursor=write_cursor(_MEMBERS, last))
+        return CasePage(cases=cases, next_cursor=write_cursor(_MEMBERS, last))
 
     def waiting_ids(
         self,
@@ -166,14 +159,9 @@ class CampaignLists:
 
     def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
         """Return which of these comments are members."""
-        found: set[CommentId] = set()
+        query = sa.select(_comments.id).where(_comments.campaign_id == campaign_id)
         with reading(self._engine) as connection:
-            for some in chunks(ids):
-                query = sa.select(_comments.id).where(
-                    _comments.id.in_(some), _comments.campaign_id == campaign_id
-                )
-                found.update(connection.scalars(query))
-        return found
+            return {row.id for row in rows_in(connection, query, _comments.id, ids)}
 
     def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
         """Return how people ruled on members, at all sites; a policy's decisions do not count."""

@@ -17,7 +17,7 @@ from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.rows import Row
-from service.stores.sql.base.statements import chunks, insert_if_free
+from service.stores.sql.base.statements import chunks, execute_in, insert_if_free
 from service.stores.sql.campaign_lists import CampaignLists, of_sites
 from service.stores.sql.schema.tables import (
     campaigns,
@@ -117,11 +117,7 @@ class CampaignStore(CampaignLists):
             for some in chunks(wanted):
                 members = sa.and_(comments.c.id.in_(some), comments.c.campaign_id == campaign_id)
                 left += _move(connection, members, to=None)
-                connection.execute(
-                    sa.update(comment_traits)
-                    .where(_traits.comment_id.in_(left))
-                    .values(left_campaign_id=campaign_id)
-                )
+            _mark_left(connection, left, campaign_id)
             insert_entry(connection, act(len(left)) if act and left else None)
             return left
 
@@ -144,12 +140,7 @@ class CampaignStore(CampaignLists):
                 comments.c.id.in_(left), comments.c.campaign_id.is_(None), *of_sites(site_ids)
             )
             back = _move(connection, members, to=campaign_id)
-            for some in chunks(back):
-                connection.execute(
-                    sa.update(comment_traits)
-                    .where(_traits.comment_id.in_(some))
-                    .values(left_campaign_id=None)
-                )
+            _mark_left(connection, back, None)
             insert_entry(connection, act(len(back)) if act and back else None)
             return back
 
@@ -174,8 +165,14 @@ def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:
 
 def delete_traits(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Forget by what these comments could be recognised; their campaigns stay as they are."""
-    for some in chunks(ids):
-        connection.execute(sa.delete(comment_traits).where(_traits.comment_id.in_(some)))
+    execute_in(connection, sa.delete(comment_traits), _traits.comment_id, ids)
+
+
+def _mark_left(
+    connection: sa.Connection, ids: Sequence[CommentId], campaign_id: str | None
+) -> None:
+    statement = sa.update(comment_traits).values(left_campaign_id=campaign_id)
+    execute_in(connection, statement, _traits.comment_id, ids)
 
 
 def _with_p_spam() -> sa.Select[Any]:

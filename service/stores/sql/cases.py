@@ -14,7 +14,6 @@ from service.domain.case import Appeal, Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.cutoff_preview import CutoffPreview, Moved
 from service.domain.decision import Decision, Ruling
-from service.domain.errors import NotFoundError
 from service.domain.published import PublishedComment
 from service.domain.report import Label, Report
 from service.domain.tally import Tally
@@ -31,7 +30,8 @@ from service.stores.sql.base.rows import (
     second_opinion_from,
     settings_from,
 )
-from service.stores.sql.base.statements import chunks, is_older
+from service.stores.sql.base.statements import chunks, is_older, known, rows_in
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
@@ -48,20 +48,15 @@ from service.stores.sql.schema.tables import (
 )
 
 
-class CaseStore:
+class CaseStore(SqlStore):
     """Reads comments together with their verdicts and decisions."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
         """Return one case. Raise `NotFoundError` if it is not kept, or belongs to another site."""
         with reading(self._engine) as connection:
             cases = load_cases(connection, [comment_id])
-        if not cases or site_id not in (None, cases[0].comment.site_id):
-            msg = f"there is no comment {comment_id!r}"
-            raise NotFoundError(msg)
-        return cases[0]
+        found = next((one for one in cases if site_id in (None, one.comment.site_id)), None)
+        return known(found, "comment", comment_id)
 
     def find(self, ids: Sequence[CommentId]) -> list[Case]:
         """Return the cases of those ids that are kept, in the order of `ids`, each once."""
@@ -71,11 +66,9 @@ class CaseStore:
     def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
         """Return the cases of those ids that have their verdict, in no order; cheap to repeat."""
         with reading(self._engine) as connection:
-            judged: list[CommentId] = []
-            for some in chunks(sorted(set(ids))):
-                query = sa.select(comments.c.id).where(comments.c.id.in_(some), has_verdict)
-                judged += connection.scalars(query)
-            return load_cases(connection, judged) if judged else []
+            query = sa.select(comments.c.id).where(has_verdict)
+            judged = rows_in(connection, query, comments.c.id, sorted(set(ids)))
+            return load_cases(connection, [row.id for row in judged])
 
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int

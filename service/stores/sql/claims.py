@@ -11,17 +11,15 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import reader, writer
-from service.stores.sql.base.statements import chunks, upsert
+from service.stores.sql.base.statements import rows_in, upsert
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import claims, users
 
 _claim_values, _claim_from = writer(Claim), reader(Claim)
 
 
-class ClaimStore:
+class ClaimStore(SqlStore):
     """Keeps which moderator looks at which comment: at most one a comment, one a moderator."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def take(self, claim: Claim) -> Claim:
         """Claim a comment as of `claim.since` and return the claim that is in force now.
@@ -41,14 +39,10 @@ class ClaimStore:
 
     def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Claim]:
         """Return the claims on these comments that hold now."""
-        found: dict[CommentId, Claim] = {}
+        query = sa.select(claims).where(claims.c.until > now)
         with reading(self._engine) as connection:
-            for some in chunks(ids):
-                query = sa.select(claims).where(claims.c.comment_id.in_(some), claims.c.until > now)
-                found.update(
-                    {row.comment_id: _claim_from(row) for row in connection.execute(query)}
-                )
-        return found
+            rows = rows_in(connection, query, claims.c.comment_id, ids)
+            return {row.comment_id: _claim_from(row) for row in rows}
 
     def find_last(self, comment_id: CommentId, *, user_id: str) -> Claim | None:
         """Return a moderator's claim on a comment, also one that ran out; None without one.
@@ -58,9 +52,7 @@ class ClaimStore:
         query = sa.select(claims).where(
             claims.c.comment_id == comment_id, claims.c.user_id == user_id
         )
-        with reading(self._engine) as connection:
-            row = connection.execute(query).one_or_none()
-        return None if row is None else _claim_from(row)
+        return self._find(query, _claim_from)
 
 
 def _take(connection: sa.Connection, claim: Claim) -> Claim:

@@ -12,7 +12,7 @@ from service.domain.case import PendingComment
 from service.domain.comment import Comment, CommentId, Lane, ListHits, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.delivery import Delivery
-from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.domain.errors import StoreUnavailableError
 from service.ports.audit import AuditEntry
 from service.ports.comments import (
     Added,
@@ -33,7 +33,17 @@ from service.stores.sql.base.rows import (
     sent_values,
     settings_from,
 )
-from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows, upsert
+from service.stores.sql.base.statements import (
+    chunks,
+    execute_in,
+    insert_if_free,
+    insert_rows,
+    known,
+    no_such,
+    put_row,
+    rows_in,
+)
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.endpoints import JOINED_ENDPOINT
@@ -69,11 +79,8 @@ _NOBODYS = Comment(id=CommentId("-"), site_id=SiteId("-"), text="", received_at=
 _BLANK = {name: value for name, value in sent_values(_NOBODYS).items() if name not in _LEFT}
 
 
-class CommentStore:
+class CommentStore(SqlStore):
     """Keeps comments. What `add` has returned for is durable."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(
         self, comments: Sequence[NewComment], *, queued_at: datetime | None = None
@@ -110,16 +117,18 @@ class CommentStore:
         """
         digest = site_comment_digest(site_id, site_comment_id)
 
+        values = {
+            "site_comment_digest": digest,
+            "site_id": site_id,
+            "deleted_at": deleted_at,
+            "noted_at": at,
+        }
+
         def note(connection: sa.Connection) -> None:
             # Whoever keeps a comment of this site now is waited for, so that a later look finds it.
             site = sa.select(sites.c.id).where(sites.c.id == site_id)
             connection.execute(site.with_for_update())
-            values = {"site_id": site_id, "deleted_at": deleted_at, "noted_at": at}
-            connection.execute(
-                upsert(connection, early_deletions)
-                .values(site_comment_digest=digest, **values)
-                .on_conflict_do_update(index_elements=["site_comment_digest"], set_=values)
-            )
+            put_row(connection, early_deletions, values)
             of_site = early_deletions.c.site_id == site_id
             oldest_kept = (
                 sa.select(early_deletions.c.noted_at)
@@ -154,22 +163,22 @@ class CommentStore:
         Unknown, repeated and already judged ids are left out. The order follows `ids`.
         """
         wanted = list(dict.fromkeys(ids))
-        found: dict[CommentId, Attempt] = {}
+        query = (
+            sa.select(comments, sites.c.settings, *JOINED_ENDPOINT)
+            .join(sites, sites.c.id == comments.c.site_id)
+            .outerjoin(site_endpoints, site_endpoints.c.site_id == sites.c.id)
+            .where(waits_for_verdict)
+        )
         with reading(self._engine) as connection:
-            for some in chunks(wanted):
-                query = (
-                    sa.select(comments, sites.c.settings, *JOINED_ENDPOINT)
-                    .join(sites, sites.c.id == comments.c.site_id)
-                    .outerjoin(site_endpoints, site_endpoints.c.site_id == sites.c.id)
-                    .where(comments.c.id.in_(some), waits_for_verdict)
+            found = {
+                row.id: Attempt(
+                    comment=comment_from(row),
+                    attempts=row.attempts,
+                    settings=settings_from(row.settings),
+                    endpoint=joined_endpoint(row),
                 )
-                for row in connection.execute(query):
-                    found[row.id] = Attempt(
-                        comment=comment_from(row),
-                        attempts=row.attempts,
-                        settings=settings_from(row.settings),
-                        endpoint=joined_endpoint(row),
-                    )
+                for row in rows_in(connection, query, comments.c.id, wanted)
+            }
         return [found[comment_id] for comment_id in wanted if comment_id in found]
 
     def count_attempt(self, ids: Sequence[CommentId]) -> None:
@@ -196,15 +205,9 @@ class CommentStore:
     def _update(self, ids: Sequence[CommentId], changes: Mapping[str, object]) -> None:
         # Sorted, so that two batches with ids in common lock them in the same order.
         wanted = sorted(set(ids))
-
-        def update(connection: sa.Connection) -> None:
-            for some in chunks(wanted):
-                connection.execute(
-                    sa.update(comments).where(comments.c.id.in_(some)).values(**changes)
-                )
-
+        update = sa.update(comments).values(**changes)
         if wanted:
-            write(self._engine, update)
+            write(self._engine, lambda tx: execute_in(tx, update, comments.c.id, wanted))
 
     def find_stranded(
         self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
@@ -283,14 +286,10 @@ class CommentStore:
         At most a thousand may be asked for.
         """
         names = {site_comment_digest(site_id, name): name for name in site_comment_ids}
-        found: dict[str, CommentId] = {}
+        digest = comments.c.site_comment_digest
+        query = sa.select(digest, comments.c.id)
         with reading(self._engine) as connection:
-            for some in chunks(sorted(names)):
-                query = sa.select(comments.c.site_comment_digest, comments.c.id).where(
-                    comments.c.site_comment_digest.in_(some)
-                )
-                found.update({names[digest]: kept for digest, kept in connection.execute(query)})
-        return found
+            return {names[key]: kept for key, kept in rows_in(connection, query, digest, [*names])}
 
     def count_listings(self) -> Mapping[str, ListHits]:
         """Return for every reputation list that holds a kept comment how many, and the rulings.
@@ -321,10 +320,8 @@ class CommentStore:
         query = sa.select(comments.c.withdrawn_at).where(comments.c.id == comment_id)
 
         def withdraw(connection: sa.Connection) -> None:
-            row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
-            if row is None:
-                msg = f"there is no comment {comment_id!r}"
-                raise NotFoundError(msg)
+            found = connection.execute(query.with_for_update(key_share=True)).one_or_none()
+            row = known(found, "comment", comment_id)
             withdraw_locked(connection, [comment_id], at)
             if row.withdrawn_at is None:
                 insert_deliveries(connection, deliveries)
@@ -371,12 +368,8 @@ class CommentStore:
         wanted = sorted(set(ids))
 
         def erase(connection: sa.Connection) -> None:
-            for some in chunks(wanted):
-                connection.execute(
-                    sa.update(comments)
-                    .where(comments.c.id.in_(some))
-                    .values(**sender_values(Sender()))
-                )
+            update = sa.update(comments).values(**sender_values(Sender()))
+            execute_in(connection, update, comments.c.id, wanted)
             delete_traits(connection, wanted)
             insert_entry(connection, act)
 
@@ -397,29 +390,23 @@ def personal_keys(sender: Sender) -> Mapping[str, tuple[str, ...]]:
 
 def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> None:
     """Withdraw comments within a transaction that has their rows locked."""
-    for some in chunks(ids):
-        connection.execute(
-            sa.update(comments)
-            .where(comments.c.id.in_(some))
-            .values(
-                **_BLANK,
-                content_key=None,
-                withdrawn_at=sa.func.coalesce(
-                    comments.c.withdrawn_at, sa.literal(at, comments.c.withdrawn_at.type)
-                ),
-                review_rank=REST_RANK,
-                campaign_id=None,
-                second_opinion=None,
-                appeal=None,
-                appealed_at=None,
-            )
-        )
-        # A moderator's note may name the person, or quote them.
-        connection.execute(
-            sa.update(decisions)
-            .where(decisions.c.comment_id.in_(some), decisions.c.note.is_not(None))
-            .values(note=None)
-        )
+    first_time = sa.func.coalesce(
+        comments.c.withdrawn_at, sa.literal(at, comments.c.withdrawn_at.type)
+    )
+    blank = sa.update(comments).values(
+        **_BLANK,
+        content_key=None,
+        withdrawn_at=first_time,
+        review_rank=REST_RANK,
+        campaign_id=None,
+        second_opinion=None,
+        appeal=None,
+        appealed_at=None,
+    )
+    execute_in(connection, blank, comments.c.id, ids)
+    # A moderator's note may name the person, or quote them.
+    unnote = sa.update(decisions).where(decisions.c.note.is_not(None)).values(note=None)
+    execute_in(connection, unnote, decisions.c.comment_id, ids)
     leave_out(connection, ids)
     delete_traits(connection, ids)
 
@@ -465,14 +452,11 @@ def _add(
 def _lock_sites(connection: sa.Connection, new: Sequence[NewComment]) -> None:
     """Keep deletions at these sites from being noted meanwhile. Raise for an unknown site."""
     wanted = sorted({one.comment.site_id for one in new})
-    known: set[str] = set()
-    for some in chunks(wanted):
-        query = sa.select(sites.c.id).where(sites.c.id.in_(some))
-        known.update(connection.scalars(query.with_for_update(read=True, key_share=True)))
+    query = sa.select(sites.c.id).with_for_update(read=True, key_share=True)
+    locked = {row.id for row in rows_in(connection, query, sites.c.id, wanted)}
     for site_id in wanted:
-        if site_id not in known:
-            msg = f"there is no site {site_id!r}"
-            raise NotFoundError(msg)
+        if site_id not in locked:
+            raise no_such("site", site_id)
 
 
 def _find_deleted(
@@ -484,15 +468,13 @@ def _find_deleted(
         for new, claims in claimed
         if claims.site_comment_digest
     }
+    digest = early_deletions.c.site_comment_digest
+    query = sa.select(digest, early_deletions.c.deleted_at)
     deleted: dict[CommentId, datetime] = {}
-    for some in chunks(sorted(written)):
-        query = sa.select(early_deletions.c.site_comment_digest, early_deletions.c.deleted_at)
-        for digest, at in connection.execute(
-            query.where(early_deletions.c.site_comment_digest.in_(some))
-        ):
-            comment = written[digest]
-            if comment.written_at is None or comment.written_at <= at:
-                deleted[comment.id] = at
+    for key, at in rows_in(connection, query, digest, sorted(written)):
+        comment = written[key]
+        if comment.written_at is None or comment.written_at <= at:
+            deleted[comment.id] = at
     return deleted
 
 

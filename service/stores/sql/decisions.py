@@ -25,7 +25,8 @@ from service.stores.sql.base.rows import (
     decision_from,
     decision_values,
 )
-from service.stores.sql.base.statements import chunks, insert_if_free
+from service.stores.sql.base.statements import execute_in, insert_if_free, known, rows_in
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.deliveries import cancel_unsent, insert_deliveries
 from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of
 from service.stores.sql.schema.tables import (
@@ -43,11 +44,8 @@ _id = decisions.c.id
 MAX_AT_ONCE = 500
 
 
-class DecisionStore:
+class DecisionStore(SqlStore):
     """Keeps decisions; nothing is ever deleted, only marked as undone."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(
         self,
@@ -72,9 +70,7 @@ class DecisionStore:
 
         def append(connection: sa.Connection) -> Decision | None:
             positions = _lock_comments(connection, [decision.comment_id])
-            if not positions:
-                msg = f"there is no comment {decision.comment_id!r}"
-                raise NotFoundError(msg)
+            known(positions.get(decision.comment_id), "comment", decision.comment_id)
             if instead_of is not None:
                 _refuse_another(connection, decision.comment_id, instead_of)
             replaced = _append(connection, [decision], positions, deliveries)
@@ -300,26 +296,21 @@ def _log(connection: sa.Connection, changed: Sequence[Decision], acts: Acts | No
 
 def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
     """Return the decisions of these rows, in order, each with its comment."""
-    found = {}
-    for some in chunks(sorted({row.comment_id for row in rows})):
-        query = sa.select(comments).where(comments.c.id.in_(some))
-        found.update({row.id: comment_from(row) for row in connection.execute(query)})
+    ids = sorted({row.comment_id for row in rows})
+    kept = rows_in(connection, sa.select(comments), comments.c.id, ids)
+    found = {row.id: comment_from(row) for row in kept}
     return [
         DecidedComment(decision=decision_from(row), comment=found[row.comment_id]) for row in rows
     ]
 
 
-def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> None:
+def _mark_remembered(connection: sa.Connection, told: Sequence[Decision]) -> None:
     # Sorted, so that two that mark the same ones lock them in the same order.
     for undone in (False, True):
-        ids = sorted(one.id for one in known if (one.undone_at is not None) is undone)
+        ids = sorted(one.id for one in told if (one.undone_at is not None) is undone)
         as_told = decisions.c.undone_at.is_not(None) if undone else decisions.c.undone_at.is_(None)
-        for some in chunks(ids):
-            connection.execute(
-                sa.update(decisions)
-                .where(decisions.c.id.in_(some), as_told)
-                .values(unremembered_since=None)
-            )
+        statement = sa.update(decisions).where(as_told).values(unremembered_since=None)
+        execute_in(connection, statement, decisions.c.id, ids)
 
 
 def _lock_open_bulk_decision(connection: sa.Connection, bulk_decision_id: str) -> bool:
@@ -345,13 +336,13 @@ def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[
 
 
 def _refuse_another(
-    connection: sa.Connection, comment_id: CommentId, known: Collection[str]
+    connection: sa.Connection, comment_id: CommentId, expected: Collection[str]
 ) -> None:
     """Raise `ConflictError` if a decision is in force that is none of these."""
     query = sa.select(decisions.c.id).where(
         decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None)
     )
-    if any(found not in known for found in connection.scalars(query)):
+    if any(found not in expected for found in connection.scalars(query)):
         raise ConflictError("somebody decided this comment in the meantime")
 
 

@@ -18,7 +18,6 @@ from service.domain.delivery import (
     EventKind,
     Troubles,
 )
-from service.domain.errors import NotFoundError
 from service.ports.audit import AuditEntry
 from service.stores.deliveries import Cancelled, after_attempt, revived
 from service.stores.sql.audit_log import insert_entry
@@ -30,7 +29,15 @@ from service.stores.sql.base.rows import (
     delivery_values,
     joined_endpoint,
 )
-from service.stores.sql.base.statements import chunks, insert_if_free
+from service.stores.sql.base.statements import (
+    chunks,
+    execute_in,
+    insert_if_free,
+    known,
+    no_such,
+    rows_in,
+)
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.endpoints import JOINED_ENDPOINT
 from service.stores.sql.schema.tables import (
     comments,
@@ -53,11 +60,8 @@ is_unsent = sa.and_(
 )
 
 
-class DeliveryStore:
+class DeliveryStore(SqlStore):
     """Keeps what sites are to be told, until they have been told."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
         """Keep deliveries; a known id changes nothing. Raise `NotFoundError` for no comment.
@@ -109,12 +113,8 @@ class DeliveryStore:
                 replace(delivery_from(row), endpoint=joined_endpoint(row))
                 for row in connection.execute(due)
             ]
-            for some in chunks(taken):
-                connection.execute(
-                    sa.update(deliveries)
-                    .where(deliveries.c.seq.in_([delivery.seq for delivery in some]))
-                    .values(due_at=until, lent_until=until)
-                )
+            lease = sa.update(deliveries).values(due_at=until, lent_until=until)
+            execute_in(connection, lease, _d.seq, [delivery.seq for delivery in taken])
             return taken
 
         return write(self._engine, take)
@@ -134,10 +134,8 @@ class DeliveryStore:
         """
 
         def record(connection: sa.Connection) -> Delivery:
-            before = _lock_line_of(connection, attempt.delivery_id)
-            if before is None:
-                msg = f"there is no delivery {attempt.delivery_id!r}"
-                raise NotFoundError(msg)
+            found = _lock_line_of(connection, attempt.delivery_id)
+            before = known(found, "delivery", attempt.delivery_id)
             connection.execute(sa.insert(delivery_attempts), [attempt_values(attempt)])
             after = after_attempt(before, at=attempt.at, state=state, next_try_at=next_try_at)
             _replace(connection, after)
@@ -180,12 +178,7 @@ class DeliveryStore:
     def get(self, delivery_id: str) -> Delivery:
         """Return a delivery. Raise `NotFoundError` for an unknown one."""
         query = sa.select(deliveries).where(deliveries.c.id == delivery_id)
-        with reading(self._engine) as connection:
-            row = connection.execute(query).one_or_none()
-        if row is None:
-            msg = f"there is no delivery {delivery_id!r}"
-            raise NotFoundError(msg)
-        return delivery_from(row)
+        return known(self._find(query, delivery_from), "delivery", delivery_id)
 
     def recent(
         self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
@@ -199,8 +192,7 @@ class DeliveryStore:
             query = query.where(is_undelivered)
         if site_id is not None:
             query = query.where(deliveries.c.site_id == site_id)
-        with reading(self._engine) as connection:
-            return [delivery_from(row) for row in connection.execute(query)]
+        return self._list(query, delivery_from)
 
     def troubles(self, *, site_ids: Collection[SiteId] | None, at_most: int) -> Troubles:
         """Return what needs a person, of these sites, of all for None; messages to `at_most`."""
@@ -223,8 +215,7 @@ class DeliveryStore:
             .where(delivery_attempts.c.delivery_id == delivery_id)
             .order_by(delivery_attempts.c.seq)
         )
-        with reading(self._engine) as connection:
-            return [attempt_from(row) for row in connection.execute(query)]
+        return self._list(query, attempt_from)
 
     def prune(self, *, delivered_before: datetime, limit: int) -> int:
         """Delete those delivered longest ago, with their attempts; return how many, at most limit.
@@ -241,9 +232,8 @@ class DeliveryStore:
 
         def prune(connection: sa.Connection) -> int:
             ids = list(connection.scalars(old))
-            for some in chunks(ids):
-                for column in (delivery_attempts.c.delivery_id, deliveries.c.id):
-                    connection.execute(sa.delete(column.table).where(column.in_(some)))
+            for column in (delivery_attempts.c.delivery_id, deliveries.c.id):
+                execute_in(connection, sa.delete(column.table), column, ids)
             return len(ids)
 
         return write(self._engine, prune)
@@ -271,7 +261,7 @@ def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Canc
     Their comments must be locked.
     """
     ids = [one.id for one in undone]
-    known = set(ids)
+    told = set(ids)
     lack_verdict: set[CommentId] = set()
     for some in chunks(undone):
         unsent = connection.execute(
@@ -282,29 +272,23 @@ def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Canc
         if not unsent:
             continue
         rulings = [row for row in unsent if row.event == EventKind.DECISION.value]
-        known -= {row.decision_id for row in rulings if not row.corrects_told}
+        told -= {row.decision_id for row in rulings if not row.corrects_told}
         lack_verdict |= {row.comment_id for row in unsent if row.event != EventKind.DECISION.value}
         left = sa.select(_d.decision_id).where(_d.decision_id.in_([one.id for one in some]))
-        known |= set(connection.scalars(left))
+        told |= set(connection.scalars(left))
         _let_first_in_line_be_due(connection, [one.comment_id for one in some])
-    return Cancelled(unsent=frozenset(ids) - known, lack_verdict=frozenset(lack_verdict))
+    return Cancelled(unsent=frozenset(ids) - told, lack_verdict=frozenset(lack_verdict))
 
 
 def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:
     """Lock the comments so that numbers of one comment follow the order of commits."""
-    site_of: dict[CommentId, SiteId] = {}
-    for some in chunks(sorted({delivery.comment_id for delivery in new})):
-        query = (
-            sa.select(comments.c.id, comments.c.site_id)
-            .where(comments.c.id.in_(some))
-            .order_by(comments.c.id)
-            .with_for_update(key_share=True)
-        )
-        site_of.update((row.id, row.site_id) for row in connection.execute(query))
+    query = sa.select(comments.c.id, comments.c.site_id).order_by(comments.c.id)
+    query = query.with_for_update(key_share=True)
+    ids = sorted({delivery.comment_id for delivery in new})
+    site_of = {row.id: row.site_id for row in rows_in(connection, query, comments.c.id, ids)}
     for delivery in new:
         if site_of.get(delivery.comment_id) != delivery.site_id:
-            msg = f"there is no comment {delivery.comment_id!r}"
-            raise NotFoundError(msg)
+            raise no_such("comment", delivery.comment_id)
 
 
 def _lock_line_of(

@@ -10,23 +10,20 @@ import sqlalchemy as sa
 
 from service.domain.comment import SiteId
 from service.domain.delivery import Endpoint
-from service.domain.errors import NotFoundError
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import write
 from service.stores.sql.base.rows import endpoint_from, endpoint_values
-from service.stores.sql.base.statements import upsert
+from service.stores.sql.base.statements import known, put_row
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import site_endpoints, sites
 
 # For a query that joins `site_endpoints`; `joined_endpoint` reads it.
 JOINED_ENDPOINT = tuple(column.label(f"endpoint_{column.name}") for column in site_endpoints.c)
 
 
-class EndpointStore:
+class EndpointStore(SqlStore):
     """Keeps where sites want to be told."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
         """Keep a site's endpoint in place of an earlier one, and the log's entry.
@@ -51,16 +48,10 @@ class EndpointStore:
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
 
         def change(connection: sa.Connection) -> Endpoint:
-            if connection.scalar(site) is None:
-                msg = f"there is no site {site_id!r}"
-                raise NotFoundError(msg)
+            known(connection.scalar(site), "site", site_id)
             row = connection.execute(query).one_or_none()
             endpoint = how(None if row is None else endpoint_from(row))
-            values = endpoint_values(endpoint)
-            statement = upsert(connection, site_endpoints).values(values)
-            connection.execute(
-                statement.on_conflict_do_update(index_elements=["site_id"], set_=values)
-            )
+            put_row(connection, site_endpoints, endpoint_values(endpoint))
             insert_entry(connection, act)
             return endpoint
 
@@ -69,9 +60,7 @@ class EndpointStore:
     def get(self, site_id: SiteId) -> Endpoint | None:
         """Return a site's endpoint, None if it wants none."""
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
-        with reading(self._engine) as connection:
-            row = connection.execute(query).one_or_none()
-        return endpoint_from(row) if row is not None else None
+        return self._find(query, endpoint_from)
 
     def remove(self, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
         """Forget a site's endpoint, and keep the log's entry; harmless if there is none."""

@@ -19,6 +19,7 @@ from service.domain.verdict import Outcome
 from service.stores.cursor import UNSURE_RANK
 from service.stores.sql.base.days import day_of, utc_day
 from service.stores.sql.base.engine import reading
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
@@ -47,11 +48,8 @@ _followed_entry = sa.exists().where(
 )
 
 
-class FigureStore:
+class FigureStore(SqlStore):
     """Counts what figures are made of."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def count(self, scope: Scope) -> FigureCounts:
         """Return the counts of the scope as of one moment, with `waiting` as it is now.

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime
-from typing import NoReturn
 
 import sqlalchemy as sa
 
 from service.domain.comment import SiteId
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import ConflictError
 from service.domain.inbound import InboundHook
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import hook_from, hook_values
-from service.stores.sql.base.statements import insert_if_free, upsert
+from service.stores.sql.base.statements import insert_new, known, refuse_unknown, upsert
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import inbound_hooks, inbound_seen, sites
 
 
-class InboundStore:
+class InboundStore(SqlStore):
     """Keeps inbound hooks and remembers which of their deliveries were seen."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(self, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
         """Keep a hook and the log's entry.
@@ -32,12 +29,8 @@ class InboundStore:
         """
 
         def insert(connection: sa.Connection) -> None:
-            known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == hook.site_id))
-            if known is None:
-                msg = f"there is no site {hook.site_id!r}"
-                raise NotFoundError(msg)
-            statement = insert_if_free(connection, inbound_hooks).returning(inbound_hooks.c.id)
-            if not connection.execute(statement, [hook_values(hook)]).all():
+            refuse_unknown(connection, sites, hook.site_id, "site")
+            if not insert_new(connection, inbound_hooks, hook_values(hook)):
                 raise ConflictError("there is such a hook already")
             insert_entry(connection, act)
 
@@ -46,17 +39,14 @@ class InboundStore:
     def get(self, hook_id: str) -> InboundHook | None:
         """Return a hook, revoked or not."""
         query = sa.select(inbound_hooks).where(inbound_hooks.c.id == hook_id)
-        with reading(self._engine) as connection:
-            row = connection.execute(query).one_or_none()
-        return hook_from(row) if row is not None else None
+        return self._find(query, hook_from)
 
     def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
         """Return hooks, oldest first."""
         query = sa.select(inbound_hooks).order_by(inbound_hooks.c.created_at, inbound_hooks.c.id)
         if site_id is not None:
             query = query.where(inbound_hooks.c.site_id == site_id)
-        with reading(self._engine) as connection:
-            return [hook_from(row) for row in connection.execute(query)]
+        return self._list(query, hook_from)
 
     def revoke(self, hook_id: str, *, at: datetime, act: AuditEntry | None = None) -> InboundHook:
         """End a hook at once, and keep the log's entry. Raise `NotFoundError`."""
@@ -71,9 +61,7 @@ class InboundStore:
         )
 
         def revoke(connection: sa.Connection) -> InboundHook:
-            row = connection.execute(statement).one_or_none()
-            if row is None:
-                _no_hook(hook_id)
+            row = known(connection.execute(statement).one_or_none(), "hook", hook_id)
             insert_entry(connection, act)
             return hook_from(row)
 
@@ -87,9 +75,7 @@ class InboundStore:
         digest = _digest(delivery_id)
 
         def remember(connection: sa.Connection) -> bool:
-            query = sa.select(inbound_hooks.c.id).where(inbound_hooks.c.id == hook_id)
-            if connection.scalar(query) is None:
-                _no_hook(hook_id)
+            refuse_unknown(connection, inbound_hooks, hook_id, "hook")
             insert = upsert(connection, inbound_seen).values(
                 hook_id=hook_id, delivery_digest=digest, seen_at=at
             )
@@ -122,8 +108,3 @@ class InboundStore:
 
 def _digest(delivery_id: str) -> str:
     return hashlib.sha256(delivery_id.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _no_hook(hook_id: str) -> NoReturn:
-    msg = f"there is no hook {hook_id!r}"
-    raise NotFoundError(msg)

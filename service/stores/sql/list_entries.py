@@ -8,7 +8,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import ConflictError
 from service.domain.list_entry import (
     EntryFilter,
     EntryKind,
@@ -21,7 +21,17 @@ from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import Values, reader, writer
 from service.stores.sql.base.rows import Row
-from service.stores.sql.base.statements import chunks, insert_if_free, is_older, upsert
+from service.stores.sql.base.statements import (
+    chunks,
+    execute_in,
+    insert_new,
+    is_older,
+    known,
+    refuse_unknown,
+    rows_in,
+    upsert,
+)
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import list_entries, list_version, sites
 
 log = logging.getLogger(__name__)
@@ -33,11 +43,8 @@ _entry_values, _entry_from = writer(ListEntry), reader(ListEntry)
 _PERSONAL = (EntryKind.EMAIL.value, EntryKind.ADDRESS.value)
 
 
-class ListEntryStore:
+class ListEntryStore(SqlStore):
     """Keeps what moderators allow and block."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(
         self,
@@ -107,21 +114,15 @@ class ListEntryStore:
 
     def known_by(self, keys: Sequence[str]) -> list[ListEntry]:
         """Return what `forget` would delete, removed or not, by id."""
-        found: list[ListEntry] = []
+        query = sa.select(list_entries).order_by(_c.id)
         with reading(self._engine) as connection:
-            for some in chunks(_known_by(connection, frozenset(keys))):
-                query = sa.select(list_entries).where(_c.id.in_(some)).order_by(_c.id)
-                found += [_entry_from(row) for row in connection.execute(query)]
-        return found
+            ids = _known_by(connection, frozenset(keys))
+            return [_entry_from(row) for row in rows_in(connection, query, _c.id, ids)]
 
     def get(self, entry_id: str) -> ListEntry:
         """Return an entry, removed or not. Raise `NotFoundError` for an unknown one."""
-        with reading(self._engine) as connection:
-            row = connection.execute(sa.select(list_entries).where(_c.id == entry_id)).one_or_none()
-        if row is None:
-            msg = f"there is no list entry {entry_id!r}"
-            raise NotFoundError(msg)
-        return _entry_from(row)
+        query = sa.select(list_entries).where(_c.id == entry_id)
+        return known(self._find(query, _entry_from), "list entry", entry_id)
 
     def page(self, criteria: EntryFilter, *, cursor: str | None, limit: int) -> EntryPage:
         """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
@@ -181,21 +182,14 @@ class ListEntryStore:
 
 
 def _add(connection: sa.Connection, entries: Sequence[ListEntry]) -> None:
-    _refuse_unknown_sites(connection, entries)
+    for site_id in sorted({entry.site_id for entry in entries if entry.site_id is not None}):
+        refuse_unknown(connection, sites, site_id, "site")
     _count_change(connection)
     for entry in entries:
-        statement = insert_if_free(connection, list_entries).returning(_c.id)
         values = _entry_values(entry) | {"folded": _folded_text(entry)}
-        if not connection.execute(statement, [values]).all():
+        if not insert_new(connection, list_entries, values):
             msg = f"there is a list entry {entry.id!r} already"
             raise ConflictError(msg)
-
-
-def _refuse_unknown_sites(connection: sa.Connection, entries: Sequence[ListEntry]) -> None:
-    for site_id in sorted({entry.site_id for entry in entries if entry.site_id is not None}):
-        if connection.scalar(sa.select(sites.c.id).where(sites.c.id == site_id)) is None:
-            msg = f"there is no site {site_id!r}"
-            raise NotFoundError(msg)
 
 
 def _count_change(connection: sa.Connection) -> None:
@@ -211,8 +205,7 @@ def _forget(connection: sa.Connection, keys: frozenset[str]) -> int:
     gone = _known_by(connection, keys)
     if gone:
         _count_change(connection)
-    for some in chunks(gone):
-        connection.execute(sa.delete(list_entries).where(_c.id.in_(some)))
+    execute_in(connection, sa.delete(list_entries), _c.id, gone)
     return len(gone)
 
 

@@ -17,7 +17,8 @@ from service.ports.people import SpamOnly
 from service.stores.cursor import REST_RANK
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.statements import chunks
+from service.stores.sql.base.statements import rows_in
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.comments import personal_keys, withdraw_locked
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.schema.tables import (
@@ -28,11 +29,8 @@ from service.stores.sql.schema.tables import (
 )
 
 
-class PersonalDataStore:
+class PersonalDataStore(SqlStore):
     """Finds comments by what a person is known by, and old ones; both to be forgotten."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def find(self, person: Person, *, after: CommentId | None, limit: int) -> list[CommentId]:
         """Return the ids of a person's comments, ascending, those after `after` if it is given.
@@ -161,14 +159,13 @@ def _withdraw_all(
     connection: sa.Connection, ids: Sequence[CommentId], at: datetime, only: SpamOnly | None
 ) -> list[CommentId]:
     # Sorted, so that two that withdraw the same ones lock them in the same order.
-    locked: list[CommentId] = []
-    for some in chunks(sorted(set(ids))):
-        query = (
-            sa.select(comments.c.id)
-            .where(comments.c.id.in_(some), comments.c.withdrawn_at.is_(None), *_CONDITIONS[only])
-            .order_by(comments.c.id)
-            .with_for_update(key_share=True)
-        )
-        locked += connection.scalars(query)
+    query = (
+        sa.select(comments.c.id)
+        .where(comments.c.withdrawn_at.is_(None), *_CONDITIONS[only])
+        .order_by(comments.c.id)
+        .with_for_update(key_share=True)
+    )
+    rows = rows_in(connection, query, comments.c.id, sorted(set(ids)))
+    locked: list[CommentId] = [row.id for row in rows]
     withdraw_locked(connection, locked, at)
     return locked

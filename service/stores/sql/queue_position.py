@@ -14,7 +14,7 @@ from service.domain.verdict import Outcome
 from service.scoring.review_order import review_at
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.base.rows import Row, second_opinion_from, settings_from
-from service.stores.sql.base.statements import chunks
+from service.stores.sql.base.statements import rows_in
 from service.stores.sql.schema.tables import (
     comments,
     sites,
@@ -128,10 +128,6 @@ def place_waiting(
 
 def modes_of(connection: sa.Connection, site_ids: Iterable[SiteId]) -> dict[SiteId, Mode]:
     """Return how much each of these sites lets verdicts act."""
-    found: dict[SiteId, Mode] = {}
-    for some in chunks(sorted(set(site_ids))):
-        query = sa.select(sites.c.id, sites.c.settings).where(sites.c.id.in_(some))
-        found.update(
-            {row.id: settings_from(row.settings).mode for row in connection.execute(query)}
-        )
-    return found
+    query = sa.select(sites.c.id, sites.c.settings)
+    rows = rows_in(connection, query, sites.c.id, sorted(set(site_ids)))
+    return {row.id: settings_from(row.settings).mode for row in rows}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from service.domain.comment import CommentId
-from service.domain.errors import NotFoundError
 from service.domain.report import Report
 from service.ports.audit import AuditEntry
 from service.ports.decisions import Tell
@@ -13,18 +12,16 @@ from service.stores.cursor import REST_RANK
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import write
 from service.stores.sql.base.rows import Row, report_values
-from service.stores.sql.base.statements import insert_if_free
+from service.stores.sql.base.statements import insert_new, known, refuse_unknown
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.queue_position import POSITION_COLUMNS, modes_of, rank_of, review_at_of
 from service.stores.sql.schema.tables import comments, reports, sites
 
 
-class ReportStore:
+class ReportStore(SqlStore):
     """Keeps reports and appeals."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(self, report: Report, *, tell: Tell | None = None) -> bool:
         """Keep a report; return whether it was new.
@@ -62,13 +59,13 @@ class ReportStore:
 
 def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:
     if report.comment_id is None:
-        if connection.scalar(sa.select(sites.c.id).where(sites.c.id == report.site_id)) is None:
-            msg = f"there is no site {report.site_id!r}"
-            raise NotFoundError(msg)
-        return _insert(connection, report)
+        refuse_unknown(connection, sites, report.site_id, "site")
+        return insert_new(connection, reports, report_values(report))
     is_of_site = comments.c.site_id == report.site_id
     comment = _lock_comment(connection, report.comment_id, is_of_site)
-    if comment.reported_as == report.label.value or not _insert(connection, report):
+    if comment.reported_as == report.label.value:
+        return False
+    if not insert_new(connection, reports, report_values(report)):
         return False
     rank = rank_of(comment, reported_as=report.label)
     mode = modes_of(connection, [comment.site_id])[comment.site_id]
@@ -86,11 +83,6 @@ def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:
     return True
 
 
-def _insert(connection: sa.Connection, report: Report) -> bool:
-    statement = insert_if_free(connection, reports).returning(reports.c.seq)
-    return bool(connection.execute(statement, [report_values(report)]).all())
-
-
 def _lock_comment(
     connection: sa.Connection, comment_id: CommentId, wanted: sa.ColumnElement[bool]
 ) -> Row:
@@ -100,8 +92,4 @@ def _lock_comment(
         .where(comments.c.id == comment_id, wanted)
         .with_for_update(key_share=True)
     )
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        msg = f"there is no comment {comment_id!r}"
-        raise NotFoundError(msg)
-    return row
+    return known(connection.execute(query).one_or_none(), "comment", comment_id)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import ConflictError
 from service.domain.retraining import (
     Answer,
     Retraining,
@@ -20,7 +20,8 @@ from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.mapping import Values, reader, writer
-from service.stores.sql.base.statements import upsert
+from service.stores.sql.base.statements import known, put_row
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import retraining_lease, retrainings
 
 _COLUMNS = {"report": "summary"}
@@ -28,14 +29,11 @@ _all_values = writer(Retraining, columns=_COLUMNS, report=lambda one: one and re
 _retraining_from = reader(
     Retraining, columns=_COLUMNS, report=lambda kept: kept and report_from(kept)
 )
-_OTHERS = frozenset({"id", "answer", "answered_by", "answered_at"})
+_OF_ANSWER = frozenset({"answer", "answered_by", "answered_at"})
 
 
-class RetrainingStore:
+class RetrainingStore(SqlStore):
     """Keeps which retrainings there were, and who alone may run one now."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
         """Let `holder` alone retrain till `until`, unless it is somebody else's turn now.
@@ -62,8 +60,7 @@ class RetrainingStore:
         values = _values(retraining)
 
         def put(connection: sa.Connection) -> None:
-            new = upsert(connection, retrainings).values(id=retraining.id, **values)
-            connection.execute(new.on_conflict_do_update(index_elements=["id"], set_=values))
+            put_row(connection, retrainings, values)
             insert_entry(connection, act)
 
         write(self._engine, put)
@@ -86,7 +83,7 @@ class RetrainingStore:
                 if not one.is_silent(asked.asked_at):
                     msg = f"retraining {one.id} is under way"
                     raise ConflictError(msg)
-            connection.execute(sa.insert(retrainings).values(id=asked.id, **_values(asked)))
+            connection.execute(sa.insert(retrainings).values(_values(asked)))
             insert_entry(connection, act)
 
         write(self._engine, ask)
@@ -100,8 +97,7 @@ class RetrainingStore:
         """Return the newest by when they were asked for, the newest first."""
         order = (retrainings.c.asked_at.desc(), retrainings.c.id.desc())
         query = sa.select(retrainings).order_by(*order).limit(limit)
-        with reading(self._engine) as connection:
-            return [_retraining_from(row) for row in connection.execute(query)]
+        return self._list(query, _retraining_from)
 
     def answer(
         self,
@@ -144,16 +140,13 @@ class RetrainingStore:
 def _get(connection: sa.Connection, retraining_id: str) -> Retraining:
     query = sa.select(retrainings).where(retrainings.c.id == retraining_id)
     row = connection.execute(query).one_or_none()
-    if row is None:
-        msg = f"there is no retraining {retraining_id}"
-        raise NotFoundError(msg)
-    return _retraining_from(row)
+    return _retraining_from(known(row, "retraining", retraining_id))
 
 
 def _values(one: Retraining) -> Values:
-    """Return all columns but the id and those of the answer."""
+    """Return all columns but those of the answer."""
     values = _all_values(one) | {
         "version": one.version,
         "recommendation": one.recommendation and one.recommendation.value,
     }
-    return {name: value for name, value in values.items() if name not in _OTHERS}
+    return {name: value for name, value in values.items() if name not in _OF_ANSWER}

@@ -12,7 +12,8 @@ from service.domain.decision import Ruling
 from service.domain.rules import RuleFacts, SiteRules
 from service.domain.verdict import Outcome
 from service.stores.sql.base.engine import reading
-from service.stores.sql.base.statements import chunks
+from service.stores.sql.base.statements import chunks, rows_in
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import comments, decisions, has_short_post_url
 
 _account = comments.c.sender_account_key
@@ -35,11 +36,8 @@ _published = (
 _posts = sa.select(_site, _url, _first).where(has_short_post_url).group_by(_site, _url)
 
 
-class RuleFactStore:
+class RuleFactStore(SqlStore):
     """Reads what rules need to know."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def find(
         self, judged: Sequence[tuple[Comment, SiteRules]], *, before: datetime | None = None
@@ -67,9 +65,8 @@ class RuleFactStore:
         people: dict[str | None, tuple[int, datetime]] = {}
         seen: dict[tuple[SiteId, str | None], datetime] = {}
         with reading(self._engine) as connection:
-            for some in chunks(sorted(accounts)):
-                for key, number, first in connection.execute(published.where(_account.in_(some))):
-                    people[key] = (number, first)
+            for key, number, first in rows_in(connection, published, _account, sorted(accounts)):
+                people[key] = (number, first)
             for pairs in chunks(sorted(posts)):
                 sites, urls = zip(*pairs, strict=True)
                 query = _posts.where(_site.in_({*sites}), _url.in_({*urls}))

@@ -13,6 +13,7 @@ from service.domain.search import Field, SearchQuery, Term
 from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.search_terms import EVERYTHING, Need, Phrase, needs_of, site_need
 from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.cases import load_cases
 from service.stores.sql.schema.tables import comments, decisions, search_docs
 from service.stores.sql.search_index import first_place, fts, index_due, merge
@@ -23,15 +24,12 @@ _LIST = "search"
 _MAX_PLACE = 2**63 - 1
 
 
-class CaseSearch:
+class CaseSearch(SqlStore):
     """Finds comments by their words, links, senders, verdicts and decisions.
 
     A query's `site:` terms are for the use case to resolve; here `site_ids` says which sites are
     looked at, None for all. Withdrawn comments are never found.
     """
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def index_due(self, *, limit: int) -> int:
         """Let comments be found that were kept or judged since; return how many, at most `limit`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,7 +15,7 @@ from service.domain.verdict import Verdict
 from service.stores.search_terms import terms_of
 from service.stores.sql.base.mapping import Values
 from service.stores.sql.base.rows import Row, comment_from, verdict_from
-from service.stores.sql.base.statements import chunks, insert_if_free
+from service.stores.sql.base.statements import chunks, execute_in, insert_if_free, rows_in
 from service.stores.sql.schema.tables import comments, search_docs, search_due, verdicts
 
 log = logging.getLogger(__name__)
@@ -58,8 +58,7 @@ def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
 def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Let these comments be found no more; SQLite's index holds their words until it is merged."""
     _drop(connection, ids)
-    for some in chunks(ids):
-        connection.execute(sa.delete(search_due).where(search_due.c.comment_id.in_(some)))
+    execute_in(connection, sa.delete(search_due), search_due.c.comment_id, ids)
 
 
 def merge(connection: sa.Connection, *, begins: bool = False) -> bool:
@@ -80,12 +79,15 @@ def index_due(connection: sa.Connection, *, limit: int) -> int:
     """Let the newest comments that are due be found; return how many that were."""
     newest = search_due.c.comment_id.desc()
     due = list(connection.scalars(sa.select(search_due.c.comment_id).order_by(newest).limit(limit)))
-    rows = _lock(connection, due)
+    # Those that somebody else changes now are left for later.
+    query = sa.select(comments).with_for_update(key_share=True, skip_locked=True)
+    rows = list(rows_in(connection, query, comments.c.id, due))
     if not rows:
         return 0
     ids = [row.id for row in rows]
     leave_out(connection, ids)
-    judged = _verdicts(connection, ids)
+    of_them = rows_in(connection, sa.select(verdicts), verdicts.c.comment_id, ids)
+    judged = {row.comment_id: verdict_from(row) for row in of_them}
     findable = [row for row in rows if row.withdrawn_at is None]
     places = _places(connection, findable)
     docs: list[Values] = [
@@ -100,23 +102,6 @@ def index_due(connection: sa.Connection, *, limit: int) -> int:
     # FTS5 writes what comes in ascending order in one go.
     _insert(connection, sorted(docs, key=lambda doc: doc["seq"]))
     return len(ids)
-
-
-def _lock(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Row]:
-    """Return the rows of these comments, locked; those somebody else changes now are left out."""
-    found: list[Row] = []
-    for some in chunks(ids):
-        query = sa.select(comments).where(comments.c.id.in_(some))
-        found += connection.execute(query.with_for_update(key_share=True, skip_locked=True))
-    return found
-
-
-def _verdicts(connection: sa.Connection, ids: Sequence[CommentId]) -> Mapping[CommentId, Verdict]:
-    found = {}
-    for some in chunks(ids):
-        query = sa.select(verdicts).where(verdicts.c.comment_id.in_(some))
-        found.update({row.comment_id: verdict_from(row) for row in connection.execute(query)})
-    return found
 
 
 def _terms(row: Row, verdict: Verdict | None) -> list[str]:
@@ -142,10 +127,8 @@ def _places(connection: sa.Connection, rows: Sequence[Row]) -> dict[CommentId, i
     wanted = {
         row.id: first_place(row.received_at) + zlib.crc32(row.id.encode()) % _PLACES for row in rows
     }
-    taken: set[int] = set()
-    for some in chunks(sorted(wanted.values())):
-        query = sa.select(search_docs.c.seq).where(search_docs.c.seq.in_(some))
-        taken.update(connection.scalars(query))
+    seq = search_docs.c.seq
+    taken = {row.seq for row in rows_in(connection, sa.select(seq), seq, sorted(wanted.values()))}
     places: dict[CommentId, int] = {}
     for comment_id, place in wanted.items():
         if place in taken:

@@ -11,17 +11,15 @@ from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import reader, writer
-from service.stores.sql.schema.tables import recovery_codes, second_factors
-from service.stores.sql.sessions import refuse_unknown
+from service.stores.sql.base.statements import refuse_unknown
+from service.stores.sql.base.store import SqlStore
+from service.stores.sql.schema.tables import recovery_codes, second_factors, users
 
 _factor_values, _factor_from = writer(SecondFactor), reader(SecondFactor)
 
 
-class SecondFactorStore:
+class SecondFactorStore(SqlStore):
     """Keeps second factors, at most one an account, and what stands in for a lost one."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def put(
         self,
@@ -37,7 +35,7 @@ class SecondFactorStore:
         """
 
         def put(connection: sa.Connection) -> None:
-            refuse_unknown(connection, factor.user_id)
+            refuse_unknown(connection, users, factor.user_id, "account")
             _remove(connection, factor.user_id)
             connection.execute(sa.insert(second_factors), [_factor_values(factor)])
             if recovery_digests:
@@ -52,9 +50,7 @@ class SecondFactorStore:
     def get(self, user_id: str) -> SecondFactor | None:
         """Return an account's second factor, None if it has none."""
         query = sa.select(second_factors).where(second_factors.c.user_id == user_id)
-        with reading(self._engine) as connection:
-            row = connection.execute(query).one_or_none()
-        return None if row is None else _factor_from(row)
+        return self._find(query, _factor_from)
 
     def user_ids(self) -> frozenset[str]:
         """Return the ids of all accounts that have one."""

@@ -27,6 +27,7 @@ from service.reputation.linked_domains import linked_domains
 from service.stores.search_terms import domain_need
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import Row
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.cases import load_cases
 from service.stores.sql.schema.tables import comments, decisions, waits_for_review
 from service.stores.sql.search import select_docs
@@ -49,11 +50,8 @@ _TOLD = (
 _NAMES_LOOKED_AT = 200
 
 
-class SenderRecords:
+class SenderRecords(SqlStore):
     """Gives what is known of a comment's sender from the sender's other comments."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
         """Return what the sender's other comments of these sites came to; of all for None.

@@ -7,28 +7,26 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.errors import NotFoundError
 from service.domain.sign_in import UserSession
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.mapping import reader, writer
+from service.stores.sql.base.statements import refuse_unknown
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import user_sessions, users
 
 _session_values, _session_from = writer(UserSession), reader(UserSession)
 
 
-class SessionStore:
+class SessionStore(SqlStore):
     """Keeps who is signed in, where."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(self, session: UserSession) -> None:
         """Keep a session that begins. Raise `NotFoundError` for an unknown account."""
 
         def insert(connection: sa.Connection) -> None:
-            refuse_unknown(connection, session.user_id)
+            refuse_unknown(connection, users, session.user_id, "account")
             connection.execute(sa.insert(user_sessions), [_session_values(session)])
 
         write(self._engine, insert)
@@ -36,9 +34,7 @@ class SessionStore:
     def get(self, session_id: str) -> UserSession | None:
         """Return a session, ended or not."""
         query = sa.select(user_sessions).where(user_sessions.c.id == session_id)
-        with reading(self._engine) as connection:
-            row = connection.execute(query).one_or_none()
-        return None if row is None else _session_from(row)
+        return self._find(query, _session_from)
 
     def touch(self, session_id: str, *, at: datetime) -> None:
         """Remember that a session was used; harmless for an unknown one."""
@@ -80,8 +76,7 @@ class SessionStore:
             .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
             .order_by(user_sessions.c.last_seen_at.desc(), user_sessions.c.id.desc())
         )
-        with reading(self._engine) as connection:
-            return [_session_from(row) for row in connection.execute(query)]
+        return self._list(query, _session_from)
 
     def last_seen(self) -> Mapping[str, datetime]:
         """Return when each account was last seen, by its id; who never was is left out."""
@@ -123,10 +118,3 @@ def end_sessions(
     if which is not None:
         statement = statement.where(which)
     return len(connection.execute(statement).all())
-
-
-def refuse_unknown(connection: sa.Connection, user_id: str) -> None:
-    """Raise `NotFoundError` if there is no such account."""
-    if connection.scalar(sa.select(users.c.id).where(users.c.id == user_id)) is None:
-        msg = f"there is no account {user_id!r}"
-        raise NotFoundError(msg)

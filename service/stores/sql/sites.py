@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NoReturn
 
 import sqlalchemy as sa
 
 from service.domain.comment import SiteId
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import ConflictError
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries, insert_entry
@@ -23,7 +22,8 @@ from service.stores.sql.base.rows import (
     site_from,
     site_values,
 )
-from service.stores.sql.base.statements import insert_if_free
+from service.stores.sql.base.statements import insert_new, known, refuse_unknown
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import site_keys, sites
 
 # Every request asks this, so the statement is made once.
@@ -36,11 +36,8 @@ _FIND_KEY = (
 )
 
 
-class SiteStore:
+class SiteStore(SqlStore):
     """Keeps sites and the hashes of their keys."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(
         self, site: Site, *, key: SiteKey | None = None, acts: Sequence[AuditEntry] = ()
@@ -51,8 +48,7 @@ class SiteStore:
         """
 
         def insert(connection: sa.Connection) -> None:
-            statement = insert_if_free(connection, sites).returning(sites.c.id)
-            if not connection.execute(statement, [site_values(site)]).all():
+            if not insert_new(connection, sites, site_values(site)):
                 raise ConflictError("there is a site of that name already")
             if key is not None:
                 _insert_key(connection, key)
@@ -78,7 +74,7 @@ class SiteStore:
 
         def change(connection: sa.Connection) -> tuple[Site, Site]:
             row = connection.execute(sa.select(sites).where(this).with_for_update()).one_or_none()
-            before = site_from(row) if row is not None else _no_site(site_id)
+            before = site_from(known(row, "site", site_id))
             after = replace(before, settings=how(before.settings))
             values = as_json(after.settings)
             connection.execute(sa.update(sites).where(this).values(settings=values))
@@ -90,14 +86,12 @@ class SiteStore:
 
     def get(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""
-        with reading(self._engine) as connection:
-            row = connection.execute(sa.select(sites).where(sites.c.id == site_id)).one_or_none()
-        return site_from(row) if row is not None else _no_site(site_id)
+        query = sa.select(sites).where(sites.c.id == site_id)
+        return known(self._find(query, site_from), "site", site_id)
 
     def all(self) -> list[Site]:
         """Return all sites, by name."""
-        with reading(self._engine) as connection:
-            return [site_from(row) for row in connection.execute(sa.select(sites).order_by("name"))]
+        return self._list(sa.select(sites).order_by("name"), site_from)
 
     def add_key(
         self,
@@ -112,9 +106,7 @@ class SiteStore:
         """
 
         def insert(connection: sa.Connection) -> None:
-            known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == key.site_id))
-            if known is None:
-                _no_site(key.site_id)
+            refuse_unknown(connection, sites, key.site_id, "site")
             _insert_key(connection, key)
             for other, at in sorted((expiring or {}).items()):
                 connection.execute(
@@ -145,8 +137,7 @@ class SiteStore:
             .where(site_keys.c.site_id == site_id)
             .order_by(site_keys.c.created_at, site_keys.c.id)
         )
-        with reading(self._engine) as connection:
-            return [key_from(row) for row in connection.execute(query)]
+        return self._list(query, key_from)
 
     def end_key(
         self,
@@ -170,10 +161,7 @@ class SiteStore:
         )
 
         def end(connection: sa.Connection) -> SiteKey:
-            row = connection.execute(statement).one_or_none()
-            if row is None:
-                msg = f"there is no key {key_id!r}"
-                raise NotFoundError(msg)
+            row = known(connection.execute(statement).one_or_none(), "key", key_id)
             insert_entry(connection, act)
             return key_from(row)
 
@@ -181,11 +169,5 @@ class SiteStore:
 
 
 def _insert_key(connection: sa.Connection, key: SiteKey) -> None:
-    statement = insert_if_free(connection, site_keys).returning(site_keys.c.id)
-    if not connection.execute(statement, [key_values(key)]).all():
+    if not insert_new(connection, site_keys, key_values(key)):
         raise ConflictError("there is such a key already")
-
-
-def _no_site(site_id: SiteId) -> NoReturn:
-    msg = f"there is no site {site_id!r}"
-    raise NotFoundError(msg)

@@ -8,31 +8,28 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import ConflictError
 from service.domain.user import User
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import write
 from service.stores.sql.base.rows import user_from, user_values
-from service.stores.sql.base.statements import insert_if_free
+from service.stores.sql.base.statements import insert_new, known
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import users
 from service.stores.sql.sessions import end_sessions
 
 _TAKEN = "there is an account of that name already"
 
 
-class UserStore:
+class UserStore(SqlStore):
     """Keeps moderators' accounts."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(self, user: User, *, act: AuditEntry | None = None) -> None:
         """Keep an account and the log's entry. Raise `ConflictError` if its name is taken."""
 
         def insert(connection: sa.Connection) -> None:
-            statement = insert_if_free(connection, users).returning(users.c.id)
-            if not connection.execute(statement, [user_values(user)]).all():
+            if not insert_new(connection, users, user_values(user)):
                 raise ConflictError(_TAKEN)
             insert_entry(connection, act)
 
@@ -60,9 +57,7 @@ class UserStore:
             query = sa.select(users).order_by(users.c.id).with_for_update()
             everybody = [user_from(row) for row in connection.execute(query)]
             mine = next((user for user in everybody if user.id == user_id), None)
-            if mine is None:
-                raise _unknown(user_id)
-            changed = how(mine, everybody)
+            changed = how(known(mine, "account", user_id), everybody)
             connection.execute(
                 sa.update(users).where(users.c.id == user_id).values(user_values(changed))
             )
@@ -85,15 +80,8 @@ class UserStore:
         return self._one(users.c.name_folded == name.casefold())
 
     def _one(self, condition: sa.ColumnElement[bool]) -> User | None:
-        with reading(self._engine) as connection:
-            row = connection.execute(sa.select(users).where(condition)).one_or_none()
-        return user_from(row) if row is not None else None
+        return self._find(sa.select(users).where(condition), user_from)
 
     def all(self) -> list[User]:
         """Return all accounts, by name."""
-        with reading(self._engine) as connection:
-            return [user_from(row) for row in connection.execute(sa.select(users).order_by("name"))]
-
-
-def _unknown(user_id: str) -> NotFoundError:
-    return NotFoundError(f"there is no account {user_id!r}")
+        return self._list(sa.select(users).order_by("name"), user_from)

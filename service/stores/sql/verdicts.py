@@ -22,6 +22,7 @@ from service.stores.sql.base.rows import (
     verdict_values,
 )
 from service.stores.sql.base.statements import chunks
+from service.stores.sql.base.store import SqlStore
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_of_locked
@@ -44,11 +45,8 @@ _has_sender = sa.or_(*(comments.c[f"sender_{name}"].is_not(None) for name in SEN
 _is_unsure = sa.and_(waits_for_review, comments.c.review_rank == UNSURE_RANK)
 
 
-class VerdictStore:
+class VerdictStore(SqlStore):
     """Keeps verdicts, one a comment, for good, and a second judge's opinions beside them."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
 
     def add(
         self,

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from service.domain.errors import NotFoundError
 from service.stores.cursor import Place
 
 _T = TypeVar("_T")
@@ -23,6 +24,59 @@ def chunks(items: Sequence[_T]) -> Iterator[Sequence[_T]]:
         yield items[start : start + CHUNK]
 
 
+def rows_in(
+    connection: sa.Connection,
+    query: sa.Select[Any],
+    column: sa.ColumnElement[Any],
+    values: Sequence[Any],
+) -> Iterator[sa.Row[*tuple[Any, ...]]]:
+    """Yield what a query finds of rows whose column has one of these values."""
+    for some in chunks(values):
+        yield from connection.execute(query.where(column.in_(some)))
+
+
+def execute_in(
+    connection: sa.Connection,
+    statement: sa.Update | sa.Delete,
+    column: sa.ColumnElement[Any],
+    values: Sequence[Any],
+) -> None:
+    """Change or delete rows whose column has one of these values."""
+    for some in chunks(values):
+        connection.execute(statement.where(column.in_(some)))
+
+
+def known(found: _T | None, what: str, row_id: str) -> _T:
+    """Return what was found. Raise `NotFoundError` if nothing was."""
+    if found is None:
+        raise no_such(what, row_id)
+    return found
+
+
+def no_such(what: str, row_id: str) -> NotFoundError:
+    """Return the error for an id that is not kept."""
+    return NotFoundError(f"there is no {what} {row_id!r}")
+
+
+def refuse_unknown(connection: sa.Connection, table: sa.Table, row_id: str, what: str) -> None:
+    """Raise `NotFoundError` if a table has no row of this id."""
+    known(connection.scalar(sa.select(table.c.id).where(table.c.id == row_id)), what, row_id)
+
+
+def insert_new(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> bool:
+    """Insert a row whose unique values are free; return True if they were."""
+    statement = insert_if_free(connection, table).returning(*table.primary_key)
+    return bool(connection.execute(statement, [values]).all())
+
+
+def put_row(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> None:
+    """Insert a row, or give the one with its primary key these values."""
+    key = table.primary_key.columns
+    changed = {name: value for name, value in values.items() if name not in key}
+    new = upsert(connection, table).values(values)
+    connection.execute(new.on_conflict_do_update(index_elements=[*key], set_=changed))
+
+
 def is_older(at: sa.Column[Any], row_id: sa.Column[Any], than: Place) -> sa.ColumnElement[bool]:
     """Return the condition for coming after a place in a list that has the newest first."""
     place = sa.tuple_(sa.literal(than.at, at.type), sa.literal(than.id, row_id.type))
@@ -31,9 +85,7 @@ def is_older(at: sa.Column[Any], row_id: sa.Column[Any], than: Place) -> sa.Colu
 
 def insert_if_free(connection: sa.Connection, table: sa.Table) -> Any:
     """Return an INSERT that leaves out rows whose unique values are taken."""
-    if connection.dialect.name == "postgresql":
-        return postgresql.insert(table).on_conflict_do_nothing()
-    return sqlite.insert(table).on_conflict_do_nothing()
+    return upsert(connection, table).on_conflict_do_nothing()
 
 
 def upsert(connection: sa.Connection, table: sa.Table) -> Any:

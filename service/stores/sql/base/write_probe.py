@@ -7,7 +7,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.stores.sql.base.engine import write
-from service.stores.sql.base.statements import upsert
+from service.stores.sql.base.statements import put_row
 from service.stores.sql.schema.tables import write_probe
 
 _ONLY_ROW = 1
@@ -21,12 +21,4 @@ def prove_write(engine: sa.Engine, *, at: datetime) -> None:
     time that any write waits for others.
     """
 
-    def put(connection: sa.Connection) -> None:
-        statement = upsert(connection, write_probe).values(id=_ONLY_ROW, at=at)
-        connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["id"], set_={"at": statement.excluded.at}
-            )
-        )
-
-    write(engine, put)
+    write(engine, lambda connection: put_row(connection, write_probe, {"id": _ONLY_ROW, "at": at}))
