@@ -54,7 +54,7 @@ from service.stores.files.version_shelf import FolderVersionShelf
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
 from service.stores.passwords import Argon2PasswordHasher
-from service.stores.sql import Connections, SqlStores, create_engine, sql_stores
+from service.stores.sql import Connections, SqlStores, create_engine
 from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.digest_claims import ValkeyDigestClaims
@@ -111,7 +111,7 @@ def wire(settings: Settings) -> Wired:
     engine = open_engine(settings, folder)
     valkey_url = find_valkey_url(settings, folder)
     secret = _secret_key(settings, folder)
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     models = ModelVersions(partial(versions_folder, settings))
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = ValkeyWaker(valkey_url, Wake.DELIVER)

@@ -12,7 +12,6 @@ import sqlite3
 import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from sqlalchemy.util import LRUCache
 
 from service.domain.site import Site
 from service.stores.migrations import migrate
-from service.stores.sql import SqlStores, create_engine, sql_stores
+from service.stores.sql import SqlStores, create_engine
 from tests.in_memory import MemoryHistoryStore
 
 # A commit to a disk waits for the disk, and a test makes hundreds.
@@ -35,12 +34,13 @@ _opened: dict[str, sa.Engine] = {}
 _compiled = LRUCache[Any, Any](5_000)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Stores(SqlStores):
     """The SQL adapters over one database, and histories, which no database keeps."""
 
-    engine: sa.Engine
-    history: MemoryHistoryStore
+    def __init__(self, engine: sa.Engine) -> None:
+        super().__init__(engine)
+        self.engine = engine
+        self.history = MemoryHistoryStore()
 
 
 def fresh_stores(*, sites: Sequence[Site] = (), world: bytes | None = None) -> Stores:
@@ -48,14 +48,7 @@ def fresh_stores(*, sites: Sequence[Site] = (), world: bytes | None = None) -> S
 
     They end with the test, or with `databases_given_back`.
     """
-    return stores_over(_lend(_begun(tuple(sites)) if world is None else world))
-
-
-def stores_over(engine: sa.Engine) -> Stores:
-    """Return stores over a migrated database, and fresh histories."""
-    made = sql_stores(engine)
-    ports = {port.name: getattr(made, port.name) for port in fields(made)}
-    return Stores(**ports, engine=engine, history=MemoryHistoryStore())
+    return Stores(_lend(_begun(tuple(sites)) if world is None else world))
 
 
 @contextlib.contextmanager

@@ -31,7 +31,6 @@ from service.scoring.weights import Cutoffs, Weights
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
-from service.stores.sql import SqlStores
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
 from tests.in_memory import (
@@ -333,10 +332,9 @@ def make_services(
         cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
     )
     values = {
-        **{one.name: getattr(stores, one.name) for one in fields(SqlStores)},
+        **{name: port for name, port in vars(stores).items() if name != "engine"},
         "delivery_queue": CountingDeliveryQueue(),
         "notifier": RecordingNotifier(clock),
-        "history": stores.history,
         "rebuild_place": MemoryRebuildPlace(),
         "form_challenges": AltchaFormChallenges(b"a secret for tests, long enough"),
         "spent_tokens": MemorySpentTokens(),

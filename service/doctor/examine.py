@@ -28,7 +28,7 @@ from service.moderation.insight.figures import last_days
 from service.scoring.stability import population_stability
 from service.settings import ENV_PREFIX, Settings
 from service.start_error import SettingsError
-from service.stores.sql import SqlStores, sql_stores
+from service.stores.sql import SqlStores
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.training_runs.versions import versions_folder
@@ -119,7 +119,7 @@ class _Database:
         return self._engine
 
     def stores(self) -> SqlStores:
-        return sql_stores(self.engine())
+        return SqlStores(self.engine())
 
     def close(self) -> None:
         if self._engine is not None:

@@ -16,7 +16,7 @@ from service.ports.history import HistoryStore
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine
 from service.stores.valkey.history import ValkeyHistoryStore
-from tests.databases import Stores, fresh_stores, stores_over
+from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
 from tests.in_memory import MemoryHistoryStore
 from tests.servers import Server
@@ -138,7 +138,7 @@ def database_url(engine: sa.Engine) -> str:
 @pytest.fixture
 def stores(engine: sa.Engine) -> Stores:
     """Give a fresh set of stores of each kind that knows two sites."""
-    made = stores_over(engine)
+    made = Stores(engine)
     for site in SITES:
         made.sites.add(site)
     return made
@@ -149,7 +149,7 @@ def two_kinds(new_database: NewDatabase) -> Iterator[tuple[Stores, Stores]]:
     """Give a fresh set of stores of each kind that knows no site, to be compared."""
     with new_database("sqlite") as one, new_database("postgresql") as other:
         made = tuple(create_engine(url, lock_timeout_ms=20_000) for url in (one, other))
-        yield tuple(stores_over(engine) for engine in made)
+        yield tuple(Stores(engine) for engine in made)
         for engine in made:
             engine.dispose()
 

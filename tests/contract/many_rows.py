@@ -15,7 +15,7 @@ from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
 from service.stores.repeats import claims_of
 from service.stores.search_terms import terms_of
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from service.stores.sql.base.mapping import Values
 from service.stores.sql.base.rows import comment_values, verdict_values
 from service.stores.sql.schema.tables import (
@@ -56,7 +56,7 @@ def _outcome(number: int) -> Outcome | None:
 
 def fill_many(engine: sa.Engine) -> None:
     """Keep 20,000 comments of 20 sites over four months, judged, findable, some in campaigns."""
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     for site_id in SITES:
         stores.sites.add(Site(id=site_id, name=site_id, created_at=NOW))
     with engine.begin() as connection:
@@ -163,7 +163,7 @@ def sender_of(number: int) -> Sender:
 
 def _act(engine: sa.Engine) -> None:
     """Let some be decided and messages be delivered, all but the newest few of them."""
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     decided = [number for number in range(1, ROWS, _DECIDED_EVERY) if _outcome(number)]
     for start in range(0, len(decided), 250):
         stores.decisions.add_many(

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from service.ports.audit import AuditEntry, AuditFilter
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from tests.factories import NOW
 
 
@@ -80,7 +80,7 @@ def test_pages_follow_each_other_whatever_is_appended_meanwhile(stores):
 
 @pytest.mark.parametrize("change", ["UPDATE audit_log SET actor = 'eve'", "DELETE FROM audit_log"])
 def test_the_database_itself_refuses_to_change_the_log(engine, change):
-    log = sql_stores(engine).audit_log
+    log = SqlStores(engine).audit_log
     log.append(make_entry(1))
 
     with pytest.raises(sa.exc.DBAPIError, match="only ever appended to"), engine.begin() as c:

@@ -14,7 +14,7 @@ from service.domain.errors import InvalidInputError
 from service.domain.report import Label, Report
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome, WeighedSignal
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from tests.contract.conftest import SITES
 from tests.factories import (
     NOW,
@@ -268,7 +268,7 @@ def test_a_text_of_any_characters_can_be_indexed(stores, kept):
 
 
 def test_many_comments_of_one_moment_all_have_their_place(engine):
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
 
     stores.sites.add(SITES[0])
     lot = [make_comment("same moment") for _ in range(300)]
@@ -285,7 +285,7 @@ def found_ids(stores):
 
 
 def test_of_comments_that_wait_to_be_found_the_newest_come_first(engine):
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
 
     stores.sites.add(SITES[0])
     lot = [make_comment("a few") for _ in range(3)]
@@ -298,7 +298,7 @@ def test_of_comments_that_wait_to_be_found_the_newest_come_first(engine):
 
 
 def test_nothing_of_a_withdrawn_comment_is_left_in_the_index(engine):
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
 
     stores.sites.add(SITES[0])
     comment = make_comment("Quastenflosser", received_at=NOW)
@@ -329,7 +329,7 @@ def test_nothing_of_a_withdrawn_comment_is_left_in_the_index(engine):
 
 
 def test_once_dropped_no_word_of_what_was_left_out_is_on_file(engine):
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     stores.sites.add(SITES[0])
     stays, goes = make_comment("an axolotl in the pump"), make_comment("a numbat in the valve")
     for comment in (stays, goes):

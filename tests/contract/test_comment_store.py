@@ -34,7 +34,7 @@ from service.domain.form import FormBehaviour, FormToken
 from service.domain.ruled_text import RuledText
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
-from service.stores.sql import create_engine, sql_stores
+from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.base.engine import write
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
@@ -212,7 +212,7 @@ def test_a_deadlock_that_only_the_driver_tells_of_heals_as_well(new_database):
 def work_as_a_process(url: str, number: int) -> Counter[str]:
     """Keep, queue, count and judge what the other processes do too."""
     engine = create_engine(url, lock_timeout_ms=30_000)
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     seen: Counter[str] = Counter()
     for part in range(10):
         batch = [
@@ -236,7 +236,7 @@ def work_as_a_process(url: str, number: int) -> Counter[str]:
 
 def test_processes_that_do_the_same_work_keep_and_judge_each_comment_once(engine, database_url):
     for site in SITES:
-        sql_stores(engine).sites.add(site)
+        SqlStores(engine).sites.add(site)
     spawn = multiprocessing.get_context("spawn")
 
     with ProcessPoolExecutor(3, mp_context=spawn) as pool:

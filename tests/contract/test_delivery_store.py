@@ -25,7 +25,7 @@ from service.domain.delivery import (
     Troubles,
 )
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.stores.sql import create_engine, sql_stores
+from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.schema.tables import comments
 from tests.contract.conftest import SITES, empty
 from tests.factories import NOW, SITE, keep_all, make_comment, make_delivery
@@ -404,13 +404,13 @@ def test_workers_together_deliver_everything_once_and_each_comment_in_order(stor
 @pytest.mark.parametrize("change", ["add", "record", "release", "replay"])
 def test_nobody_changes_the_line_of_a_comment_that_another_holds(database_url, change):
     holder, impatient = create_engine(database_url), create_engine(database_url, lock_timeout_ms=50)
-    stores = sql_stores(holder)
+    stores = SqlStores(holder)
     stores.sites.add(SITES[0])
     (kept,) = keep(stores)
     dead, leased = add(stores, kept, kept)
     tell(stores, dead, DeliveryState.DEAD)
     take(stores)
-    changed = sql_stores(impatient)
+    changed = SqlStores(impatient)
     changes: dict[str, Callable[[], object]] = {
         "add": lambda: add(changed, kept),
         "record": lambda: tell(changed, leased),

@@ -14,7 +14,7 @@ from service.domain.decision import Ruling
 from service.moderation.intake.take_over import take_over_rulings
 from service.ports.audit import AuditFilter
 from service.ports.services import Services
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision
 from tests.fakes import make_services
 
@@ -60,7 +60,7 @@ def bring(run, tmp_path):
 
 
 def kept(engine):
-    page = sql_stores(engine).cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000)
+    page = SqlStores(engine).cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000)
     return {case.comment.site_comment_id: case for case in page.cases}
 
 
@@ -94,7 +94,7 @@ def test_the_same_import_again_changes_nothing(bring, engine):
 
     assert (again["new"], again["decisions"]) == (0, 0)
     assert kept(engine) == before
-    log = sql_stores(engine).audit_log.page(AuditFilter(actor="import"), after=None, limit=1_000)
+    log = SqlStores(engine).audit_log.page(AuditFilter(actor="import"), after=None, limit=1_000)
     assert len(log.entries) == len(before)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.inbound import InboundHook, Platform
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import inbound_seen
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE
@@ -117,7 +117,7 @@ def test_ids_of_any_length_and_code_points_are_told_apart(stores):
 
 
 def test_what_is_forgotten_takes_no_room(engine):
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     stores.sites.add(SITES[0])
     for hook_id in ("hook-1", "hook-2"):
         stores.inbound.add(make_hook(hook_id))

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
 from service.stores.list_entries import BookKeeper
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import list_entries
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_site
@@ -223,7 +223,7 @@ def test_the_book_is_read_anew_only_when_something_changed_and_time_has_passed(s
 
 
 def test_an_entry_of_a_kind_that_is_not_known_keeps_no_others_from_being_followed(engine):
-    made = sql_stores(engine)
+    made = SqlStores(engine)
     made.sites.add(make_site())
     odd, known = make_entry(), make_entry(keys=("bets.example",), label="bets.example")
     made.list_entries.add([odd, known])

@@ -20,7 +20,7 @@ from service.domain.user import User
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.ports.campaigns import Placement
-from service.stores.sql import create_engine, sql_stores
+from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.moving import compare, count_rows, move_rows
 from tests.contract.conftest import SITES
 from tests.contract.test_list_entry_store import make_entry
@@ -45,7 +45,7 @@ def engines(request, new_database):
 
 
 def fill(engine: sa.Engine, n: int = 12) -> None:
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     for site in SITES:
         stores.sites.add(site)
     stores.users.add(User(id="u", name="Zoë", password_hash="$x", created_at=NOW, site_ids=(SITE,)))
@@ -114,7 +114,7 @@ def test_no_side_waits_in_a_transaction_while_the_other_is_compared(engines):
 def test_everything_moves_and_is_used_as_before(engines):
     source, target = engines
     fill(source)
-    before, after = sql_stores(source), sql_stores(target)
+    before, after = SqlStores(source), SqlStores(target)
 
     move_rows(source, target, resume=False, told=ignore)
 
@@ -140,7 +140,7 @@ def test_everything_moves_and_is_used_as_before(engines):
 def test_a_database_that_only_looked_after_itself_is_moved_into(engines):
     source, target = engines
     fill(source)
-    fill_for_a_minute(sql_stores(target), "nobody")
+    fill_for_a_minute(SqlStores(target), "nobody")
 
     move_rows(source, target, resume=False, told=ignore)
 
@@ -151,7 +151,7 @@ def test_a_database_that_only_looked_after_itself_is_moved_into(engines):
 def test_a_database_with_rows_is_not_moved_into(engines):
     source, target = engines
     fill(source)
-    sql_stores(target).sites.add(SITES[0])
+    SqlStores(target).sites.add(SITES[0])
 
     with pytest.raises(ConflictError):
         move_rows(source, target, resume=False, told=ignore)

@@ -19,7 +19,7 @@ from service.domain.site import SiteKey
 from service.domain.user import User
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from tests.contract.conftest import SITES
 from tests.contract.test_list_entry_store import make_entry
 from tests.factories import (
@@ -317,7 +317,7 @@ def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(st
 
 
 def test_what_the_log_cannot_say_does_not_happen(engine):
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     stores.sites.add(SITES[0])
     kept = keep_one(stores)
     standing = make_decision("d1", kept)

@@ -10,14 +10,14 @@ import sqlalchemy as sa
 
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from service.stores.sql.base.engine import one_moment, reading
 from tests.factories import NOW, SITE
 
 
 @pytest.fixture
 def sites(engine):
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
     return stores.sites
 
@@ -34,7 +34,7 @@ def add(engine, site_id):
     """Add a site over a connection of its own, as another process would."""
     with ThreadPoolExecutor(1) as other:
         site = Site(id=site_id, name=site_id, created_at=NOW)
-        other.submit(lambda: sql_stores(engine).sites.add(site)).result(20)
+        other.submit(lambda: SqlStores(engine).sites.add(site)).result(20)
 
 
 def names(sites):

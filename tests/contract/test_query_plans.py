@@ -21,7 +21,7 @@ from service.domain.rules import SiteRules
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome
 from service.ports.people import SpamOnly
-from service.stores.sql import SqlStores, sql_stores
+from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import metadata
 from tests.contract.many_rows import ROWS, SITES, comment_id, fill_many, sender_of
 from tests.factories import NOW, make_comment
@@ -154,7 +154,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
 def plans(engine: sa.Engine) -> Iterator[Callable[[Callable[[SqlStores], object]], list[str]]]:
     """Give a function that returns how the planner would read what is asked."""
     fill_many(engine)
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     caught: list[tuple[str, object]] = []
 
     def catch(_connection, _cursor, said, parameters, *_more):

@@ -82,7 +82,6 @@ from tests.databases import (
     content_of,
     databases_given_back,
     fresh_stores,
-    stores_over,
 )
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
@@ -381,7 +380,7 @@ def worlds(request: pytest.FixtureRequest) -> Iterator[Worlds]:
         return
     with request.getfixturevalue("databases").fresh() as url:
         engine = create_engine(url, lock_timeout_ms=20_000)
-        stores = stores_over(engine)
+        stores = Stores(engine)
         for site in SITES:
             stores.sites.add(site)
         known = prepare(services_over(stores, first=0))
@@ -392,7 +391,7 @@ def worlds(request: pytest.FixtureRequest) -> Iterator[Worlds]:
         @contextmanager
         def put_back() -> Iterator[Stores]:
             _run(engine, "SET LOCAL session_replication_role = replica", *back)
-            yield stores_over(engine)
+            yield Stores(engine)
 
         yield Worlds(lend=put_back, known=known, commits_only=True)
         engine.dispose()

@@ -28,7 +28,7 @@ from service.domain.form import FormBehaviour, FormToken
 from service.domain.normal_form import content_key
 from service.domain.verdict import Outcome
 from service.ports.comments import AddOutcome, NewComment
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import comments
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment, make_decision, make_report, make_verdict
@@ -127,7 +127,7 @@ def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sen
 
 
 def test_no_column_of_a_withdrawn_comment_holds_its_words_or_says_what_they_were(engine):
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     stores.sites.add(SITES[0])
     comment = make_full_comment()
     keep(stores, comment, key="a key")

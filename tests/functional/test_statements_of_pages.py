@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 import sqlalchemy as sa
 
@@ -14,7 +12,7 @@ from service.domain.verdict import Outcome
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
 from service.stores.migrations import migrate
-from service.stores.sql import create_engine, sql_stores
+from service.stores.sql import SqlStores, create_engine
 from service.web.pages.review.review_page import COUNTS
 from service.web.pages.review.tab_counts import TabCounts
 from tests.factories import NOW, SITE, make_comment, make_verdict
@@ -35,9 +33,8 @@ def engine(tmp_path):
 @pytest.fixture
 def services(engine):
     """Give services over a database; what waits in it is of one sender and one campaign."""
-    stores = sql_stores(engine)
-    of_sql = {f.name: getattr(stores, f.name) for f in fields(stores)}
-    services = with_ports(make_services(judges=False), **of_sql)
+    stores = SqlStores(engine)
+    services = with_ports(make_services(judges=False), **vars(stores))
     services.common.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
     return services
 

@@ -28,7 +28,7 @@ from service.stores.migrations import (
     schema_state,
 )
 from service.stores.repeats import claims_of
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from service.stores.sql.base.rows import comment_values, verdict_values
 from service.stores.sql.schema import tables as schema
 from service.stores.sql.schema.tables import metadata
@@ -144,7 +144,7 @@ def test_comments_of_the_first_version_are_read_found_reported_and_withdrawn_by_
 
     migrate(engine)
 
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     found = [
         stores.comments.find_by_content(SITE, content_key(comment.text), since=NOW)
         for comment in kept

@@ -30,7 +30,7 @@ from service.stores.migrations import (
 )
 from service.stores.migrations.losses import LOSSES
 from service.stores.migrations.online import create_index_online, drop_index_online
-from service.stores.sql import sql_stores
+from service.stores.sql import SqlStores
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 from tests.guards.migrated import empty_postgresql, empty_sqlite, make_first_schema
 
@@ -206,7 +206,7 @@ def test_what_is_left_of_an_index_that_was_cut_off_is_made_anew(postgres):
 
 def test_comments_can_be_written_while_an_index_is_made_online(postgres):
     migrate(postgres)
-    stores = sql_stores(postgres)
+    stores = SqlStores(postgres)
     stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
 
     with ThreadPoolExecutor(1) as other, postgres.connect() as writer:
@@ -260,7 +260,7 @@ def test_a_migration_that_says_online_runs_outside_a_transaction(engine, tmp_pat
 
 def keep_something(engine):
     """Keep three comments, their verdicts and a decision, and return the cases."""
-    stores = sql_stores(engine)
+    stores = SqlStores(engine)
     stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
     kept = [make_comment(f"Number {number}") for number in range(3)]
     keep_all(stores.comments, *kept)
@@ -270,7 +270,7 @@ def keep_something(engine):
 
 
 def all_cases(engine):
-    page = sql_stores(engine).cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=10)
+    page = SqlStores(engine).cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=10)
     return {case.comment.id: case for case in page.cases}
 
 

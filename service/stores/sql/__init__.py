@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import partial
 
 import sqlalchemy as sa
@@ -42,68 +41,36 @@ from service.stores.sql.sites import SiteStore
 from service.stores.sql.users import UserStore
 from service.stores.sql.verdicts import VerdictStore
 
-__all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
+__all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SqlStores:
-    """The SQL adapters that share one engine."""
+    """The SQL adapters that share one engine, whose schema must be migrated."""
 
-    backlog: BacklogStore
-    comments: CommentStore
-    verdicts: VerdictStore
-    rule_facts: RuleFactStore
-    decisions: DecisionStore
-    bulk_decisions: BulkDecisionStore
-    cases: CaseStore
-    search: CaseSearch
-    sender_records: SenderRecords
-    figures: FigureStore
-    campaigns: CampaignStore
-    claims: ClaimStore
-    sites: SiteStore
-    users: UserStore
-    sessions: SessionStore
-    second_factors: SecondFactorStore
-    personal_data: PersonalDataStore
-    audit_log: AuditLog
-    reports: ReportStore
-    endpoints: EndpointStore
-    applied: AppliedStore
-    deliveries: DeliveryStore
-    inbound: InboundStore
-    list_entries: ListEntryStore
-    one_moment: Callable[[], AbstractContextManager[None]]
-    retrainings: RetrainingStore
-
-
-def sql_stores(engine: sa.Engine) -> SqlStores:
-    """Return the SQL adapters over this engine, whose schema must be migrated."""
-    return SqlStores(
-        backlog=BacklogStore(engine),
-        comments=CommentStore(engine),
-        verdicts=VerdictStore(engine),
-        rule_facts=RuleFactStore(engine),
-        decisions=DecisionStore(engine),
-        bulk_decisions=BulkDecisionStore(engine),
-        cases=CaseStore(engine),
-        search=CaseSearch(engine),
-        sender_records=SenderRecords(engine),
-        figures=FigureStore(engine),
-        campaigns=CampaignStore(engine),
-        claims=ClaimStore(engine),
-        sites=SiteStore(engine),
-        users=UserStore(engine),
-        sessions=SessionStore(engine),
-        second_factors=SecondFactorStore(engine),
-        personal_data=PersonalDataStore(engine),
-        audit_log=AuditLog(engine),
-        reports=ReportStore(engine),
-        endpoints=EndpointStore(engine),
-        applied=AppliedStore(engine),
-        deliveries=DeliveryStore(engine),
-        inbound=InboundStore(engine),
-        list_entries=ListEntryStore(engine),
-        one_moment=partial(one_moment, engine),
-        retrainings=RetrainingStore(engine),
-    )
+    def __init__(self, engine: sa.Engine) -> None:
+        self.backlog = BacklogStore(engine)
+        self.comments = CommentStore(engine)
+        self.verdicts = VerdictStore(engine)
+        self.rule_facts = RuleFactStore(engine)
+        self.decisions = DecisionStore(engine)
+        self.bulk_decisions = BulkDecisionStore(engine)
+        self.cases = CaseStore(engine)
+        self.search = CaseSearch(engine)
+        self.sender_records = SenderRecords(engine)
+        self.figures = FigureStore(engine)
+        self.campaigns = CampaignStore(engine)
+        self.claims = ClaimStore(engine)
+        self.sites = SiteStore(engine)
+        self.users = UserStore(engine)
+        self.sessions = SessionStore(engine)
+        self.second_factors = SecondFactorStore(engine)
+        self.personal_data = PersonalDataStore(engine)
+        self.audit_log = AuditLog(engine)
+        self.reports = ReportStore(engine)
+        self.endpoints = EndpointStore(engine)
+        self.applied = AppliedStore(engine)
+        self.deliveries = DeliveryStore(engine)
+        self.inbound = InboundStore(engine)
+        self.list_entries = ListEntryStore(engine)
+        self.retrainings = RetrainingStore(engine)
+        self.one_moment: Callable[[], AbstractContextManager[None]] = partial(one_moment, engine)

@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from service.domain.errors import StoreUnavailableError
-from service.stores.sql import Connections, create_engine, ping, sql_stores
+from service.stores.sql import Connections, SqlStores, create_engine, ping
 from service.stores.sql.base.engine import reading, write
 from tests.factories import keep_all, make_comment
 from tests.servers import Server, running_postgresql
@@ -98,7 +98,7 @@ def test_an_error_never_shows_what_was_to_be_kept(engine):
     comment = make_comment("something private", id="c1")
 
     with pytest.raises(StoreUnavailableError) as failure:
-        keep_all(sql_stores(engine).comments, comment)
+        keep_all(SqlStores(engine).comments, comment)
 
     assert "private" not in f"{failure.value} {failure.value.__cause__}"
 
