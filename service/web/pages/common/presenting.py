@@ -1,4 +1,4 @@
-"""Turns a case into what the review page shows of it: words, numbers and lengths, no markup."""
+"""Filters that tell templates what to say of a comment: marked text, evidence, history."""
 
 from __future__ import annotations
 
