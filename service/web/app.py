@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Flask
+from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from service.moderation.insight.figures import FigureBook
 from service.moderation.intake.submit import submit_comments
 from service.ports.comments import Added, NewComment
 from service.ports.services import Services
 from service.web.akismet.key_cache import KeyCache
 from service.web.akismet.server import identify_akismet, register_akismet
-from service.web.api.callbacks import callback_routes
-from service.web.api.comments import comment_routes
+from service.web.api import callbacks, comments, sites  # noqa: F401  # for their routes
+from service.web.api.blueprint import api
 from service.web.api.docs import register_docs
-from service.web.api.figures import figure_routes
-from service.web.api.intake import intake_routes
-from service.web.api.openapi import describe
-from service.web.api.route import Route, register_route
-from service.web.api.sites import site_routes
-from service.web.edge.auth import API, identify_site, require_site
+from service.web.api.figures import FIGURES
+from service.web.api.intake import SUBMIT, WAITER
+from service.web.edge.auth import identify_site
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
+from service.web.edge.current import SERVICES
 from service.web.edge.errors import register_errors
 from service.web.edge.headers import note_comments, register_headers
 from service.web.edge.health import Checks, register_health
 from service.web.edge.ids import IdConverter
 from service.web.edge.limits import register_limits
-from service.web.edge.line import Submit
 from service.web.edge.metrics import Metrics, register_metrics
 from service.web.edge.sessions import PageSessions
 from service.web.edge.static_files import register_static
@@ -55,43 +53,24 @@ def create_app(
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
     waiter = VerdictWaiter(services.review.cases.find_judged, max_waiting=config.max_waiting)
-    coalescer = Coalescer[NewComment, Added](lambda comments: submit_comments(comments, services))
+    coalescer = Coalescer[NewComment, Added](lambda new: submit_comments(new, services))
 
     def submit(new: NewComment) -> Added:
         added = coalescer(new)
         note_comments([added.comment_id])
         return added
 
-    routes = api_routes(services, config, submit, waiter)
-    register_api(app, routes)
-    register_docs(app, lambda: describe(routes))
+    app.extensions[SERVICES] = services
+    app.extensions[FIGURES] = FigureBook(services)
+    app.extensions[SUBMIT] = submit
+    app.extensions[WAITER] = waiter
+    app.register_blueprint(api)
+    register_docs(app)
     register_pages(app, services, config)
     register_akismet(app, services, submit, waiter)
     register_webhooks(app, services, submit, waiter)
     register_static(app)
     return app
-
-
-def api_routes(
-    services: Services, config: WebConfig, submit: Submit, waiter: VerdictWaiter
-) -> list[Route]:
-    """Return every operation of the API."""
-    return [
-        *intake_routes(services, config, submit, waiter),
-        *comment_routes(services),
-        *site_routes(services),
-        *figure_routes(services),
-        *callback_routes(services),
-    ]
-
-
-def register_api(app: Flask, routes: list[Route]) -> None:
-    """Serve the operations under `/v1`, each to sites with a valid key only."""
-    api = Blueprint(API, f"{__package__}.api.route", url_prefix="/v1")
-    api.before_request(require_site)
-    for route in routes:
-        register_route(api, route)
-    app.register_blueprint(api)
 
 
 def _configure(app: Flask, config: WebConfig) -> None:
@@ -104,6 +83,7 @@ def _configure(app: Flask, config: WebConfig) -> None:
         MAX_FORM_MEMORY_SIZE=_MAX_FORM_BYTES,
         PROVIDE_AUTOMATIC_OPTIONS=False,
         KEEP_HELD_SPAM_DAYS=config.keep_held_spam_days,
+        MAX_WAIT_SECONDS=config.max_wait_seconds,
     )
     app.session_interface = PageSessions()
     # A doubled slash is another path, not a reason to redirect a POST.

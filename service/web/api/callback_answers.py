@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, StrictBool
 
 from service.domain.case import State
 from service.domain.comment import MAX_URL_CHARS
@@ -32,7 +32,7 @@ class CallbackRequest(Request):
     events: Annotated[list[EventKind], Field(min_length=1, max_length=len(EventKind))] | None = (
         Field(default=None, description="What to be told of; all of it if left out.")
     )
-    rotate: Annotated[bool, Field(strict=True)] = Field(
+    rotate: StrictBool = Field(
         default=False,
         description=(
             "Make a new secret. Messages are signed with it and with the one before, until the "

@@ -2,111 +2,34 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from flask import url_for
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
+from service.moderation.intake import withdraw
 from service.moderation.intake.revise import withdraw_versions
-from service.moderation.intake.withdraw import withdraw_comment
-from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.services import Services
+from service.moderation.review import decide
 from service.web.api.answers import CommentAnswer, CommentPage, PageLinks, WithdrawnAnswer
-from service.web.api.route import Call, Reply, Route
+from service.web.api.blueprint import api
 from service.web.api.schemas import DecisionRequest, ListQuery, SiteIdQuery, UndoQuery
+from service.web.edge.auth import current_site
+from service.web.edge.current import services
+from service.web.edge.operation import operation
 
-_TAG = "Comments"
 _DECISIONS = "Decisions"
+# A site can never pass for one of our own moderators.
+_SITE = "site"
 
 
-def comment_routes(services: Services) -> list[Route]:
-    """Return the routes that show comments and take decisions on them."""
-    return [
-        Route(
-            method="GET",
-            path="/comments",
-            name="list_comments",
-            tag=_TAG,
-            summary="List comments",
-            description="The site's own comments, the newest first, a page at a time.",
-            view=lambda call: _list(call, services),
-            query=ListQuery,
-            answer=CommentPage,
-            answered="One page of comments.",
-        ),
-        Route(
-            method="GET",
-            path="/comments/<id:comment_id>",
-            name="get_comment",
-            tag=_TAG,
-            summary="Read a comment's state, verdict and history",
-            view=lambda call: _get(call, services),
-            answer=CommentAnswer,
-            answered="The comment as far as it has come.",
-        ),
-        Route(
-            method="DELETE",
-            path="/comments/<id:comment_id>",
-            name="withdraw_comment",
-            tag=_TAG,
-            summary="Withdraw a comment that the site has deleted",
-            description=(
-                "Its words, its author and sender, and what is known of its post are forgotten. "
-                "Verdict and decisions stay, so that figures stay true. A repeat changes nothing."
-            ),
-            view=lambda call: _withdraw(call, services),
-            answer=CommentAnswer,
-            answered="What stays of the comment.",
-        ),
-        Route(
-            method="DELETE",
-            path="/comments",
-            name="withdraw_by_site_id",
-            tag=_TAG,
-            summary="Withdraw a comment by the site's own id",
-            description=(
-                "For a site that got no answer when it sent the comment. A deletion may come first:"
-                " what was written before it is then answered, and nothing of it is kept."
-            ),
-            view=lambda call: _withdraw_by_site_id(call, services),
-            query=SiteIdQuery,
-            answer=WithdrawnAnswer,
-            answered="How many versions of it were withdrawn now.",
-        ),
-        Route(
-            method="POST",
-            path="/comments/<id:comment_id>/decision",
-            name="decide_comment",
-            tag=_DECISIONS,
-            summary="Record a decision",
-            description=(
-                "For sites whose moderators decide elsewhere. The same ruling again changes "
-                "nothing; the other one undoes the first, and the history shows both."
-            ),
-            view=lambda call: _decide(call, services),
-            body=DecisionRequest,
-            answer=CommentAnswer,
-            answered="The comment as it stands now.",
-            problems=(409,),
-        ),
-        Route(
-            method="DELETE",
-            path="/comments/<id:comment_id>/decision",
-            name="undo_decision",
-            tag=_DECISIONS,
-            summary="Undo the decision in force",
-            view=lambda call: _undo(call, services),
-            query=UndoQuery,
-            answer=CommentAnswer,
-            answered="The comment as it stands now.",
-            problems=(409,),
-        ),
-    ]
+@api.get("/comments")
+@operation(tag="Comments")
+def list_comments(query: ListQuery) -> CommentPage:
+    """List comments.
 
-
-def _list(call: Call, services: Services) -> Reply:
-    query = call.query(ListQuery)
+    The site's own comments, the newest first, a page at a time.
+    """
     criteria = CaseFilter(
-        site_id=call.site.id,
+        site_id=current_site().id,
         state=query.state,
         outcome=query.outcome,
         needs_review=query.needs_review,
@@ -117,73 +40,80 @@ def _list(call: Call, services: Services) -> Reply:
     page = services.review.cases.page(
         criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit
     )
-    statements = services.telling.statements
-    return Reply(
-        answer=CommentPage(
-            comments=[CommentAnswer.of(case, statements) for case in page.cases],
-            next_cursor=page.next_cursor,
-            links=PageLinks(next=_next(query, page.next_cursor)),
-        )
+    asked = query.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    return CommentPage(
+        comments=[CommentAnswer.of(case, services.telling.statements) for case in page.cases],
+        next_cursor=page.next_cursor,
+        links=PageLinks(
+            next=page.next_cursor
+            and url_for(".list_comments", **asked | {"cursor": page.next_cursor})
+        ),
     )
 
 
-def _get(call: Call, services: Services) -> Reply:
-    case = services.review.cases.get(_comment_id(call), site_id=call.site.id)
-    return Reply(answer=CommentAnswer.of(case, services.telling.statements))
+@api.get("/comments/<id:comment_id>")
+@operation(tag="Comments")
+def get_comment(comment_id: CommentId) -> CommentAnswer:
+    """Read a comment's state, verdict and history."""
+    case = services.review.cases.get(comment_id, site_id=current_site().id)
+    return CommentAnswer.of(case, services.telling.statements)
 
 
-def _withdraw(call: Call, services: Services) -> Reply:
-    withdraw_comment(_comment_id(call), services, by=_decider(None), site_id=call.site.id)
-    return _get(call, services)
+@api.delete("/comments/<id:comment_id>")
+@operation(tag="Comments")
+def withdraw_comment(comment_id: CommentId) -> CommentAnswer:
+    """Withdraw a comment that the site has deleted.
+
+    Its words, its author and sender, and what is known of its post are forgotten. Verdict and
+    decisions stay, so that figures stay true. A repeat changes nothing.
+    """
+    site_id = current_site().id
+    withdraw.withdraw_comment(comment_id, services, by=_SITE, site_id=site_id)
+    case = services.review.cases.get(comment_id, site_id=site_id)
+    return CommentAnswer.of(case, services.telling.statements)
 
 
-def _withdraw_by_site_id(call: Call, services: Services) -> Reply:
-    site_comment_id = call.query(SiteIdQuery).site_comment_id
-    withdrawn = withdraw_versions(call.site.id, site_comment_id, services, by=_decider(None))
-    return Reply(answer=WithdrawnAnswer(withdrawn=withdrawn))
+@api.delete("/comments")
+@operation(tag="Comments")
+def withdraw_by_site_id(query: SiteIdQuery) -> WithdrawnAnswer:
+    """Withdraw a comment by the site's own id.
+
+    For a site that got no answer when it sent the comment. A deletion may come first: what was
+    written before it is then answered, and nothing of it is kept.
+    """
+    withdrawn = withdraw_versions(current_site().id, query.site_comment_id, services, by=_SITE)
+    return WithdrawnAnswer(withdrawn=withdrawn)
 
 
-def _decide(call: Call, services: Services) -> Reply:
-    given = call.body(DecisionRequest)
-    case = decide_comment(
-        _comment_id(call),
-        given.ruling,
+@api.post("/comments/<id:comment_id>/decision")
+@operation(tag=_DECISIONS, problems=(409,))
+def decide_comment(comment_id: CommentId, body: DecisionRequest) -> CommentAnswer:
+    """Record a decision.
+
+    For sites whose moderators decide elsewhere. The same ruling again changes nothing; the other
+    one undoes the first, and the history shows both.
+    """
+    case = decide.decide_comment(
+        comment_id,
+        body.ruling,
         services,
-        decided_by=_decider(given.decided_by),
-        site_id=call.site.id,
-        note=given.note,
+        decided_by=f"{_SITE}: {body.decided_by}" if body.decided_by else _SITE,
+        site_id=current_site().id,
+        note=body.note,
         at_once=True,
     )
-    return Reply(answer=CommentAnswer.of(case, services.telling.statements))
+    return CommentAnswer.of(case, services.telling.statements)
 
 
-def _undo(call: Call, services: Services) -> Reply:
-    case = undo_decision(
-        _comment_id(call),
+@api.delete("/comments/<id:comment_id>/decision")
+@operation(tag=_DECISIONS, problems=(409,))
+def undo_decision(comment_id: CommentId, query: UndoQuery) -> CommentAnswer:
+    """Undo the decision in force."""
+    case = decide.undo_decision(
+        comment_id,
         services,
-        undone_by=_decider(None),
-        decision_id=call.query(UndoQuery).decision,
-        site_id=call.site.id,
+        undone_by=_SITE,
+        decision_id=query.decision,
+        site_id=current_site().id,
     )
-    return Reply(answer=CommentAnswer.of(case, services.telling.statements))
-
-
-def _decider(name: str | None) -> str:
-    """Return who decided; a site can never pass for one of our own moderators."""
-    return f"site: {name}" if name else "site"
-
-
-def _comment_id(call: Call) -> CommentId:
-    return CommentId(call.path["comment_id"])
-
-
-def _next(query: ListQuery, cursor: str | None) -> str | None:
-    if cursor is None:
-        return None
-    asked = query.model_dump(mode="json", exclude_none=True, exclude_defaults=True) | {
-        "cursor": cursor
-    }
-    words = {True: "true", False: "false"}
-    return "/v1/comments?" + urlencode(
-        {name: words[value] if isinstance(value, bool) else value for name, value in asked.items()}
-    )
+    return CommentAnswer.of(case, services.telling.statements)

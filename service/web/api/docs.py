@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
@@ -14,9 +13,10 @@ from pathlib import Path
 from flask import Flask, Response, abort, make_response, render_template, send_from_directory
 from markupsafe import Markup, escape
 
-from service.web.api.openapi import Document
+from service.web.api.openapi import describe
 from service.web.edge.auth import open_to_all
 from service.web.edge.errors import KINDS
+from service.web.edge.reading import JSON
 
 _PACKAGE = "flask_swagger_ui"
 # All that is served of the package, which brings more.
@@ -31,7 +31,7 @@ _FOR_GOOD = "public, max-age=31536000, immutable"
 _CODE = re.compile(r"`([^`]*)`")
 
 
-def register_docs(app: Flask, describe: Callable[[], Document]) -> None:
+def register_docs(app: Flask) -> None:
     """Serve `/openapi.json`, `/docs` and the two files of Swagger UI; none needs a key.
 
     The document is made when it is first asked for: most processes never are.
@@ -45,16 +45,19 @@ def register_docs(app: Flask, describe: Callable[[], Document]) -> None:
     folder = Path(spec.origin).parent / "dist"
     app.add_template_filter(_prose, "prose")
 
+    @app.get("/openapi.json")
     @open_to_all
     def openapi() -> Response:
-        return Response(as_json(), content_type="application/json")
+        return Response(as_json(), content_type=JSON)
 
+    @app.get("/docs")
     @open_to_all
     def docs() -> Response:
         page = make_response(render_template("docs.html", release=release, kinds=KINDS))
         page.headers["Content-Security-Policy"] = _POLICY
         return page
 
+    @app.get("/docs/swagger-ui/<release_asked>/<name>")
     @open_to_all
     def swagger_ui(release_asked: str, name: str) -> Response:
         if release_asked != release or name not in _FILES:
@@ -62,13 +65,6 @@ def register_docs(app: Flask, describe: Callable[[], Document]) -> None:
         response = send_from_directory(folder, name)
         response.headers["Cache-Control"] = _FOR_GOOD
         return response
-
-    for rule, view in (
-        ("/openapi.json", openapi),
-        ("/docs", docs),
-        ("/docs/swagger-ui/<release_asked>/<name>", swagger_ui),
-    ):
-        app.add_url_rule(rule, view_func=view, provide_automatic_options=False)
 
 
 def _prose(text: str) -> Markup:

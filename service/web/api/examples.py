@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from service.domain.case import Case, State
@@ -47,22 +47,21 @@ from service.web.api.callback_answers import (
     SetCallbackAnswer,
 )
 from service.web.api.figure_answers import FiguresAnswer
-from service.web.api.schemas import Rules
 from service.web.edge.answers import Answer, FormTokenAnswer, LiveAnswer, ReadyAnswer
 from service.web.edge.errors import KINDS, problem
 
 _NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-_TEXT = "Great article! For cheap boilers see https://boilers.example today."
+TEXT = "Great article! For cheap boilers see https://boilers.example today."
 _COMMENT = CommentId("com_0197a3c5e1f27")
 
 
 def _span_of(part: str) -> Span:
-    start = _TEXT.index(part)
+    start = TEXT.index(part)
     return Span(start=start, end=start + len(part))
 
 
-COMMENT_REQUEST: Mapping[str, object] = {
-    "text": _TEXT,
+_COMMENT_REQUEST: Mapping[str, object] = {
+    "text": TEXT,
     "post": {
         "url": "https://blog.example/radiators",
         "title": "Bleeding a radiator without flooding the hall",
@@ -83,9 +82,9 @@ COMMENT_REQUEST: Mapping[str, object] = {
     "form": {"seconds_on_page": 41.5, "honeypot_filled": False},
 }
 
-REQUESTS: Mapping[str, object] = {
-    "CommentRequest": COMMENT_REQUEST,
-    "BatchRequest": {"comments": [COMMENT_REQUEST, {"text": "Thank you, that worked."}]},
+_REQUESTS: Mapping[str, object] = {
+    "CommentRequest": _COMMENT_REQUEST,
+    "BatchRequest": {"comments": [_COMMENT_REQUEST, {"text": "Thank you, that worked."}]},
     "DecisionRequest": {"ruling": "reject", "note": "Sells boilers.", "decided_by": "jo"},
     "SettingsRequest": {"mode": "enforce", "spam_cutoff": 0.97, "languages": ["en", "pt-BR"]},
     "CallbackRequest": {"url": "https://blog.example/hook", "events": ["comment.judged"]},
@@ -93,7 +92,6 @@ REQUESTS: Mapping[str, object] = {
     "KeyRequest": {"rotate": True, "overlap_seconds": 604800},
 }
 
-_RULES = Rules(hold_first_comment=True, max_links=2)
 _SETTINGS = SiteSettings(mode=Mode.ENFORCE, spam_cutoff=0.97, languages=("en", "pt-BR"))
 _SITE = Site(
     id=SiteId("site_0197a3c5e0a11"), name="Radiator blog", created_at=_NOON, settings=_SETTINGS
@@ -162,7 +160,7 @@ _ATTEMPT = DeliveryAttempt(
 )
 _KEPT = Case(
     comment=Comment(
-        id=_COMMENT, site_id=_SITE.id, text=_TEXT, received_at=_NOON, site_comment_id="wp-88121"
+        id=_COMMENT, site_id=_SITE.id, text=TEXT, received_at=_NOON, site_comment_id="wp-88121"
     ),
     mode=Mode.ENFORCE,
     verdict=_VERDICT,
@@ -182,37 +180,16 @@ _COUNTS = FigureCounts(
 )
 _SCOPE = last_days((_SITE.id,), 1, _NOON)
 
-MESSAGE = CallbackMessage(
-    type=EventKind.DECISION,
-    timestamp=_DECISION.decided_at,
-    data=CallbackData(
-        id=_COMMENT,
-        site_comment_id="wp-88121",
-        state=State.DECIDED,
-        action=Action.REJECT,
-        outcome=_VERDICT.outcome,
-        p_spam=_VERDICT.p_spam,
-        degraded=False,
-        reasons=[_LINK.reason],
-        needs_review=False,
-        ruling=_DECISION.ruling,
-        statement_url=_STATEMENTS.url_of(_DECIDED),
-    ),
-)
-
-ANSWERS: Mapping[str, Answer] = {
-    "submit_comment": CommentAnswer.of(_KEPT, _STATEMENTS),
-    "get_comment": CommentAnswer.of(_DECIDED, _STATEMENTS),
-    "withdraw_comment": CommentAnswer.of(_DECIDED, _STATEMENTS),
-    "withdraw_by_site_id": WithdrawnAnswer(withdrawn=1),
-    "decide_comment": CommentAnswer.of(_DECIDED, _STATEMENTS),
-    "undo_decision": CommentAnswer.of(_KEPT, _STATEMENTS),
-    "list_comments": CommentPage(
+_ANSWERS: Sequence[Answer] = (
+    CommentAnswer.of(_KEPT, _STATEMENTS),
+    CommentAnswer.of(_DECIDED, _STATEMENTS),
+    CommentPage(
         comments=[CommentAnswer.of(_KEPT, _STATEMENTS)],
         next_cursor=None,
         links=PageLinks(next=None),
     ),
-    "submit_batch": BatchAnswer(
+    WithdrawnAnswer(withdrawn=1),
+    BatchAnswer(
         accepted=1,
         refused=1,
         results=[
@@ -234,11 +211,8 @@ ANSWERS: Mapping[str, Answer] = {
             ),
         ],
     ),
-    "get_site": SiteAnswer.from_value(_SITE),
-    "change_settings": SiteAnswer.from_value(_SITE),
-    "get_rules": _RULES,
-    "set_rules": _RULES,
-    "preview_rules": RulesPreviewAnswer(
+    SiteAnswer.from_value(_SITE),
+    RulesPreviewAnswer(
         since=_NOON - timedelta(days=90),
         seen=812,
         held=14,
@@ -246,20 +220,34 @@ ANSWERS: Mapping[str, Answer] = {
         rejected=12,
         by_rule={Rule.FIRST_COMMENT: 11, Rule.MANY_LINKS: 5},
     ),
-    "set_form": FormAnswer(
-        hook_id="hook_0197a3c5e4f66", script="/public/hook_0197a3c5e4f66/form.js"
+    FormAnswer(hook_id="hook_0197a3c5e4f66", script="/public/hook_0197a3c5e4f66/form.js"),
+    FiguresAnswer.of(figures_of(_COUNTS, _SCOPE)),
+    KeyAnswer.from_value(_KEY),
+    KeyList(keys=[_KEY]),
+    IssuedKeyAnswer(key=_KEY, secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
+    CallbackAnswer.of(_ENDPOINT),
+    SetCallbackAnswer(callback=CallbackAnswer.of(_ENDPOINT), secret="whsec_AAEC…"),  # noqa: S106  # signs nothing
+    DeliveryAnswer.from_value(_DELIVERY),
+    DeliveryList(deliveries=[_DELIVERY]),
+    DeliveryLogAnswer(delivery=_DELIVERY, log=[_ATTEMPT]),
+    CallbackMessage(
+        type=EventKind.DECISION,
+        timestamp=_DECISION.decided_at,
+        data=CallbackData(
+            id=_COMMENT,
+            site_comment_id="wp-88121",
+            state=State.DECIDED,
+            action=Action.REJECT,
+            outcome=_VERDICT.outcome,
+            p_spam=_VERDICT.p_spam,
+            degraded=False,
+            reasons=[_LINK.reason],
+            needs_review=False,
+            ruling=_DECISION.ruling,
+            statement_url=_STATEMENTS.url_of(_DECIDED),
+        ),
     ),
-    "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE)),
-    "list_keys": KeyList(keys=[_KEY]),
-    "issue_key": IssuedKeyAnswer(key=_KEY, secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
-    "revoke_key": KeyAnswer.from_value(_KEY),
-    "get_callback": CallbackAnswer.of(_ENDPOINT),
-    "set_callback": SetCallbackAnswer(callback=CallbackAnswer.of(_ENDPOINT), secret="whsec_AAEC…"),  # noqa: S106  # signs nothing
-    "remove_callback": CallbackAnswer.of(_ENDPOINT),
-    "list_deliveries": DeliveryList(deliveries=[_DELIVERY]),
-    "get_delivery": DeliveryLogAnswer(delivery=_DELIVERY, log=[_ATTEMPT]),
-    "replay_delivery": DeliveryAnswer.from_value(_DELIVERY),
-    "get_form_token": FormTokenAnswer(
+    FormTokenAnswer(
         parameters={
             "algorithm": "PBKDF2/SHA-256",
             "cost": 1_000,
@@ -272,6 +260,17 @@ ANSWERS: Mapping[str, Answer] = {
         },
         signature="b7d0…",
     ),
-    "livez": LiveAnswer(status="alive"),
-    "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}, remedies={}),
-}
+    LiveAnswer(status="alive"),
+    ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}, remedies={}),
+)
+
+
+def _by_schema() -> Mapping[str, Sequence[object]]:
+    examples: dict[str, list[object]] = {name: [example] for name, example in _REQUESTS.items()}
+    for answer in _ANSWERS:
+        examples.setdefault(type(answer).__name__, []).append(answer.model_dump(mode="json"))
+    return examples
+
+
+EXAMPLES = _by_schema()
+"""By the name of the schema."""

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
+from flask import current_app
+
 from service.moderation.insight.figures import FigureBook
-from service.ports.services import Services
+from service.web.api.blueprint import api
 from service.web.api.figure_answers import FiguresAnswer
-from service.web.api.route import Call, Reply, Route
 from service.web.api.schemas import FiguresQuery
+from service.web.edge.auth import current_site
+from service.web.edge.operation import operation
+
+FIGURES = "slopsieve_figures"
+"""Under which extension of an app its figures are kept for a minute."""
 
 
-def figure_routes(services: Services) -> list[Route]:
-    """Return the route by which a site reads its figures."""
-    book = FigureBook(services)
+@api.get("/site/figures")
+@operation(tag="Site")
+def read_figures(query: FiguresQuery) -> FiguresAnswer:
+    """Read how the last days went.
 
-    def read_figures(call: Call) -> Reply:
-        figures = book.read((call.site.id,), days=call.query(FiguresQuery).days)
-        return Reply(answer=FiguresAnswer.of(figures))
-
-    return [
-        Route(
-            method="GET",
-            path="/site/figures",
-            name="read_figures",
-            tag="Site",
-            summary="Read how the last days went",
-            description=(
-                "Counts, and estimates with 95 % intervals from the audit sample; the days are "
-                "UTC days. Counted at most once a minute."
-            ),
-            view=read_figures,
-            query=FiguresQuery,
-            answer=FiguresAnswer,
-            answered="The site's figures.",
-        )
-    ]
+    Counts, and estimates with 95 % intervals from the audit sample; the days are UTC days. Counted
+    at most once a minute.
+    """
+    book: FigureBook = current_app.extensions[FIGURES]
+    return FiguresAnswer.of(book.read((current_site().id,), days=query.days))

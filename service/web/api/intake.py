@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import replace
 from datetime import timedelta
 
+from flask import current_app, request
+
 from service.domain.case import Case
 from service.domain.comment import (
     MAX_EXCERPT_CHARS,
@@ -38,13 +40,7 @@ from service.web.api.answers import (
     CommentLinks,
 )
 from service.web.api.batch import NDJSON, Item, read_items
-from service.web.api.route import (
-    JSON,
-    SINGLE_BODY_BYTES,
-    Call,
-    Reply,
-    Route,
-)
+from service.web.api.blueprint import api
 from service.web.api.schemas import (
     MAX_BATCH,
     AuthorRequest,
@@ -53,16 +49,19 @@ from service.web.api.schemas import (
     FormRequest,
     PostRequest,
     WaitQuery,
-    wait_query,
 )
-from service.web.edge.config import WebConfig
+from service.web.edge.auth import current_site
+from service.web.edge.current import services
 from service.web.edge.errors import EdgeError, problem_of, status_of
 from service.web.edge.headers import note_comments
 from service.web.edge.line import UNWAITED_SECONDS, Submit, keep_in_line
-from service.web.edge.reading import validate
+from service.web.edge.operation import SINGLE_BODY_BYTES, operation
+from service.web.edge.reading import JSON, validate
 from service.web.edge.verdict_waiter import VerdictWaiter
 
-_TAG = "Comments"
+SUBMIT = "slopsieve_submit"
+WAITER = "slopsieve_waiter"
+"""Under which extensions of an app are what keeps a comment and who waits for its verdict."""
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
 _KEEPS_ALL = Problem(
@@ -84,101 +83,67 @@ _AHEAD = Problem(
 _ASK_AGAIN_SECONDS = 10
 
 
-def intake_routes(
-    services: Services, config: WebConfig, submit: Submit, waiter: VerdictWaiter
-) -> list[Route]:
-    """Return the routes that take comments in."""
-    return [
-        Route(
-            method="POST",
-            path="/comments",
-            name="submit_comment",
-            tag=_TAG,
-            summary="Submit a comment",
-            description=(
-                "Keeps the comment, then has it judged. A repeat with the same `Idempotency-Key` "
-                "or `site_comment_id` is answered as the first was and judged once; with other "
-                "content it is refused with 409."
-            ),
-            view=lambda call: _submit(call, services, submit, waiter),
-            query=wait_query(config.max_wait_seconds),
-            body=CommentRequest,
-            takes_idempotency_key=True,
-            status=_ACCEPTED,
-            answer=CommentAnswer,
-            answered=(
-                "The comment is kept. Its verdict is null until it has been judged; where it was "
-                "waited for in vain, `Retry-After` says when to read it at `links.self`."
-            ),
-            problems=(409,),
-        ),
-        Route(
-            method="POST",
-            path="/comments/batch",
-            name="submit_batch",
-            tag=_TAG,
-            summary="Submit up to 1,000 comments",
-            description=(
-                "As an object with `comments`, or as NDJSON with one comment a line. Each comment "
-                "is accepted or refused on its own, a malformed line too. An `Idempotency-Key` "
-                "makes repeats of the whole batch harmless, comment by comment."
-            ),
-            view=lambda call: _submit_batch(call, services),
-            body=BatchRequest,
-            reads_body_itself=True,
-            media=(JSON, NDJSON),
-            max_body_bytes=_MAX_BATCH_BYTES,
-            takes_idempotency_key=True,
-            answer=BatchAnswer,
-            answered="What became of each comment, in the order of the batch.",
-        ),
-    ]
+@api.post("/comments")
+@operation(tag="Comments", statuses=(_ACCEPTED,), problems=(409,))
+def submit_comment(
+    query: WaitQuery, body: CommentRequest, idempotency_key: str | None
+) -> tuple[CommentAnswer, dict[str, str]]:
+    """Submit a comment.
 
-
-def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaiter) -> Reply:
-    given = call.body(CommentRequest)
-    seconds = call.query(WaitQuery).wait or 0.0
-    if not given.keep and not seconds:
+    Keeps the comment, then has it judged. Its verdict is null until it has been judged; where it
+    was waited for in vain, `Retry-After` says when to read it at `links.self`. A repeat with the
+    same `Idempotency-Key` or `site_comment_id` is answered as the first was and judged once; with
+    other content it is refused with 409.
+    """
+    seconds = query.wait or 0.0
+    if not body.keep and not seconds:
         raise InvalidInputError([_KEEP_NEEDS_WAIT])
-    new = new_comment(
-        given,
-        call.site,
-        services,
-        lane=Lane.INTERACTIVE,
-        key=call.reading.idempotency_key,
-    )
+    site = current_site()
+    new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
+    waiter: VerdictWaiter = current_app.extensions[WAITER]
+    submit: Submit = current_app.extensions[SUBMIT]
     kept = keep_in_line(new, submit, waiter, seconds=seconds or UNWAITED_SECONDS)
     if kept.added.outcome is AddOutcome.CONFLICT:
         raise _conflict(kept.added)
     if kept.added.outcome is AddOutcome.DELETED:
-        gone = Case(comment=new.comment, mode=call.site.settings.mode)
-        return Reply(answer=CommentAnswer.of(gone, None), status=_ACCEPTED)
+        gone = Case(comment=new.comment, mode=site.settings.mode)
+        return CommentAnswer.of(gone, None), {}
     comment = replace(new.comment, id=kept.added.comment_id)
     case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
     if case is None:
-        case = Case(comment=comment, mode=call.site.settings.mode)
+        case = Case(comment=comment, mode=site.settings.mode)
         # What is new and was not waited for stands as it came.
         if seconds or kept.added.outcome is not AddOutcome.NEW:
             case = _look_up(case, services)
     # A repeat may be of a comment that is to be kept.
-    is_kept = given.keep or kept.added.outcome is not AddOutcome.NEW
+    is_kept = body.keep or kept.added.outcome is not AddOutcome.NEW
     if not is_kept:
         withdraw_comment(comment.id, services, by="site")
     answer = CommentAnswer.of(case, services.telling.statements if is_kept else None)
     headers = {"Location": answer.links.self}
-    if seconds and case.verdict is None and given.keep:
+    if seconds and case.verdict is None and body.keep:
         headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
-    return Reply(answer=answer, status=_ACCEPTED, headers=headers)
+    return answer, headers
 
 
-def _submit_batch(call: Call, services: Services) -> Reply:
+@api.post("/comments/batch")
+@operation(tag="Comments", body=BatchRequest, media=(JSON, NDJSON), max_body_bytes=_MAX_BATCH_BYTES)
+def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
+    """Submit up to 1,000 comments.
+
+    As an object with `comments`, or as NDJSON with one comment a line. Each comment is accepted or
+    refused on its own, a malformed line too. An `Idempotency-Key` makes repeats of the whole batch
+    harmless, comment by comment.
+    """
     items = read_items(
-        call.reading.raw,
-        lines=call.reading.media_type == NDJSON,
+        raw,
+        lines=request.mimetype == NDJSON,
         max_items=MAX_BATCH,
         max_line_bytes=SINGLE_BODY_BYTES,
     )
-    read = [_read_item(index, item, call, services) for index, item in enumerate(items)]
+    read = [
+        _read_item(item, _key_in_batch(idempotency_key, index)) for index, item in enumerate(items)
+    ]
     good = [new for new in read if isinstance(new, NewComment)]
     added = submit_comments(good, services) if good else []
     note_comments([one.comment_id for one in added])
@@ -190,14 +155,10 @@ def _submit_batch(call: Call, services: Services) -> Reply:
         for index, new in enumerate(read)
     ]
     accepted = sum(result.status == _ACCEPTED for result in results)
-    return Reply(
-        answer=BatchAnswer(accepted=accepted, refused=len(results) - accepted, results=results)
-    )
+    return BatchAnswer(accepted=accepted, refused=len(results) - accepted, results=results)
 
 
-def _read_item(
-    index: int, item: Item, call: Call, services: Services
-) -> NewComment | ModerationError | EdgeError:
+def _read_item(item: Item, key: str | None) -> NewComment | ModerationError | EdgeError:
     """Return the comment, or why it is refused."""
     if isinstance(item, EdgeError):
         return item
@@ -205,8 +166,7 @@ def _read_item(
         given = validate(CommentRequest, item)
         if not given.keep:
             raise InvalidInputError([_KEEPS_ALL])
-        key = _key_in_batch(call.reading.idempotency_key, index)
-        return new_comment(given, call.site, services, lane=Lane.BULK, key=key)
+        return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)
     except (ModerationError, EdgeError) as refusal:
         return refusal
 

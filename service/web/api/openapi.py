@@ -7,24 +7,27 @@ from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
+from flask import current_app
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
+from werkzeug.routing import Rule
 
-from service.domain.comment import MAX_URL_CHARS
 from service.web.api.batch import NDJSON
 from service.web.api.callback_answers import CallbackMessage
-from service.web.api.examples import ANSWERS, COMMENT_REQUEST, MESSAGE, REQUESTS
-from service.web.api.route import JSON, Route
-from service.web.edge.answers import FormTokenAnswer, LiveAnswer, ProblemAnswer, ReadyAnswer
+from service.web.api.examples import EXAMPLES, TEXT
+from service.web.edge.answers import ProblemAnswer
+from service.web.edge.auth import is_open
 from service.web.edge.errors import KINDS, PROBLEM_TYPE, problem
+from service.web.edge.health import HEALTH
 from service.web.edge.ids import ID_PATTERN
-from service.web.edge.reading import IDEMPOTENCY_KEY, MAX_KEY_CHARS
+from service.web.edge.operation import Operation, operation_of
+from service.web.edge.reading import IDEMPOTENCY_KEY, JSON, MAX_KEY_CHARS
 
 Document = dict[str, Any]
 """JSON-like: its form is OpenAPI's, which its own tests check."""
 
 # Where Flask has `<id:comment_id>`, OpenAPI has `{comment_id}`.
-_IN_PATH = re.compile(r"<id:(\w+)>")
+_IN_PATH = re.compile(r"<(?:id:)?(\w+)>")
 _REF = "#/components/schemas/"
 _EVERYWHERE = (401, 429, 500, 503)
 _WITH_BODY = (400, 413, 415, 422)
@@ -56,15 +59,23 @@ class _Schemas(GenerateJsonSchema):
         return False
 
 
-def describe(routes: Sequence[Route]) -> Document:
-    """Return the OpenAPI document of these routes and of the health checks."""
-    schemas = _schemas(routes)
+def describe() -> Document:
+    """Return the OpenAPI document of the current app's operations."""
+    operations = [
+        (rule, view, operation)
+        for rule in current_app.url_map.iter_rules()
+        if (operation := operation_of(view := current_app.view_functions[rule.endpoint]))
+    ]
+    schemas = _schemas([operation for _, _, operation in operations])
     paths: Document = {}
-    for route in routes:
-        path = "/v1" + _IN_PATH.sub(r"{\1}", route.path)
-        paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
-    paths |= _forms() | _health()
-    queries = {route.query.__name__ for route in routes if route.query}
+    for rule, view, operation in operations:
+        described = _operation(rule, operation, schemas)
+        if is_open(view):
+            described["security"] = []
+            described["responses"].pop("401", None)
+        for method in (rule.methods or set()) - {"HEAD"}:
+            paths.setdefault(_IN_PATH.sub(r"{\1}", rule.rule), {})[method.lower()] = described
+    queries = {one.query.__name__ for _, _, one in operations if one.query}
     return {
         "openapi": "3.1.0",
         "info": {"title": "Slopsieve", "version": "1", "description": _ABOUT},
@@ -75,7 +86,7 @@ def describe(routes: Sequence[Route]) -> Document:
         "webhooks": {"comment": {"post": _callback()}},
         "components": {
             "schemas": {name: s for name, s in schemas.items() if name not in queries},
-            "responses": {_name(status): _problem(status) for status in sorted(KINDS)},
+            "responses": {_name(status): _problem(status) for status in (*KINDS, 403)},
             "securitySchemes": {
                 "siteKey": {
                     "type": "http",
@@ -87,56 +98,54 @@ def describe(routes: Sequence[Route]) -> Document:
     }
 
 
-def _schemas(routes: Sequence[Route]) -> Document:
+def _schemas(operations: Sequence[Operation]) -> Document:
     wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [
         (ProblemAnswer, "serialization"),
-        (LiveAnswer, "serialization"),
-        (ReadyAnswer, "serialization"),
-        (FormTokenAnswer, "serialization"),
         (CallbackMessage, "serialization"),
     ]
-    for route in routes:
-        wanted.append((route.answer, "serialization"))
-        wanted += [(model, "validation") for model in (route.body, route.query) if model]
+    for one in operations:
+        wanted.append((one.answer, "serialization"))
+        wanted += [(model, "validation") for model in (one.body, one.query) if model]
     _, document = models_json_schema(
         list(dict.fromkeys(wanted)), ref_template=_REF + "{model}", schema_generator=_Schemas
     )
     schemas: Document = document["$defs"]
-    for name, example in REQUESTS.items():
-        schemas[name]["examples"] = [example]
+    for name, examples in EXAMPLES.items():
+        schemas[name]["examples"] = examples
     return schemas
 
 
-def _operation(route: Route, schemas: Document) -> Document:
-    operation: Document = {
-        "operationId": route.name,
-        "tags": [route.tag],
-        "summary": route.summary,
-        "parameters": [*_path_parameters(route), *_query_parameters(route, schemas)],
-        "responses": _responses(route),
+def _operation(rule: Rule, operation: Operation, schemas: Document) -> Document:
+    described: Document = {
+        "operationId": rule.endpoint.rpartition(".")[2],
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "parameters": [*_path_parameters(rule), *_query_parameters(operation, schemas)],
+        "responses": _responses(rule, operation),
     }
-    if route.description:
-        operation["description"] = route.description
-    if route.takes_idempotency_key:
-        operation["parameters"].append(_idempotency_key())
-    if route.body:
-        operation["requestBody"] = {"required": True, "content": _body(route, route.body)}
-    return operation
+    if operation.description:
+        described["description"] = operation.description
+    if operation.takes_idempotency_key:
+        described["parameters"].append(_idempotency_key())
+    if operation.body:
+        described["requestBody"] = {"required": True, "content": _body(operation, operation.body)}
+    return described
 
 
-def _path_parameters(route: Route) -> list[Document]:
+def _path_parameters(rule: Rule) -> list[Document]:
     schema = {"type": "string", "pattern": f"^{ID_PATTERN}$"}
     return [
         {"name": name, "in": "path", "required": True, "schema": schema}
-        for name in _IN_PATH.findall(route.path)
+        for name in _IN_PATH.findall(rule.rule)
     ]
 
 
-def _query_parameters(route: Route, schemas: Document) -> list[Document]:
-    if route.query is None:
+def _query_parameters(operation: Operation, schemas: Document) -> list[Document]:
+    if operation.query is None:
         return []
+    query = schemas[operation.query.__name__]
     parameters = []
-    for name, field in schemas[route.query.__name__]["properties"].items():
+    for name, field in query["properties"].items():
         schema = {k: v for k, v in field.items() if k not in ("description", "default")}
         # A query has no null: what is absent is left out.
         given = [s for s in schema.pop("anyOf", []) if s != {"type": "null"}]
@@ -144,7 +153,7 @@ def _query_parameters(route: Route, schemas: Document) -> list[Document]:
         if field.get("default") is not None:
             schema["default"] = field["default"]
         parameter: Document = {"name": name, "in": "query", "schema": schema}
-        if name in schemas[route.query.__name__].get("required", ()):
+        if name in query.get("required", ()):
             parameter["required"] = True
         if "description" in field:
             parameter["description"] = field["description"]
@@ -166,56 +175,65 @@ def _idempotency_key() -> Document:
     }
 
 
-def _body(route: Route, model: type[BaseModel]) -> Document:
-    content: Document = {JSON: {"schema": {"$ref": _REF + model.__name__}}}
-    if NDJSON in route.media:
+def _body(operation: Operation, model: type[BaseModel]) -> Document:
+    content = _content(model)
+    if NDJSON in operation.media:
         content[NDJSON] = {
             "schema": {"type": "string", "description": "One comment a line, as in `comments`."},
-            "example": f'{{"text": "{COMMENT_REQUEST["text"]}"}}\n{{"text": "Thank you."}}\n',
+            "example": f'{{"text": "{TEXT}"}}\n{{"text": "Thank you."}}\n',
         }
     return content
 
 
-def _responses(route: Route) -> Document:
+def _responses(rule: Rule, operation: Operation) -> Document:
     answer: Document = {
-        "description": route.answered,
+        "description": _first_line(operation.answer),
         "headers": _headers("X-Request-Id"),
-        "content": {
-            JSON: {
-                "schema": {"$ref": _REF + route.answer.__name__},
-                "example": ANSWERS[route.name].model_dump(mode="json"),
-            }
-        },
+        "content": _content(operation.answer),
     }
-    if route.status == HTTPStatus.ACCEPTED:
+    if HTTPStatus.ACCEPTED in operation.statuses:
         answer["headers"] |= _headers("Location", "Retry-After")
-    problems = {*_EVERYWHERE, *route.problems}
-    problems |= set(_WITH_BODY) if route.body else set()
-    problems |= set(_WITH_PATH) if "<" in route.path else set()
-    problems |= {422} if route.query else set()
-    return {str(route.status): answer} | {
+    problems = set(operation.problems)
+    if operation.tag != HEALTH:
+        problems |= set(_EVERYWHERE)
+    problems |= set(_WITH_BODY) if operation.body else set()
+    problems |= set(_WITH_PATH) if "<" in rule.rule else set()
+    problems |= {422} if operation.query else set()
+    responses: Document = {str(status): answer for status in operation.statuses}
+    return responses | {
         str(status): {"$ref": f"#/components/responses/{_name(status)}"}
         for status in sorted(problems)
     }
 
 
+def _content(model: type[BaseModel]) -> Document:
+    return {JSON: {"schema": {"$ref": _REF + model.__name__}}}
+
+
+def _first_line(model: type[BaseModel]) -> str:
+    return (model.__doc__ or "").partition("\n")[0]
+
+
 def _problem(status: int) -> Document:
+    kind = KINDS.get(status)
     headers = ["X-Request-Id"]
     headers += ["Retry-After"] if status in _HAS_RETRY_AFTER else []
+    meaning = kind.meaning if kind else HTTPStatus(status).description
     return {
-        "description": f"{KINDS[status].title}. {KINDS[status].meaning}",
+        "description": f"{kind.title}. {meaning}" if kind else meaning,
         "headers": _headers(*headers),
         "content": {
             PROBLEM_TYPE: {
                 "schema": {"$ref": _REF + ProblemAnswer.__name__},
-                "example": problem(status, KINDS[status].meaning).model_dump(mode="json"),
+                "example": problem(status, meaning).model_dump(mode="json"),
             }
         },
     }
 
 
 def _name(status: int) -> str:
-    return "".join(word.capitalize() for word in KINDS[status].slug.split("-"))
+    slug = KINDS[status].slug if status in KINDS else HTTPStatus(status).phrase
+    return "".join(word.capitalize() for word in slug.split("-"))
 
 
 def _headers(*names: str) -> Document:
@@ -230,58 +248,6 @@ def _headers(*names: str) -> Document:
         "Retry-After": {"type": "integer", "minimum": 1},
     }
     return {name: described[name] | {"schema": schemas[name]} for name in names}
-
-
-def _forms() -> Document:
-    """Describe what the script of a comment form asks for."""
-    hook = {"type": "string", "pattern": f"^{ID_PATTERN}$"}
-    page = {"type": "string", "maxLength": MAX_URL_CHARS}
-    refused = {
-        str(status): {"$ref": f"#/components/responses/{_name(status)}"}
-        for status in (404, 422, 429, 500, 503)
-    }
-    foreign = {
-        PROBLEM_TYPE: {
-            "schema": {"$ref": _REF + ProblemAnswer.__name__},
-            "example": problem(403, "Tokens are for the site's own pages alone.").model_dump(
-                mode="json"
-            ),
-        }
-    }
-    operation = {
-        "operationId": "get_form_token",
-        "tags": ["Forms"],
-        "summary": "Get a token for a comment form",
-        "description": (
-            "Signed here, for one comment of this site and page, for a day. Solve it, and send it "
-            "in the hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does."
-        ),
-        "security": [],
-        "parameters": [
-            {"name": "hook_id", "in": "path", "required": True, "schema": hook},
-            {
-                "name": "page",
-                "in": "query",
-                "description": "Where the form stands.",
-                "schema": page,
-            },
-        ],
-        "responses": {
-            "200": {
-                "description": "A token that nobody has had.",
-                "headers": _headers("X-Request-Id"),
-                "content": {
-                    JSON: {
-                        "schema": {"$ref": _REF + FormTokenAnswer.__name__},
-                        "example": ANSWERS["get_form_token"].model_dump(mode="json"),
-                    }
-                },
-            },
-            "403": {"description": "A page of another site asked.", "content": foreign},
-            **refused,
-        },
-    }
-    return {"/public/{hook_id}/form-token": {"get": operation}}
 
 
 def _callback() -> Document:
@@ -311,43 +277,10 @@ def _callback() -> Document:
         ],
         "requestBody": {
             "required": True,
-            "content": {
-                JSON: {
-                    "schema": {"$ref": _REF + CallbackMessage.__name__},
-                    "example": MESSAGE.model_dump(mode="json"),
-                }
-            },
+            "content": _content(CallbackMessage),
         },
         "responses": {
             "2XX": {"description": "The message was taken and will not come again."},
             "410": {"description": "It is not wanted: it is given up at once."},
         },
-    }
-
-
-def _health() -> Document:
-    def check(name: str, summary: str, answers: Sequence[tuple[int, str]], model: str) -> Document:
-        content = {
-            JSON: {
-                "schema": {"$ref": _REF + model},
-                "example": ANSWERS[name].model_dump(mode="json"),
-            }
-        }
-        return {
-            "get": {
-                "operationId": name,
-                "tags": ["Health"],
-                "summary": summary,
-                "security": [],
-                "responses": {
-                    str(status): {"description": text, "content": content}
-                    for status, text in answers
-                },
-            }
-        }
-
-    ready = [(200, "Every part is there."), (503, "A part is not; `parts` names it.")]
-    return {
-        "/livez": check("livez", "Is the process up?", [(200, "It is.")], "LiveAnswer"),
-        "/readyz": check("readyz", "Is every part there?", ready, "ReadyAnswer"),
     }

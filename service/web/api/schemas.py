@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
+from flask import current_app
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
+    PlainSerializer,
+    StrictBool,
     StringConstraints,
     WithJsonSchema,
-    create_model,
     field_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from service.domain.case import State
 from service.domain.comment import (
@@ -86,6 +88,16 @@ def _email(given: str) -> str:
     return given
 
 
+def _within_max_wait(seconds: float) -> float:
+    if seconds > (most := current_app.config["MAX_WAIT_SECONDS"]):
+        raise PydanticKnownError("less_than_equal", {"le": most})
+    return seconds
+
+
+def _describe_max_wait(schema: dict[str, Any]) -> None:
+    schema["maximum"] = current_app.config["MAX_WAIT_SECONDS"]
+
+
 def _from_query(value: object) -> object:
     """Read what a query can say: only `true` and `false` are booleans."""
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
@@ -119,7 +131,16 @@ Address = Annotated[
     ),
 ]
 Flag = Annotated[
-    bool, BeforeValidator(_from_query), Field(strict=True), WithJsonSchema({"type": "boolean"})
+    bool,
+    BeforeValidator(_from_query),
+    Field(strict=True),
+    WithJsonSchema({"type": "boolean"}),
+    PlainSerializer(lambda flag: str(flag).lower(), return_type=str),
+]
+Wait = Annotated[
+    float,
+    Field(ge=0, allow_inf_nan=False, json_schema_extra=_describe_max_wait),
+    AfterValidator(_within_max_wait),
 ]
 Cutoff = Annotated[float, Field(ge=0, le=1, strict=True)]
 
@@ -184,7 +205,7 @@ class FormRequest(Request):
         ),
         examples=[41.5],
     )
-    honeypot_filled: Annotated[bool, Field(strict=True)] | None = Field(
+    honeypot_filled: StrictBool | None = Field(
         default=None,
         description="Whether a field came back filled in that people cannot see.",
         examples=[False],
@@ -252,7 +273,7 @@ class CommentRequest(Request):
         examples=["comment"],
     )
     form: FormRequest | None = None
-    keep: Annotated[bool, Field(strict=True)] = Field(
+    keep: StrictBool = Field(
         default=True,
         description=(
             "False for what nobody decides here and no page shows, such as a contact form's "
@@ -280,22 +301,12 @@ class BatchRequest(Request):
 class WaitQuery(Request):
     """How long to wait for the verdict."""
 
-    wait: float | None = None
-
-
-def wait_query(max_seconds: float) -> type[WaitQuery]:
-    """Return the query of a submission on a server that lets requests wait this long."""
-    described = Field(
+    wait: Wait | None = Field(
         default=None,
         description=(
             "Wait up to this many seconds for the verdict; it is null if it did not come in time, "
             "or at once if the line is longer. `Retry-After` then says when to read the comment."
         ),
-    )
-    return create_model(
-        "WaitQuery",
-        __base__=WaitQuery,
-        wait=(Annotated[float, Field(ge=0, le=max_seconds, allow_inf_nan=False)] | None, described),
     )
 
 
@@ -377,14 +388,14 @@ class SettingsRequest(Request):
     languages: Annotated[list[Language], Field(max_length=_MAX_LANGUAGES)] | None = Field(
         default=None, description="The languages that comments are usually written in."
     )
-    holds_unsure: Annotated[bool, Field(strict=True)] | None = Field(
+    holds_unsure: StrictBool | None = Field(
         default=None,
         description=(
             "What clients that know only spam and ham are told of an unsure comment: true holds "
             "it as spam, false passes it as ham."
         ),
     )
-    reports_decide: Annotated[bool, Field(strict=True)] | None = Field(
+    reports_decide: StrictBool | None = Field(
         default=None,
         description=(
             "Whether a report counts as a decision (true) or brings the comment before a "
@@ -401,7 +412,7 @@ class SettingsRequest(Request):
             "then tells nothing; 0 tells it at once. What the site itself decides is told at once."
         ),
     )
-    rejects_campaigns: Annotated[bool, Field(strict=True)] | None = Field(
+    rejects_campaigns: StrictBool | None = Field(
         default=None,
         description=(
             "Whether an unsure comment is rejected without a person if people rejected at least "
@@ -422,7 +433,7 @@ class Rules(Answer):
 
     model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
 
-    hold_first_comment: Annotated[bool, Field(strict=True)] = Field(
+    hold_first_comment: StrictBool = Field(
         default=False, description="Hold comments of people without an approved comment here."
     )
     link_min_approved: int | None = _optional(
@@ -459,7 +470,7 @@ class Rules(Answer):
 class KeyRequest(Request):
     """How to issue a key."""
 
-    rotate: Annotated[bool, Field(strict=True)] = Field(
+    rotate: StrictBool = Field(
         default=False, description="End the site's other keys after the overlap."
     )
     overlap_seconds: Annotated[

@@ -9,15 +9,9 @@ from typing import Any
 
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site, SiteSettings
-from service.moderation.admin.sites import (
-    change_site_settings,
-    issue_key,
-    revoke_key,
-    rotate_keys,
-)
-from service.moderation.review.preview_rules import preview_rules
+from service.moderation.admin import sites
+from service.moderation.review import preview_rules as previewing
 from service.moderation.telling.hooks import keep_form_hook
-from service.ports.services import Services
 from service.web.api.answers import (
     FormAnswer,
     IssuedKeyAnswer,
@@ -26,151 +20,113 @@ from service.web.api.answers import (
     RulesPreviewAnswer,
     SiteAnswer,
 )
-from service.web.api.route import Call, Reply, Route
+from service.web.api.blueprint import api, site_as_actor
 from service.web.api.schemas import KeyRequest, Rules, SettingsRequest
-
-_TAG = "Site"
-_KEYS = "Keys"
-
-
-def site_routes(services: Services) -> list[Route]:
-    """Return the routes by which a site manages itself."""
-    return [
-        Route(
-            method="GET",
-            path="/site",
-            name="get_site",
-            tag=_TAG,
-            summary="Read the site and its settings",
-            view=lambda call: Reply(answer=SiteAnswer.from_value(call.site)),
-            answer=SiteAnswer,
-            answered="The site that the key belongs to.",
-        ),
-        Route(
-            method="PATCH",
-            path="/site/settings",
-            name="change_settings",
-            tag=_TAG,
-            summary="Change settings",
-            description="Fields that are left out stay as they are.",
-            view=lambda call: _change_settings(call, services),
-            body=SettingsRequest,
-            answer=SiteAnswer,
-            answered="The site with its new settings.",
-        ),
-        Route(
-            method="GET",
-            path="/site/rules",
-            name="get_rules",
-            tag=_TAG,
-            summary="Read the rules that hold comments",
-            view=lambda call: Reply(answer=Rules.from_value(call.site.settings.rules)),
-            answer=Rules,
-            answered="The rules; without one, comments are held by their verdict alone.",
-        ),
-        Route(
-            method="PUT",
-            path="/site/rules",
-            name="set_rules",
-            tag=_TAG,
-            summary="Replace the rules that hold comments",
-            description=(
-                "Rules make unsure what would be ham, never spam. What is left out is off. They "
-                "count for comments judged from now on."
-            ),
-            view=lambda call: _set_rules(call, services),
-            body=Rules,
-            answer=Rules,
-            answered="The new rules.",
-        ),
-        Route(
-            method="POST",
-            path="/site/rules/preview",
-            name="preview_rules",
-            tag=_TAG,
-            summary="Preview rules on the last 90 days",
-            description="Nothing is changed. At most the newest 5,000 comments are looked at.",
-            view=lambda call: Reply(
-                answer=RulesPreviewAnswer.from_value(
-                    preview_rules(call.site.id, call.body(Rules).as_value(), services)
-                )
-            ),
-            body=Rules,
-            answer=RulesPreviewAnswer,
-            answered="What these rules would have held.",
-        ),
-        Route(
-            method="PUT",
-            path="/site/form",
-            name="set_form",
-            tag=_TAG,
-            summary="Let the site's pages load the script of comment forms",
-            description=(
-                "The script hands each comment a token and counts how its form was filled in; the "
-                "site's server sends its field on as `form.token`. A repeat answers the same."
-            ),
-            view=lambda call: _set_form(call, services),
-            answer=FormAnswer,
-            answered="Where the script is.",
-        ),
-        Route(
-            method="GET",
-            path="/site/keys",
-            name="list_keys",
-            tag=_KEYS,
-            summary="List the site's keys",
-            view=lambda call: Reply(
-                answer=KeyList(keys=services.common.sites.list_keys(call.site.id))
-            ),
-            answer=KeyList,
-            answered="All keys, without their secrets.",
-        ),
-        Route(
-            method="POST",
-            path="/site/keys",
-            name="issue_key",
-            tag=_KEYS,
-            summary="Issue a key, or rotate",
-            description=(
-                "With `rotate` the site's other keys end after the overlap, which leaves time to "
-                "change the key everywhere. A site may have up to 50 valid keys."
-            ),
-            view=lambda call: _issue_key(call, services),
-            body=KeyRequest,
-            status=201,
-            answer=IssuedKeyAnswer,
-            answered="The new key, with its secret this once.",
-            problems=(409,),
-        ),
-        Route(
-            method="DELETE",
-            path="/site/keys/<id:key_id>",
-            name="revoke_key",
-            tag=_KEYS,
-            summary="Revoke a key",
-            description="At once. The last valid key cannot be revoked.",
-            view=lambda call: _revoke_key(call, services),
-            answer=KeyAnswer,
-            answered="The key, now ended.",
-            problems=(409,),
-        ),
-    ]
+from service.web.edge.auth import current_site
+from service.web.edge.current import services
+from service.web.edge.operation import operation
 
 
-def _change(call: Call, how: Callable[[SiteSettings], SiteSettings], services: Services) -> Site:
-    return change_site_settings(call.site.id, how, services, actor=_actor(call.site))
+@api.get("/site")
+@operation(tag="Site")
+def get_site() -> SiteAnswer:
+    """Read the site and its settings."""
+    return SiteAnswer.from_value(current_site())
 
 
-def _change_settings(call: Call, services: Services) -> Reply:
-    given = call.body(SettingsRequest)
-    site = _change(call, lambda present: _merged(present, given), services)
-    return Reply(answer=SiteAnswer.from_value(site))
+@api.patch("/site/settings")
+@operation(tag="Site")
+def change_settings(body: SettingsRequest) -> SiteAnswer:
+    """Change settings.
+
+    Fields that are left out stay as they are.
+    """
+    return SiteAnswer.from_value(_change(lambda present: _merged(present, body)))
 
 
-def _set_rules(call: Call, services: Services) -> Reply:
-    rules = call.body(Rules).as_value()
-    site = _change(call, lambda present: replace(present, rules=rules), services)
-    return Reply(answer=Rules.from_value(site.settings.rules))
+@api.get("/site/rules")
+@operation(tag="Site")
+def get_rules() -> Rules:
+    """Read the rules that hold comments.
+
+    Without one, comments are held by their verdict alone.
+    """
+    return Rules.from_value(current_site().settings.rules)
+
+
+@api.put("/site/rules")
+@operation(tag="Site")
+def set_rules(body: Rules) -> Rules:
+    """Replace the rules that hold comments.
+
+    Rules make unsure what would be ham, never spam. What is left out is off. They count for
+    comments judged from now on.
+    """
+    site = _change(lambda present: replace(present, rules=body.as_value()))
+    return Rules.from_value(site.settings.rules)
+
+
+@api.post("/site/rules/preview")
+@operation(tag="Site")
+def preview_rules(body: Rules) -> RulesPreviewAnswer:
+    """Preview rules on the last 90 days.
+
+    Nothing is changed. At most the newest 5,000 comments are looked at.
+    """
+    return RulesPreviewAnswer.from_value(
+        previewing.preview_rules(current_site().id, body.as_value(), services)
+    )
+
+
+@api.put("/site/form")
+@operation(tag="Site")
+def set_form() -> FormAnswer:
+    """Let the site's pages load the script of comment forms.
+
+    The script hands each comment a token and counts how its form was filled in; the site's server
+    sends its field on as `form.token`. A repeat answers the same.
+    """
+    hook = keep_form_hook(current_site().id, services, actor=site_as_actor())
+    return FormAnswer(hook_id=hook.id, script=f"/public/{hook.id}/form.js")
+
+
+@api.get("/site/keys")
+@operation(tag="Keys")
+def list_keys() -> KeyList:
+    """List the site's keys."""
+    return KeyList(keys=services.common.sites.list_keys(current_site().id))
+
+
+@api.post("/site/keys")
+@operation(tag="Keys", statuses=(201,), problems=(409,))
+def issue_key(body: KeyRequest) -> IssuedKeyAnswer:
+    """Issue a key, or rotate.
+
+    With `rotate` the site's other keys end after the overlap, which leaves time to change the key
+    everywhere. A site may have up to 50 valid keys.
+    """
+    site_id, actor = current_site().id, site_as_actor()
+    if body.rotate:
+        overlap = timedelta(seconds=body.overlap_seconds)
+        issued = sites.rotate_keys(site_id, services, actor=actor, overlap=overlap)
+    else:
+        issued = sites.issue_key(site_id, services, actor=actor)
+    return IssuedKeyAnswer.from_value(issued)
+
+
+@api.delete("/site/keys/<id:key_id>")
+@operation(tag="Keys", problems=(409,))
+def revoke_key(key_id: str) -> KeyAnswer:
+    """Revoke a key.
+
+    At once. The last valid key cannot be revoked.
+    """
+    key = sites.revoke_key(key_id, services, actor=site_as_actor(), site_id=current_site().id)
+    return KeyAnswer.from_value(key)
+
+
+def _change(how: Callable[[SiteSettings], SiteSettings]) -> Site:
+    return sites.change_site_settings(current_site().id, how, services, actor=site_as_actor())
 
 
 def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
@@ -192,28 +148,3 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
         )
         raise InvalidInputError([problem])
     return replace(present, **chosen)
-
-
-def _set_form(call: Call, services: Services) -> Reply:
-    hook = keep_form_hook(call.site.id, services, actor=_actor(call.site))
-    return Reply(answer=FormAnswer(hook_id=hook.id, script=f"/public/{hook.id}/form.js"))
-
-
-def _issue_key(call: Call, services: Services) -> Reply:
-    given = call.body(KeyRequest)
-    actor = _actor(call.site)
-    if given.rotate:
-        overlap = timedelta(seconds=given.overlap_seconds)
-        issued = rotate_keys(call.site.id, services, actor=actor, overlap=overlap)
-    else:
-        issued = issue_key(call.site.id, services, actor=actor)
-    return Reply(answer=IssuedKeyAnswer.from_value(issued), status=201)
-
-
-def _revoke_key(call: Call, services: Services) -> Reply:
-    key = revoke_key(call.path["key_id"], services, actor=_actor(call.site), site_id=call.site.id)
-    return Reply(answer=KeyAnswer.from_value(key))
-
-
-def _actor(site: Site) -> str:
-    return f"site: {site.id}"

@@ -5,15 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 
-from flask import Flask, Response
+from flask import Flask
 
 from service.domain.finding import Finding, fail
-from service.web.edge.answers import Answer, LiveAnswer, ReadyAnswer
+from service.web.edge.answers import LiveAnswer, ReadyAnswer
 from service.web.edge.auth import open_to_all
+from service.web.edge.operation import operation
 
 log = logging.getLogger(__name__)
 
 OK = "ok"
+HEALTH = "Health"
+"""The tag of operations that nobody is refused."""
 _ELSE = "slopsieve doctor examines everything and says what to do."
 
 
@@ -24,22 +27,28 @@ Checks = Mapping[str, Callable[[], Finding]]
 def register_health(app: Flask, checks: Checks) -> None:
     """Serve `/livez` and `/readyz`, which need no key."""
 
+    @app.get("/livez")
     @open_to_all
-    def livez() -> Response:
-        return _respond(LiveAnswer(status="alive"), 200)
+    @operation(tag=HEALTH)
+    def livez() -> LiveAnswer:
+        """Is the process up?"""
+        return LiveAnswer(status="alive")
 
+    @app.get("/readyz")
     @open_to_all
-    def readyz() -> Response:
+    @operation(tag=HEALTH, statuses=(200, 503))
+    def readyz() -> tuple[ReadyAnswer, int]:
+        """Is every part there?
+
+        If one is not, the status is 503, and `parts` names it.
+        """
         asked = {name: _ask(name, check) for name, check in checks.items()}
         answer = ReadyAnswer(
             ready=all(found.is_well for found in asked.values()),
             parts={name: OK if found.is_well else found.says for name, found in asked.items()},
             remedies={name: found.remedy for name, found in asked.items() if not found.is_well},
         )
-        return _respond(answer, 200 if answer.ready else 503)
-
-    app.add_url_rule("/livez", view_func=livez, provide_automatic_options=False)
-    app.add_url_rule("/readyz", view_func=readyz, provide_automatic_options=False)
+        return answer, 200 if answer.ready else 503
 
 
 def _ask(name: str, check: Callable[[], Finding]) -> Finding:
@@ -49,7 +58,3 @@ def _ask(name: str, check: Callable[[], Finding]) -> Finding:
         # The message stays out of the answer: it may hold a URL with a password.
         log.warning("a check failed", extra={"part": name, "error": type(error).__name__})
         return fail(name, f"the check failed ({type(error).__name__})", _ELSE)
-
-
-def _respond(answer: Answer, status: int) -> Response:
-    return Response(answer.model_dump_json(), status=status, content_type="application/json")

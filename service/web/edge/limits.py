@@ -38,7 +38,9 @@ _FORMS_PER_ADDRESS_AND_MINUTE = 10
 # Whoever touches a form asks for a token, also without sending anything.
 _TOKENS_PER_MINUTE = 600
 _TOKENS_PER_ADDRESS_AND_MINUTE = 60
-_TOKEN, _STATEMENT, _APPEAL = (f"{PUBLIC}.{name}" for name in ("form_token", "statement", "appeal"))
+_TOKEN, _STATEMENT, _APPEAL = (
+    f"{PUBLIC}.{name}" for name in ("get_form_token", "statement", "appeal")
+)
 _UNLIMITED_PATHS = ("/livez", "/readyz")
 _FAILURES = (401, 403)
 _WINDOW_SECONDS = 60

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from flask import request
 from pydantic import BaseModel, ValidationError
@@ -14,11 +13,12 @@ from pydantic_core import ErrorDetails
 from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.errors import InvalidInputError, Problem
 from service.web.edge import strict_json
-from service.web.edge.errors import TooLargeError, UnreadableRequestError, WrongMediaTypeError
+from service.web.edge.errors import TooLargeError, WrongMediaTypeError
 from service.web.edge.strict_json import Json
 
 T = TypeVar("T", bound=BaseModel)
 
+JSON = "application/json"
 MAX_KEY_CHARS = 200
 TEXT_TOO_LARGE = "text_too_large"
 """The type of error by which a model says that a text is over its limit."""
@@ -67,60 +67,49 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What a request said, validated; `raw` is the body as it came."""
+def read_arguments(
+    wanted: Mapping[str, Any], *, media: Sequence[str], max_body_bytes: int
+) -> dict[str, object]:
+    """Return what a view takes of the request, by the names of its parameters.
 
-    query: BaseModel | None = None
-    body: BaseModel | None = None
-    raw: bytes = field(default=b"", repr=False)
-    media_type: str = ""
-    idempotency_key: str | None = None
-
-
-def read_request(
-    *,
-    query: type[BaseModel] | None,
-    body: type[BaseModel] | None,
-    media: Sequence[str],
-    has_body: bool,
-    max_body_bytes: int,
-    takes_idempotency_key: bool,
-) -> Reading:
-    """Return the request's query, body and key.
-
-    Raises `WrongMediaTypeError`, `TooLargeError` or `UnreadableRequestError` for a body that
-    cannot be read at all, otherwise `InvalidInputError` with everything that is wrong.
+    `query` and `body` are wanted as models, `raw` is the body as it came. Raises
+    `WrongMediaTypeError`, `TooLargeError` or `UnreadableRequestError` for a body that cannot be
+    read at all, otherwise `InvalidInputError` with everything that is wrong.
     """
-    raw = _read_raw(media, max_body_bytes) if has_body else b""
     problems: list[Problem] = []
-    parsed_query = _validate(query, *_query_values(), problems) if query else None
-    key = _read_key(problems) if takes_idempotency_key else None
-    parsed_body = None
-    if body is not None:
-        parsed_body = _validate(body, *strict_json.clean(strict_json.parse(raw)), problems)
-    refuse(problems)
-    return Reading(
-        query=parsed_query,
-        body=parsed_body,
-        raw=raw,
-        media_type=request.mimetype,
-        idempotency_key=key,
-    )
+    arguments: dict[str, object] = {}
+    raw = _read_raw(media, max_body_bytes) if wanted.keys() & {"body", "raw"} else b""
+    if "query" in wanted:
+        arguments["query"] = _validate(wanted["query"], *_query_values(), problems)
+    if "idempotency_key" in wanted:
+        arguments["idempotency_key"] = _read_key(problems)
+    if "body" in wanted:
+        cleaned = strict_json.clean(strict_json.parse(raw))
+        arguments["body"] = _validate(wanted["body"], *cleaned, problems)
+    if "raw" in wanted:
+        arguments["raw"] = raw
+    _refuse(problems)
+    return arguments
+
+
+def read_query(model: type[T]) -> T:
+    """Return the request's query. Raises `InvalidInputError` with all problems."""
+    return _valid(model, *_query_values())
 
 
 def validate(model: type[T], value: Json) -> T:
     """Return the model. Raises `InvalidInputError` or `TooLargeError` with all problems."""
+    return _valid(model, *strict_json.clean(value))
+
+
+def _valid(model: type[T], value: Json, found: list[Problem]) -> T:
     problems: list[Problem] = []
-    parsed = _validate(model, *strict_json.clean(value), problems)
-    refuse(problems)
-    if parsed is None:
-        raise UnreadableRequestError("The body cannot be read.")
-    return parsed
+    parsed = _validate(model, value, found, problems)
+    _refuse(problems)
+    return cast("T", parsed)  # where it is None there were problems
 
 
-def refuse(problems: Sequence[Problem]) -> None:
-    """Raise what fits the problems, if there are any."""
+def _refuse(problems: Sequence[Problem]) -> None:
     if any(isinstance(p, _TooLarge) for p in problems):
         msg = f"A text has more than {MAX_TEXT_BYTES} bytes of UTF-8."
         raise TooLargeError(msg, problems)
@@ -148,7 +137,7 @@ def read_bounded(max_bytes: int) -> bytes:
     return request.get_data(cache=False)
 
 
-def _query_values() -> tuple[dict[str, Json], list[Problem]]:
+def _query_values() -> tuple[Json, list[Problem]]:
     values: dict[str, Json] = {}
     problems: list[Problem] = []
     for name, given in request.args.lists():
@@ -161,8 +150,7 @@ def _query_values() -> tuple[dict[str, Json], list[Problem]]:
                 )
             )
         values[name] = given[0]
-    cleaned, _ = strict_json.clean(values)
-    return (cleaned if isinstance(cleaned, dict) else {}), problems
+    return strict_json.clean(values)[0], problems
 
 
 def _read_key(problems: list[Problem]) -> str | None:

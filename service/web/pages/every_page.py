@@ -5,7 +5,6 @@ from __future__ import annotations
 # ruff: noqa: F401  # Most are imported for their routes and filters.
 from flask import Flask
 
-from service.moderation.insight.figures import FigureBook
 from service.ports.services import Services
 from service.web.edge.config import WebConfig
 from service.web.edge.language import register_language
@@ -20,7 +19,7 @@ from service.web.pages.accounts import (
 from service.web.pages.accounts.guessing import limit_guessing
 from service.web.pages.common import link_targets, one_sentence, presenting, shell
 from service.web.pages.common.pages import register_guarded_pages
-from service.web.pages.figures.figures_page import FIGURES
+from service.web.pages.figures import figures_page
 from service.web.pages.models import models_page
 from service.web.pages.review import (
     bulk_decisions,
@@ -38,7 +37,6 @@ from service.web.pages.sites import callbacks_page, rules_page, site_lists_page,
 def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     """Add the pages for moderators to an app: signing in, the lists, decisions."""
     app.extensions[COUNTS] = TabCounts(services)
-    app.extensions[FIGURES] = FigureBook(services)
     register_language(app)
-    register_guarded_pages(app, services, config)
+    register_guarded_pages(app, config)
     limit_guessing(app)

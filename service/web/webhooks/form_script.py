@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from typing import Annotated
 
 from flask import Blueprint, Response, g, request
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,7 +15,8 @@ from service.ports.services import Services
 from service.web.edge.answers import FormTokenAnswer
 from service.web.edge.auth import open_to_all
 from service.web.edge.language import current_language, gettext, noted
-from service.web.edge.reading import read_request
+from service.web.edge.operation import operation
+from service.web.edge.reading import read_query
 from service.web.edge.sharing import ANY_ORIGIN
 from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script_integrity
 from service.web.webhooks import static_form
@@ -52,7 +54,9 @@ _WORDS: Mapping[str, str] = {
 class _Asked(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    page: str | None = Field(default=None, max_length=MAX_URL_CHARS)
+    page: Annotated[str, Field(max_length=MAX_URL_CHARS)] | None = Field(
+        default=None, description="Where the form stands."
+    )
 
 
 def add_form_routes(public: Blueprint, services: Services) -> None:
@@ -61,7 +65,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
     @public.get(f"/<hook_id>/{FORM_SCRIPT}")
     @open_to_all
     def form_script(hook_id: str) -> Response:
-        find_box(hook_id, services)
+        find_box(hook_id, services.telling, services.common)
         # It is the same for everybody; browsers check its hash only if any page may read it.
         g.shared_with = ANY_ORIGIN
         return _fresh_for_all(
@@ -71,7 +75,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
     @public.get("/<hook_id>/words")
     @open_to_all
     def form_words(hook_id: str) -> Response:
-        find_box(hook_id, services)
+        find_box(hook_id, services.telling, services.common)
         g.shared_with = ANY_ORIGIN
         words = {name: gettext(word) for name, word in _WORDS.items()}
         response = as_json({"language": current_language(), **words})
@@ -80,26 +84,23 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
 
     @public.get("/<hook_id>/form-token")
     @open_to_all
-    def form_token(hook_id: str) -> Response:
-        site = find_box(hook_id, services)
+    @operation(tag="Forms", query=_Asked, problems=(403,))
+    def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
+        """Get a token for a comment form.
+
+        Signed here, for one comment of this site and page, for a day. Solve it, and send it in the
+        hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does. A page of
+        another site is refused with 403.
+        """
+        site = find_box(hook_id, services.telling, services.common)
+        # Before the query is read: a script can only read a refusal that names its origin.
         g.shared_with = static_form.origin_of(request.headers, site)
         if g.shared_with is None:
             raise static_form.ForeignPageError("Tokens are for the site's own pages alone.")
-        reading = read_request(
-            query=_Asked,
-            body=None,
-            media=(),
-            has_body=False,
-            max_body_bytes=0,
-            takes_idempotency_key=False,
-        )
-        assert isinstance(reading.query, _Asked)  # noqa: S101  # it was validated as one
-        issued = issue_token(site, reading.query.page, services)
-        answer = FormTokenAnswer.model_validate(issued)
-        response = Response(answer.model_dump_json(), content_type="application/json")
-        response.headers["Cache-Control"] = "no-store"
-        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-        return response
+        page = read_query(_Asked).page
+        issued = issue_token(site, page, services)
+        headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
+        return FormTokenAnswer.model_validate(issued), headers
 
 
 def _fresh_for_all(response: Response) -> Response:

@@ -15,11 +15,11 @@ from service.domain.inbound import Platform
 from service.domain.published import PublishedComment
 from service.domain.site import Site
 from service.moderation.telling.published import list_published
-from service.ports.services import Services
+from service.ports.services import CommonPorts, Services, TellingPorts
 from service.web.edge.auth import PUBLIC, open_to_all
 from service.web.edge.ids import is_id
 from service.web.edge.language import day_in_words
-from service.web.edge.reading import read_request
+from service.web.edge.reading import read_query
 from service.web.edge.sharing import may_frame
 from service.web.webhooks import static_form
 
@@ -114,31 +114,23 @@ def as_html(text: str) -> Markup:
     )
 
 
-def find_box(hook_id: str, services: Services) -> Site:
+def find_box(hook_id: str, telling: TellingPorts, common: CommonPorts) -> Site:
     """Return whose open comment box this is. Raises `NotFoundError`."""
-    hook = services.telling.inbound.get(hook_id) if is_id(hook_id) else None
+    hook = telling.inbound.get(hook_id) if is_id(hook_id) else None
     if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
         raise NotFoundError("There is no such comment box.")
-    return services.common.sites.get(hook.site_id)
+    return common.sites.get(hook.site_id)
 
 
 def _look_up(
     hook_id: str, services: Services
 ) -> tuple[Site, _Asked, Sequence[PublishedComment], bool]:
     """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
-    site = find_box(hook_id, services)
+    site = find_box(hook_id, services.telling, services.common)
     g.shared_with = static_form.origin_of(request.headers, site)
-    reading = read_request(
-        query=_Asked,
-        body=None,
-        media=(),
-        has_body=False,
-        max_body_bytes=0,
-        takes_idempotency_key=False,
-    )
-    assert isinstance(reading.query, _Asked)  # noqa: S101  # it was validated as one
-    found = list_published(site, reading.query.post, services, page=reading.query.page)
-    return site, reading.query, found.comments, found.has_more
+    asked = read_query(_Asked)
+    found = list_published(site, asked.post, services, page=asked.page)
+    return site, asked, found.comments, found.has_more
 
 
 def _cacheable(response: Response) -> Response:

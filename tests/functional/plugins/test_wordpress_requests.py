@@ -13,7 +13,7 @@ from models.inputs import ModelOutput
 from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.deliver import deliver, take_deliveries
-from service.web.api.route import FORM_SCRIPT_HEADER
+from service.web.api.blueprint import FORM_SCRIPT_HEADER
 from service.web.plugins.archive import WORDPRESS
 from tests.factories import SITE
 from tests.functional.plugins.recorded import COMMENT, CONNECTING, DECISION, SUBMIT

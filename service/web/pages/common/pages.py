@@ -28,7 +28,6 @@ from flask.typing import ResponseReturnValue
 from flask_login import LoginManager, UserMixin, current_user
 from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
-from werkzeug.local import LocalProxy
 from werkzeug.routing import RequestRedirect
 
 from service.domain.case import Case
@@ -39,9 +38,9 @@ from service.domain.errors import (
 from service.domain.sign_in import IDLE_LIFETIME
 from service.domain.user import Permission, User
 from service.moderation.admin.sessions import find_session
-from service.ports.services import Services
 from service.web.edge.auth import PAGES, is_open
 from service.web.edge.config import WebConfig
+from service.web.edge.current import services as services  # for the pages, which find it here
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.edge.moments import read_any_moment
@@ -52,9 +51,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 pages = Blueprint(PAGES, __name__)
 """The pages for moderators: each asks who is signed in and checks its forms."""
-
-services: Services = LocalProxy(lambda: current_app.extensions[_SERVICES])  # type: ignore[assignment]  # like current_app
-"""The services of the app that answers; what goes on after a request is given ports themselves."""
 
 _WITH_ONE_TIME_PASSWORD = frozenset({"pages.password", "pages.sign_out"})
 # Where a second factor is asked for of everybody, who has none comes no further than this.
@@ -108,7 +104,6 @@ _STALE_FORM = (
 )
 
 
-_SERVICES = "slopsieve"
 _csrf = CSRFProtect()
 _logins = LoginManager()
 # A moderator's address changes when the phone leaves the house; the session may go along.
@@ -176,9 +171,8 @@ def require(permission: Permission, site_id: SiteId) -> None:
         abort(HTTPStatus.FORBIDDEN)
 
 
-def register_guarded_pages(app: Flask, services: Services, config: WebConfig) -> None:
+def register_guarded_pages(app: Flask, config: WebConfig) -> None:
     """Put the pages under the app's sessions, and show its errors to people as pages."""
-    app.extensions[_SERVICES] = services
     app.config.update(
         REQUIRE_SECOND_FACTOR=config.require_second_factor,
         RETRAIN_DATA=config.retrain_data,

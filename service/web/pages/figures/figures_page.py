@@ -17,14 +17,13 @@ from service.scoring.figures import Figures
 from service.scoring.shares import MIN_COUNT
 from service.scoring.stability import SHIFTED
 from service.web.api.figure_answers import FiguresAnswer
-from service.web.api.route import JSON
+from service.web.api.figures import FIGURES
 from service.web.edge.ids import is_id
 from service.web.edge.language import current_language
+from service.web.edge.reading import JSON
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.pages import moderator, needs, pages, require
 
-FIGURES = "slopsieve_figures"
-"""Under which extension of an app its figures are kept for a minute."""
 SPANS = (7, 30, 90)
 _USUAL_SPAN = 30
 _MAX_TICKS = 5
