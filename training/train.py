@@ -122,7 +122,11 @@ class TrainConfig:
     int8_windows: int = 300
     on_grid: FineTuneConfig = field(
         default_factory=lambda: FineTuneConfig(
-            epochs=0.05, learning_rate=5e-5, warm_up=0.1, weight_decay=0.0
+            epochs=0.05,
+            learning_rate=5e-5,
+            warm_up=0.1,
+            weight_decay=0.0,
+            promotion_weight=0.5,
         )
     )
     # The linear members and how all members join.

@@ -61,13 +61,13 @@ class Variation:
     spam (`glue_spam`) more often than to ham (`glue_ham`), which it comes from.
     """
 
-    swap_hosts: float = 0.3
-    glue_spam: float = 0.35
-    glue_ham: float = 0.15
-    drop_name: float = 0.2
-    drop_host: float = 0.35
-    give_host: float = 0.25
-    drop_title: float = 0.15
+    swap_hosts: float = 0.1
+    glue_spam: float = 0.25
+    glue_ham: float = 0.1
+    drop_name: float = 0.1
+    drop_host: float = 0.2
+    give_host: float = 0.15
+    drop_title: float = 0.1
 
 
 def training_example_of(example: Example, *, weight: float = 1.0) -> TrainingExample:

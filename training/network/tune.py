@@ -47,7 +47,7 @@ class TuneConfig:
     # Words keep their vectors: two thirds of all numbers, of which most comments touch few.
     fine_tune: FineTuneConfig = field(
         default_factory=lambda: FineTuneConfig(
-            learning_rate=8e-5, label_smoothing=0.01, max_windows=2, save_every_seconds=240.0
+            label_smoothing=0.01, max_windows=2, save_every_seconds=240.0
         )
     )
 
