@@ -3,6 +3,10 @@
 `python -m tests.benchmarks.bench_load --rate 200 --seconds 60`. Every request comes at its
 appointed moment, whether or not earlier ones are answered, and its latency counts from that
 moment: what waits in line is not left out.
+
+`--flood 10` offers ten times the rate first, by clients that repeat what was not answered with a
+verdict, and says how long the rate itself then takes to be served as before (a metastable failure
+would go on; Bronson et al. 2021).
 """
 
 from __future__ import annotations
@@ -34,6 +38,9 @@ _ANSWER_SECONDS = 15.0
 _SHED_SECONDS = 0.4
 _JUDGED_SECONDS = 300.0
 _VERDICTS = (b"true", b"false")
+# How often a client of a flood repeats a request, and after how many seconds.
+_REPEATS, _REPEAT_SECONDS = 4, (1.0, 3.0)
+_WINDOW_SECONDS = 5.0
 
 
 @dataclass(slots=True)
@@ -46,6 +53,8 @@ class Figures:
     rechecks: int = 0
     shed: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
+    # When each request was due, in seconds since the first, and how long its verdict took after it.
+    verdicts: list[tuple[float, float]] = field(default_factory=list)
 
 
 def main() -> None:
@@ -54,13 +63,17 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=200.0, help="checks a second")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--warm-up", type=float, default=5.0, help="seconds that are not counted")
+    parser.add_argument("--flood", type=float, default=0.0, help="so many times the rate first")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="slopsieve-load-") as folder, running(folder) as up:
         url = up["url"]
         keys = _keys(folder)
-        count = round(given.rate * (given.warm_up + given.seconds)) + 1
+        count = round(given.rate * (given.warm_up + given.seconds * (1 + given.flood))) + 2
         requests = iter(list(_requests(url, keys, count)))
         warm = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.warm_up))
+        if given.flood:
+            asyncio.run(_flood(url, requests, given.rate, given.flood, given.seconds))
+            return
         before = os.getloadavg()[0]
         began = time.monotonic()
         figures = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.seconds))
@@ -138,8 +151,30 @@ def _wait_until_judged(folder: str, *, answered: int) -> str:
     )
 
 
-async def _offer(url: str, requests: Iterator[bytes], *, rate: float, seconds: float) -> Figures:
-    """Offer the next requests at that rate, and return what came back."""
+async def _flood(
+    url: str, requests: Iterator[bytes], rate: float, times: float, seconds: float
+) -> None:
+    """Flood, go on at the rate at once, and print both by windows."""
+    flood = asyncio.create_task(
+        _offer(url, requests, rate=rate * times, seconds=seconds, repeats=_REPEATS)
+    )
+    await asyncio.sleep(seconds)
+    after = await _offer(url, requests, rate=rate, seconds=seconds)
+    for name, figures in (("flood", await flood), ("after it", after)):
+        print(f"{name}: answers {dict(figures.bodies.most_common(4))}, wrong {dict(figures.wrong)}")
+        for start in range(0, round(seconds), round(_WINDOW_SECONDS)):
+            took = sorted(t for due, t in figures.verdicts if 0 <= due - start < _WINDOW_SECONDS)
+            p99 = took[int(0.99 * len(took))] if took else float("nan")
+            print(f"  {start:3d} s: verdicts {len(took) / _WINDOW_SECONDS:6.1f}/s, p99 {p99:.2f} s")
+
+
+async def _offer(
+    url: str, requests: Iterator[bytes], *, rate: float, seconds: float, repeats: int = 0
+) -> Figures:
+    """Offer the next requests at that rate, and return what came back.
+
+    A request without a verdict is repeated at most `repeats` times.
+    """
     figures = Figures()
     began = time.monotonic()
     tasks = []
@@ -147,18 +182,32 @@ async def _offer(url: str, requests: Iterator[bytes], *, rate: float, seconds: f
         due = began + number / rate
         if (ahead := due - time.monotonic()) > 0:
             await asyncio.sleep(ahead)
-        tasks.append(asyncio.create_task(_ask(url, next(requests), due, figures)))
+        tasks.append(
+            asyncio.create_task(_insist(url, next(requests), due, began, repeats, figures))
+        )
     await asyncio.gather(*tasks)
     return figures
 
 
-async def _ask(url: str, request: bytes, due: float, figures: Figures) -> None:
+async def _insist(
+    url: str, request: bytes, due: float, began: float, repeats: int, figures: Figures
+) -> None:
+    for attempt in range(repeats + 1):
+        if attempt:
+            await asyncio.sleep(random.uniform(*_REPEAT_SECONDS))
+        if await _ask(url, request, due, figures):
+            figures.verdicts.append((due - began, time.monotonic() - due))
+            return
+
+
+async def _ask(url: str, request: bytes, due: float, figures: Figures) -> bool:
+    """Ask once; return True if the answer is a verdict."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
             answer = await _exchange(url, request)
     except (OSError, TimeoutError) as error:
         figures.wrong[type(error).__name__] += 1
-        return
+        return False
     seconds = time.monotonic() - due
     figures.seconds.append(seconds)
     head, _, body = answer.partition(b"\r\n\r\n")
@@ -174,6 +223,7 @@ async def _ask(url: str, request: bytes, due: float, figures: Figures) -> None:
     elif not guid or guid in figures.guids:
         figures.wrong["no guid of its own"] += 1
     figures.guids.add(guid)
+    return body in _VERDICTS and b"x-akismet-recheck-after" not in headers
 
 
 async def _exchange(url: str, request: bytes) -> bytes:
