@@ -33,9 +33,10 @@ def show(tmp_path, valkey):
             services.learning.retrainings.put(one)
         part = state_parts(replace(wired, services=services))["retrainings"]
         return {
-            (reading.name.removeprefix("slopsieve_retraining_"), *reading.labels.values()):
-            reading.value
-            for reading in part.read()
+            (sample.name.removeprefix("slopsieve_retraining_"), *sample.labels.values()):
+            sample.value
+            for metric in part.read()
+            for sample in metric.samples
         }  # fmt: skip
 
     yield shown
