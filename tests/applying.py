@@ -79,7 +79,7 @@ class World:
 
     def endpoint(self) -> Endpoint:
         """Return how the endpoint stands."""
-        found = self.services.telling.endpoints.get(SITE)
+        found = self.services.endpoints.get(SITE)
         assert found is not None
         return found
 

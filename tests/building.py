@@ -86,7 +86,7 @@ class BuiltSite:
 
     def messages(self, state: DeliveryState | None = None) -> list[Delivery]:
         """Return what the site was to be told."""
-        return self.services.telling.deliveries.recent(state=state, site_id=SITE, limit=99)
+        return self.services.deliveries.recent(state=state, site_id=SITE, limit=99)
 
 
 def judged_ham(site: BuiltSite) -> None:

@@ -6,10 +6,9 @@ import hashlib
 import itertools
 import secrets
 from collections.abc import Sequence
-from dataclasses import fields
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.applying import PlatformAct
@@ -277,33 +276,6 @@ def make_site(**changes) -> Site:
     return Site(**({"id": SITE, "name": "Radiator blog", "created_at": NOW} | changes))
 
 
-_GROUPS = get_type_hints(Services)
-
-
-def services_of(**ports: Any) -> Services:
-    """Return services of these ports, each in the group that has one of its name."""
-    groups = {
-        name: group(**{one.name: ports.pop(one.name) for one in fields(group) if one.name in ports})
-        for name, group in _GROUPS.items()
-    }
-    assert not ports, f"no group has {sorted(ports)}"
-    return Services(**groups)
-
-
-def with_ports(services: Services, **changes: Any) -> Services:
-    """Return the services with these ports in place of theirs."""
-    return services_of(**(ports_of(services) | changes))
-
-
-def ports_of(services: Services) -> dict[str, Any]:
-    """Return all ports by their names, which no two groups share."""
-    return {
-        one.name: getattr(getattr(services, name), one.name)
-        for name, group in _GROUPS.items()
-        for one in fields(group)
-    }
-
-
 def make_services(
     *,
     stores: Stores | None = None,
@@ -359,7 +331,7 @@ def make_services(
         "trainer_queue": CountingTrainerQueue(),
         "audit_share": 0.0,
     }
-    services = services_of(**(values | changes))
+    services = Services(**(values | changes))
     queue.services = services
     return services
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
 from service.domain.errors import StoreUnavailableError
@@ -13,7 +14,7 @@ from service.moderation.learning.remember import apply_to_reputation
 from service.ports.services import Services
 from service.stores.sql.base.store import SqlStore
 from tests.databases import content_of, databases_given_back, fresh_stores
-from tests.fakes import make_services, make_site, ports_of, with_ports
+from tests.fakes import make_services, make_site
 
 _FAILING = ("history", "queue", "delivery_queue")
 
@@ -30,7 +31,7 @@ def services_in(
     with databases_given_back():
         begun_with = [make_site()] if sites is None else sites
         services = make_services(stores=fresh_stores(sites=begun_with, world=world), **changes)
-        for known in services.review.decisions.find_in_force(after=0, limit=999).decided_comments:
+        for known in services.decisions.find_in_force(after=0, limit=999).decided_comments:
             apply_to_reputation(known, services)
         yield services
 
@@ -57,11 +58,12 @@ class FailingAt:
         self._at = at
         self._answer_lost = answer_lost
         wrapped: dict[str, Any] = {
-            name: _Watched(port, self.call)
-            for name, port in ports_of(services).items()
-            if isinstance(port, SqlStore) or name in _FAILING
+            one.name: _Watched(port, self.call)
+            for one in fields(services)
+            for port in [getattr(services, one.name)]
+            if isinstance(port, SqlStore) or one.name in _FAILING
         }
-        self.services = with_ports(services, **wrapped)
+        self.services = replace(services, **wrapped)
 
     def call(self, method: Any, *given: Any, **named: Any) -> Any:
         """Call a store's method, unless it is to fail."""

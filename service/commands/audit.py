@@ -17,5 +17,5 @@ from service.ports.services import Services
 @with_json_services
 def audit_command(services: Services, subject: str | None, limit: int) -> None:
     """List the newest acts of moderators and operators."""
-    entries = services.common.audit_log.recent(subject=subject, limit=limit)
+    entries = services.audit_log.recent(subject=subject, limit=limit)
     print_rows([asdict(entry) for entry in entries], empty="Nothing has been done yet.")

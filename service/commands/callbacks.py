@@ -157,7 +157,7 @@ def remove_command(services: Services, site: str) -> None:
 @with_json_services
 def sites_command(services: Services) -> None:
     """List the sites that are told, with where and of what."""
-    endpoints = [services.telling.endpoints.get(site.id) for site in services.common.sites.all()]
+    endpoints = [services.endpoints.get(site.id) for site in services.sites.all()]
     rows = [_endpoint_row(endpoint) for endpoint in endpoints if endpoint is not None]
     print_rows(rows, empty="No site is told; `slopsieve callbacks set SITE URL`.")
 
@@ -169,7 +169,7 @@ def sites_command(services: Services) -> None:
 @with_json_services
 def list_command(services: Services, site: str | None, limit: int, *, dead: bool) -> None:
     """List the newest messages."""
-    found = services.telling.deliveries.recent(
+    found = services.deliveries.recent(
         state=DeliveryState.DEAD if dead else None,
         site_id=find_site(site, services).id if site else None,
         limit=limit,
@@ -189,7 +189,7 @@ def log_command(services: Services, delivery_id: str) -> None:
             "at": one.at.isoformat(timespec="milliseconds"),
             **columns(one, "milliseconds", "status", "problem"),
         }
-        for one in services.telling.deliveries.attempts(delivery_id)
+        for one in services.deliveries.attempts(delivery_id)
     ]
     print_rows(rows, empty="It was not tried yet.")
 
@@ -231,7 +231,7 @@ def _endpoint_row(endpoint: Endpoint) -> dict[str, object]:
 
 
 def _delivery_row(one: Delivery, services: Services) -> dict[str, object]:
-    last = next(reversed(services.telling.deliveries.attempts(one.id)), None)
+    last = next(reversed(services.deliveries.attempts(one.id)), None)
     return {
         **columns(one, "id", "site_id", "comment_id", "event", "form", "state", "attempts"),
         **columns(last, "status", "problem"),

@@ -107,8 +107,7 @@ def _pick_rows(count: int) -> list[Answer]:
 
 def _demo_key(services: Services) -> tuple[str, str]:
     """Return the id and the secret of a fresh key for the demonstration's own site."""
-    common = services.common
-    site = next((one for one in common.sites.all() if one.name == _SITE_NAME), None)
+    site = next((one for one in services.sites.all() if one.name == _SITE_NAME), None)
     if site is None:
         _, issued = add_site(_SITE_NAME, services, actor=_ACTOR)
     else:

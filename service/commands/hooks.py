@@ -56,8 +56,8 @@ def add_command(
 def list_command(services: Services, site: str | None) -> None:
     """List the hooks, of SITE if it is given; secrets are not shown again."""
     site_id = find_site(site, services).id if site else None
-    sites = {one.id: one for one in services.common.sites.all()}
-    rows = [_row(hook, sites[hook.site_id]) for hook in services.telling.inbound.all(site_id)]
+    sites = {one.id: one for one in services.sites.all()}
+    rows = [_row(hook, sites[hook.site_id]) for hook in services.inbound.all(site_id)]
     print_rows(rows, empty="There are no hooks; `slopsieve hooks add SITE`.")
 
 

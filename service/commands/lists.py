@@ -62,7 +62,7 @@ def add_command(
 @with_json_services
 def list_command(services: Services, *, ended: bool) -> None:
     """List the entries in force, newest first, with how often each was followed."""
-    criteria = EntryFilter(in_force=not ended, at=services.common.clock())
+    criteria = EntryFilter(in_force=not ended, at=services.clock())
     page = list_entries(criteria, services, cursor=None, limit=_PORTION)
     rows = [_row(entry) for entry in page.entries]
     while page.next_cursor:

@@ -129,7 +129,7 @@ def find_installation(settings: Settings) -> DataFolder:
 
 def find_site(name_or_id: str, services: Services) -> Site:
     """Return the site of this name or id. Raises `NotFoundError` for an unknown one."""
-    for site in services.common.sites.all():
+    for site in services.sites.all():
         if name_or_id in (site.name, site.id):
             return site
     msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"

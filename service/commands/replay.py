@@ -127,7 +127,7 @@ def _decided(site_name: str, services: Services) -> Iterator[Archived]:
     site = find_site(site_name, services)
     after: int | None = 0
     while after is not None:
-        page = services.review.decisions.find_in_force(after=after, limit=_PORTION)
+        page = services.decisions.find_in_force(after=after, limit=_PORTION)
         for one in page.decided_comments:
             if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
                 yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)

@@ -159,8 +159,8 @@ def lists_command() -> None:
     rows = []
     if lists:
         with open_services() as services:
-            hits = services.intake.comments.count_listings()
-            evidence = services.learning.taught().evidence
+            hits = services.comments.count_listings()
+            evidence = services.taught().evidence
         rows = [_row(about, now, hits.get(about.name, ListHits()), evidence) for about in lists]
     print_rows(rows, empty="There are no lists; `slopsieve reputation import FILE`.")
     for name in folder.damaged():

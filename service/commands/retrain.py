@@ -76,7 +76,7 @@ def retrain_command(
     `slopsieve models promote` or for a click on the page of models.
     """
     if lists:
-        rows = [_row(one) for one in services.learning.retrainings.recent(limit=_LISTED)]
+        rows = [_row(one) for one in services.retrainings.recent(limit=_LISTED)]
         print_rows(rows, empty="Nothing was retrained yet.")
         return
     settings = command_settings()
@@ -95,13 +95,7 @@ def retrain_command(
         _try(order, services, runs)
         return
     with _stopping() as goes_on, Progress("Retraining") as progress:
-        done = retrain(
-            order,
-            services,
-            runs,
-            told=progress.show_step,
-            goes_on=goes_on,
-        )
+        done = retrain(order, services, runs, told=progress.show_step, goes_on=goes_on)
     tidy_retrainings(services, runs)
     tidy_versions(services, keep=settings.keep_refused_versions)
     if prints_json():
@@ -114,13 +108,7 @@ def retrain_command(
 def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
     try:
         with _stopping() as goes_on, Progress("Looking") as progress:
-            report = try_retraining(
-                order,
-                services,
-                runs,
-                told=progress.show_step,
-                goes_on=goes_on,
-            )
+            report = try_retraining(order, services, runs, told=progress.show_step, goes_on=goes_on)
     except TrainingStoppedError:
         sys.exit(_STOPPED)
     click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")

@@ -49,7 +49,7 @@ def add_command(services: Services, name: str, *, akismet: bool) -> None:
 @with_json_services
 def list_command(services: Services) -> None:
     """List the sites with their settings."""
-    rows = [_site_row(site) for site in services.common.sites.all()]
+    rows = [_site_row(site) for site in services.sites.all()]
     print_rows(rows, empty="There are no sites yet; `slopsieve sites add NAME`.")
 
 
@@ -58,7 +58,7 @@ def list_command(services: Services) -> None:
 @with_json_services
 def keys_command(services: Services, site: str) -> None:
     """List a site's keys; SITE is its name or id."""
-    now = services.common.clock()
+    now = services.clock()
     rows = [
         {
             "key_id": key.id,
@@ -66,7 +66,7 @@ def keys_command(services: Services, site: str) -> None:
             "valid": key.is_valid(now),
             **columns(key, "created_at", "expires_at", "revoked_at"),
         }
-        for key in services.common.sites.list_keys(find_site(site, services).id)
+        for key in services.sites.list_keys(find_site(site, services).id)
     ]
     print_rows(rows, empty="This site has no keys.")
 
@@ -184,7 +184,7 @@ def set_command(
         if promised_cutoffs:
             old = replace(old, ham_cutoff=None, spam_cutoff=None)
         if forget_taught:
-            old = replace(old, learns_since=services.common.clock())
+            old = replace(old, learns_since=services.clock())
         return replace(old, **asked)
 
     found = find_site(site, services)

@@ -301,7 +301,7 @@ def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]
 def _all_cases(site: Site, services: Services) -> Iterator[Case]:
     cursor: str | None = None
     while True:
-        page = services.review.cases.page(
+        page = services.cases.page(
             CaseFilter(site_id=site.id), order=Order.NEWEST, cursor=cursor, limit=_PAGE
         )
         yield from (case for case in page.cases if case.withdrawn_at is None)

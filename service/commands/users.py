@@ -113,7 +113,7 @@ def restore_command(services: Services, name: str) -> None:
 @with_json_services
 def list_command(services: Services) -> None:
     """List the accounts, those that have ended too."""
-    rows = [_row(user, services) for user in services.accounts.users.all()]
+    rows = [_row(user, services) for user in services.users.all()]
     print_rows(rows, empty="There are no moderators; `slopsieve users add NAME`.")
 
 
@@ -121,10 +121,10 @@ def _row(user: User, services: Services) -> dict[str, object]:
     return {
         **columns(user, "name", "role"),
         "sites": "all" if user.site_ids is None else " ".join(user.site_ids),
-        "second_factor": services.accounts.second_factors.get(user.id) is not None,
+        "second_factor": services.second_factors.get(user.id) is not None,
         "one_time_password": user.must_change_password,
         "created_at": user.created_at,
-        "last_seen_at": services.accounts.sessions.last_seen().get(user.id),
+        "last_seen_at": services.sessions.last_seen().get(user.id),
         "ended_at": user.ended_at,
     }
 

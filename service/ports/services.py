@@ -1,4 +1,4 @@
-"""All ports, by room, as use cases are handed them."""
+"""What use cases are handed."""
 
 from __future__ import annotations
 
@@ -65,13 +65,27 @@ def nothing_taught() -> Taught:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommonPorts:
-    """What every room needs: the time, fresh identifiers, the sites, the log of what people did.
+class Services:
+    """What use cases are handed: stores, and what else they need. Built by `service.wiring`.
 
     `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
     random bits in URL-safe characters. `one_moment()` is a context within which all that a thread
     reads from the stores is of one moment, that of its first reading, until it writes: what it
     reads after that is of a later one. `observer` is told what happens; by default nobody is.
+
+    `current_model` is asked once a batch, so that a swap of versions never mixes one.
+    `current_promise` returns what the serving version's cutoffs promise, None where no version can
+    be read; it loads no classifier. `audit_share` is the share of confident verdicts, in [0, 1],
+    that goes to a moderator as the audit sample. `second_judge` is asked about an unsure comment
+    and its site's name; where it fails, it has no opinion. `taught` returns what decisions taught,
+    as they were at most a second ago; it is asked once a batch; by default nothing.
+
+    `sender_secrets` key the hashes that recognise senders, `sender_secret` those of Akismet keys
+    and of clients held to a rate, `second_factor_secret` the second factors: without it, what is
+    kept of them makes no code. `find_system(address)` returns the number of the autonomous system
+    that announces an address, None for an unknown one. `entries_in_force` returns what moderators
+    allow and block, as it was at most a second ago; it is asked once a batch. `mailer` and `room`
+    carry the daily digest; None for a way that is not set up.
     """
 
     clock: Clock
@@ -81,56 +95,22 @@ class CommonPorts:
     audit_log: AuditLog
     one_moment: Callable[[], AbstractContextManager[None]]
     observer: Observer = UNOBSERVED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntakePorts:
-    """What lets comments and reports in, and has them wait for their verdict."""
-
+    # Comments come in and wait for their verdict.
     comments: CommentStore
     queue: ScoringQueue
     reports: ReportStore
     form_challenges: AltchaFormChallenges
     spent_tokens: SpentTokens
     backlog: BacklogStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgingPorts:
-    """What comes to a verdict.
-
-    `current_model` is asked once a batch, so that a swap of versions never mixes one.
-    `current_promise` returns what the serving version's cutoffs promise, None where no version can
-    be read; it loads no classifier. `audit_share` is the share of confident verdicts, in [0, 1],
-    that goes to a moderator as the audit sample. `second_judge` is asked about an unsure comment
-    and its site's name; where it fails, it has no opinion.
-    """
-
+    # They are judged and grouped.
     verdicts: VerdictStore
     rule_facts: RuleFactStore
     current_model: Callable[[], JudgingModel]
     current_promise: Callable[[], Promise | None]
     audit_share: float = 0.02
     second_judge: Callable[[Comment, str], SecondOpinion | None] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClustersPorts:
-    """Which comments belong together."""
-
     campaigns: CampaignStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReputationPorts:
-    """What is known of senders, and by what they are known again.
-
-    `sender_secrets` key the hashes that recognise senders, `sender_secret` those of Akismet keys
-    and of clients held to a rate. `find_system(address)` returns the number of the autonomous
-    system that announces an address, None for an unknown one. `entries_in_force` returns what
-    moderators allow and block, as it was at most a second ago; it is asked once a batch.
-    """
-
+    # What is known of senders.
     history: HistoryStore
     rebuild_place: RebuildPlace
     sender_records: SenderRecords
@@ -141,23 +121,14 @@ class ReputationPorts:
     entries_in_force: Callable[[], EntryBook]
     sender_secret: bytes
     sender_secrets: SenderSecrets
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewPorts:
-    """What moderators look at and decide."""
-
+    # Moderators look and decide.
     cases: CaseStore
     decisions: DecisionStore
     bulk_decisions: BulkDecisionStore
     search: CaseSearch
     claims: ClaimStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TellingPorts:
-    """What tells sites, and what their platforms told."""
-
+    figures: FigureStore
+    # Sites and their platforms are told.
     endpoints: EndpointStore
     applied: AppliedStore
     deliveries: DeliveryStore
@@ -165,64 +136,17 @@ class TellingPorts:
     delivery_queue: DeliveryQueue
     notifier: SiteNotifier
     statements: StatementLinks
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LearningPorts:
-    """What learns from decisions.
-
-    `taught` returns what decisions taught, as they were at most a second ago; it is asked once a
-    batch; by default nothing.
-    """
-
+    digest_claims: DigestClaims
+    mailer: Mailer | None = None
+    room: Room | None = None
+    # Decisions teach.
     retrainings: RetrainingStore
     versions: VersionShelf
     trainer_queue: TrainerQueue
     taught: Callable[[], Taught] = nothing_taught
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccountsPorts:
-    """Who may sign in, and how that is proved.
-
-    `second_factor_secret` keys the second factors: without it, what is kept of them makes no code.
-    """
-
+    # People sign in.
     users: UserStore
     sessions: SessionStore
     second_factors: SecondFactorStore
     passwords: PasswordHasher
     second_factor_secret: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InsightPorts:
-    """What is counted for whoever looks on."""
-
-    figures: FigureStore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DigestPorts:
-    """What carries the daily digest; None for a way that is not set up."""
-
-    digest_claims: DigestClaims
-    mailer: Mailer | None = None
-    room: Room | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
-    """Every room's ports, as each use case is handed them. Built in one place, `service.wiring`."""
-
-    common: CommonPorts
-    intake: IntakePorts
-    judging: JudgingPorts
-    clusters: ClustersPorts
-    reputation: ReputationPorts
-    review: ReviewPorts
-    telling: TellingPorts
-    learning: LearningPorts
-    accounts: AccountsPorts
-    insight: InsightPorts
-    digest: DigestPorts

@@ -139,7 +139,7 @@ def jobs(wired: Wired) -> list[Job]:
     """Return what is done on time, and how often; all of it may be done twice."""
     services, settings = wired.services, wired.settings
     # A process may get the number of one that died: the id tells them apart.
-    memory = GroupingMemory(f"{own_name()}:{services.common.new_id('lease')}")
+    memory = GroupingMemory(f"{own_name()}:{services.new_id('lease')}")
     return [
         # What the queue lost is found within half a minute of an empty lane.
         Job(
@@ -209,9 +209,9 @@ def slow_jobs(wired: Wired) -> list[Job]:
     """Return what sends daily digests, as often as they fail, and what asks a second judge."""
     task, every, services = TaskName.SEND_DIGESTS, 600.0, wired.services
     digests = Job(task=task, every_seconds=every, run=lambda _: _send_digests(wired))
-    if services.judging.second_judge is None:
+    if services.second_judge is None:
         return [digests]
-    judging = SecondJudging(services.judging, services.intake, services.common)
+    judging = SecondJudging(services)
     task = TaskName.ASK_SECOND_JUDGE
     return [digests, Job(task=task, every_seconds=10.0, run=lambda _: judging.run())]
 
@@ -246,7 +246,7 @@ def _days(number: int) -> timedelta | None:
 
 def _send_digests(wired: Wired) -> int:
     services = wired.services
-    if services.digest.mailer is None and services.digest.room is None:
+    if services.mailer is None and services.room is None:
         return 0
     # Imported late: few installations send any, and the pages' texts take their memory.
     from service.moderation.review.digest import send_digests

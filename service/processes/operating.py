@@ -138,12 +138,12 @@ def _pool(wired: Wired) -> Iterator[Metric]:
 
 
 def _queue(wired: Wired) -> Iterator[Metric]:
-    for lane, number in wired.services.intake.queue.depth().items():
+    for lane, number in wired.services.queue.depth().items():
         yield _number("queue_messages", number, lane=lane.value)
 
 
 def _backlog(wired: Wired) -> Iterator[Metric]:
-    backlog, now = wired.services.intake.backlog.count(), wired.services.common.clock()
+    backlog, now = wired.services.backlog.count(), wired.services.clock()
     for lane, waiting in backlog.unjudged.items():
         yield from _waiting("unjudged_comments", waiting, now, lane=lane.value)
     for part, waiting in backlog.review.items():
@@ -177,7 +177,7 @@ def _history(wired: Wired) -> Iterator[Metric]:
         yield _number("history_up", 0)
         return
     yield _number("history_up", 1)
-    decided = wired.services.review.decisions.find_in_force(after=0, limit=1).decided_comments
+    decided = wired.services.decisions.find_in_force(after=0, limit=1).decided_comments
     yield _number("history_blank", is_blank and bool(decided))
 
 
@@ -197,7 +197,7 @@ def _backup(wired: Wired) -> Iterator[Metric]:
 
 
 def _audit(wired: Wired, book: FigureBook) -> Iterator[Metric]:
-    promise = wired.services.judging.current_promise()
+    promise = wired.services.current_promise()
     if promise and promise.ham_called_spam is not None:
         yield _number("promised_false_positive_rate", promise.ham_called_spam)
     figures = book.read(None, days=AUDIT_DAYS)
@@ -210,10 +210,10 @@ def _audit(wired: Wired, book: FigureBook) -> Iterator[Metric]:
 
 
 def _retrainings(wired: Wired) -> Iterator[Metric]:
-    recent = wired.services.learning.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
+    recent = wired.services.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
     if not recent:
         return
-    now, newest = wired.services.common.clock(), recent[0]
+    now, newest = wired.services.clock(), recent[0]
     state = KILLED if newest.is_silent(now) else newest.state.value
     for one in (*(known.value for known in RetrainingState), KILLED):
         yield _number("retraining_state", one == state, state=one)

@@ -33,10 +33,10 @@ def readiness_checks(wired: Wired) -> Checks:
     client = broker.open_client(wired.valkey_url)
     database_proof = WriteProof(
         ping=lambda: ping(wired.engine),
-        prove_write=lambda: prove_write(wired.engine, at=services.common.clock()),
+        prove_write=lambda: prove_write(wired.engine, at=services.clock()),
     )
     queue_proof = WriteProof(
-        ping=services.intake.queue.depth, prove_write=lambda: broker.prove_write(client)
+        ping=services.queue.depth, prove_write=lambda: broker.prove_write(client)
     )
 
     def database() -> Finding:
@@ -51,10 +51,10 @@ def readiness_checks(wired: Wired) -> Checks:
 
     def judging() -> Finding:
         try:
-            oldest = services.intake.backlog.oldest_unjudged()
+            oldest = services.backlog.oldest_unjudged()
         except StoreUnavailableError as error:
             return fail("judging", str(error), remedies.for_database(error))
-        now = services.common.clock()
+        now = services.clock()
         return judge_progress(live_workers(client), oldest=oldest, now=now)
 
     return {

@@ -43,7 +43,7 @@ def run_worker(wired: Wired) -> int:
     worker = make_worker(wired)
     log.info(
         "worker started",
-        extra={"pid": os.getpid(), "model": wired.services.judging.current_model().version},
+        extra={"pid": os.getpid(), "model": wired.services.current_model().version},
     )
     exposition = expose("worker", wired)
     exposition.also(partial(show_model, wired))
@@ -61,7 +61,7 @@ def _stop_once_begun(_number: int, _frame: object) -> None:
 def make_worker(wired: Wired) -> Any:
     """Return a Celery worker over these services; the model is loaded before it takes work."""
     services = wired.services
-    services.judging.current_model()
+    services.current_model()
     # Celery warns root about messages that run code; ours are JSON with ids in them.
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)
@@ -79,7 +79,7 @@ def make_worker(wired: Wired) -> Any:
         open_client(wired.valkey_url),
         WORKERS,
         own_name(),
-        lambda: (services.judging.current_model().version, wired.models.problem),
+        lambda: (services.current_model().version, wired.models.problem),
         lambda: judged_at,
     )
     register_heartbeat(app, heartbeat)

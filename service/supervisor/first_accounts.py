@@ -22,7 +22,7 @@ def make_first_accounts(services: Services) -> FirstRun:
 
 
 def _first_site(services: Services) -> tuple[str | None, str | None]:
-    if services.common.sites.all():
+    if services.sites.all():
         return None, None
     try:
         site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
@@ -33,7 +33,7 @@ def _first_site(services: Services) -> tuple[str | None, str | None]:
 
 
 def _first_moderator(services: Services) -> tuple[str | None, str | None]:
-    if services.accounts.users.all():
+    if services.users.all():
         return None, None
     try:
         user, password = add_user(FIRST_MODERATOR, services, actor=_ACTOR)
@@ -50,7 +50,6 @@ def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> N
     if made := secrets_as_text(first):
         write_private(folder.first_run_file, f"{made}\n", replace=True)
     elif not any(
-        user.name == FIRST_MODERATOR and user.must_change_password
-        for user in services.accounts.users.all()
+        user.name == FIRST_MODERATOR and user.must_change_password for user in services.users.all()
     ):
         folder.first_run_file.unlink(missing_ok=True)

@@ -43,7 +43,7 @@ def create_app(
     """Return the application that serves the API, its documentation, the pages, health, metrics."""
     app = Flask(__package__, static_folder=None)
     _configure(app, config)
-    register_headers(app, config, services.common.observer)
+    register_headers(app, config, services.observer)
     register_errors(app, error_page)
     app.before_request(lambda: identify_site(services))
     key_cache = KeyCache(services, memory_seconds=config.key_memory_seconds)
@@ -52,7 +52,7 @@ def create_app(
     register_limits(app, services, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
-    waiter = VerdictWaiter(services.review.cases.find_judged, max_waiting=config.max_waiting)
+    waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
     coalescer = Coalescer[NewComment, Added](lambda new: submit_comments(new, services))
 
     def submit(new: NewComment) -> Added:

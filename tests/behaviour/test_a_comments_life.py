@@ -85,7 +85,7 @@ class CommentsLife(RuleBasedStateMachine):
             return act(self.services)
 
     def stands(self, comment_id: CommentId) -> str | None:
-        decision = self.services.review.cases.get(comment_id).decision
+        decision = self.services.cases.get(comment_id).decision
         return decision.id if decision else None
 
     def now_ruled(self, comment_id: CommentId, ruling: Ruling | None, by: str) -> None:
@@ -112,9 +112,7 @@ class CommentsLife(RuleBasedStateMachine):
             text,
             id=comment_id,
             site_comment_id=f"wp-{number}",
-            sender=make_sender(
-                address=None, email=who, secret=self.services.reputation.sender_secret
-            ),
+            sender=make_sender(address=None, email=who, secret=self.services.sender_secret),
         )
         new = NewComment(comment=comment, lane=Lane.BULK)
         self.do(lambda services: submit_comments([new], services), fault)
@@ -126,8 +124,8 @@ class CommentsLife(RuleBasedStateMachine):
     def judge(self) -> None:
         # What the queue lost the sweep finds.
         waiting = [one for one in self.ruled if one not in self.withdrawn]
-        self.services.intake.queue.put(waiting, Lane.BULK)
-        self.services.intake.queue.run()
+        self.services.queue.put(waiting, Lane.BULK)
+        self.services.queue.run()
 
     @rule(comment_id=comments, who=MODERATORS)
     def look(self, comment_id: CommentId, who: str) -> None:
@@ -193,8 +191,8 @@ class CommentsLife(RuleBasedStateMachine):
     @rule(comment_id=comments, label=st.sampled_from(list(Label)), fault=FAULTS)
     def report(self, comment_id: CommentId, label: Label, fault: tuple[int, bool]) -> None:
         case, site = (
-            self.services.review.cases.get(comment_id),
-            self.services.common.sites.get(SITE),
+            self.services.cases.get(comment_id),
+            self.services.sites.get(SITE),
         )
         text = case.comment.text or "a comment that is gone"
         self.do(
@@ -249,15 +247,15 @@ class CommentsLife(RuleBasedStateMachine):
 
     @rule(seconds=st.sampled_from([1, 31]), is_up=st.booleans())
     def tell(self, seconds: int, *, is_up: bool) -> None:
-        self.services.common.clock.advance(seconds=seconds)
-        self.services.telling.notifier.status = 204 if is_up else None
+        self.services.clock.advance(seconds=seconds)
+        self.services.notifier.status = 204 if is_up else None
         for one in take_deliveries(self.services, limit=99):
             deliver(one, self.services)
 
     @invariant()
     def decisions_stand_as_they_were_made(self) -> None:
         stand = {}
-        for case in self.services.review.cases.find(list(self.ruled)):
+        for case in self.services.cases.find(list(self.ruled)):
             one = case.decision
             stand[case.comment.id] = (one.ruling, one.decided_by) if one else None
 
@@ -265,7 +263,7 @@ class CommentsLife(RuleBasedStateMachine):
 
     @invariant()
     def the_log_holds_each_act_once(self) -> None:
-        entries = self.services.common.audit_log.recent(limit=9_999)
+        entries = self.services.audit_log.recent(limit=9_999)
         logged = Counter(
             (one.actor, one.act, one.subject) for one in entries if one.act != "erase person"
         )
@@ -286,23 +284,23 @@ class CommentsLife(RuleBasedStateMachine):
         """Let everything happen that happens by itself, and look at what the site knows then."""
         self.judge()
         remember_open(self.services)
-        self.services.telling.notifier.status = 204
-        self.services.common.clock.advance(days=1)
+        self.services.notifier.status = 204
+        self.services.clock.advance(days=1)
         while due := take_deliveries(self.services, limit=99):
             for one in due:
                 deliver(one, self.services)
         told = {
             one.comment_id: json.loads(one.payload)["data"]
-            for one, _ in self.services.telling.notifier.sent
+            for one, _ in self.services.notifier.sent
         }
-        for case in self.services.review.cases.find(list(self.ruled)):
+        for case in self.services.cases.find(list(self.ruled)):
             if case.withdrawn_at is None:
                 last = told[case.comment.id]
                 ruling = case.decision.ruling.value if case.decision else None
                 assert case.verdict is not None
                 assert (last["ruling"], last["action"]) == (ruling, case.action.value)
                 assert (last["outcome"], last["state"]) == (case.verdict.outcome, case.state)
-        assert self.services.review.decisions.find_unremembered(limit=99) == []
+        assert self.services.decisions.find_unremembered(limit=99) == []
 
 
 TestCommentsLife = CommentsLife.TestCase

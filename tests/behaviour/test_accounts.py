@@ -31,14 +31,14 @@ def services():
 
 def by_mara(text: str, services: Services, *, account_id: str | None = "u-7", **changes) -> Comment:
     author = Author(name="Mara Quill", account_id=account_id, **changes.pop("author", {}))
-    comment = make_comment(text, author=author, received_at=services.common.clock(), **changes)
+    comment = make_comment(text, author=author, received_at=services.clock(), **changes)
     return with_sender(comment, services, address=None, email=MARA)
 
 
 def post(text: str, services: Services, **options) -> Verdict:
     comment = by_mara(text, services, **options)
     submit_to(services, comment, lane=Lane.INTERACTIVE)
-    verdict = services.review.cases.get(comment.id).verdict
+    verdict = services.cases.get(comment.id).verdict
     assert verdict is not None
     return verdict
 
@@ -84,7 +84,7 @@ def test_approved_offers_vouch_for_offers_of_the_same_account(services):
     stranger = make_comment(OFFER, author=Author(name="Bo Dale", account_id="u-8"))
     stranger = with_sender(stranger, services, address=None, email=None)
     submit_to(services, stranger)
-    others = services.review.cases.get(stranger.id).verdict
+    others = services.cases.get(stranger.id).verdict
 
     assert "approved_person_before" not in seen(others)
 
@@ -119,7 +119,7 @@ def test_an_edit_is_told_by_what_it_adds_to_what_was_approved(first, then, how, 
     by_staff = how.get("by_staff", False)
     after = submit_version(new, services, by="test", by_staff=by_staff)
 
-    assert services.review.cases.get(CommentId(after)).comment.edit is edit
+    assert services.cases.get(CommentId(after)).comment.edit is edit
 
 
 def test_an_export_tells_what_the_person_s_account_did(services):

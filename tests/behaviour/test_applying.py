@@ -89,11 +89,11 @@ def enforcing():
 
 def messages(world: World, state: DeliveryState | None = None) -> list[Delivery]:
     """Return what is told of the site, newest first."""
-    return world.services.telling.deliveries.recent(state=state, site_id=SITE, limit=9)
+    return world.services.deliveries.recent(state=state, site_id=SITE, limit=9)
 
 
 def tries(world: World, delivery: Delivery) -> list[DeliveryAttempt]:
-    return world.services.telling.deliveries.attempts(delivery.id)
+    return world.services.deliveries.attempts(delivery.id)
 
 
 def edit(world: World, comment: Comment, text: str) -> CommentId:
@@ -197,7 +197,7 @@ def test_an_edit_after_a_rejection_does_not_bring_it_back_and_an_approval_of_it_
     second = edit(world, comment, "All new words.")
     world.wait(60)
     after_edit = list(world.platform.said)
-    world.decide(world.services.review.cases.get(second).comment, Ruling.APPROVE)
+    world.decide(world.services.cases.get(second).comment, Ruling.APPROVE)
     world.wait(60)
 
     assert after_edit == [hide_of(world)]
@@ -213,7 +213,7 @@ def test_what_a_person_approved_is_not_hidden_for_its_formatting(enforcing):
     second = edit(enforcing, comment, f"**{comment.text}**\n")
     enforcing.wait(60)
 
-    assert enforcing.services.review.cases.get(second).verdict.outcome is Outcome.SPAM
+    assert enforcing.services.cases.get(second).verdict.outcome is Outcome.SPAM
     assert enforcing.platform.said == [hide_of(enforcing), restore_of(enforcing)]
 
 
@@ -278,7 +278,7 @@ def test_tokens_stand_in_no_log_no_message_and_no_print(world, caplog):
         repr(world.endpoint()),
         repr(kept),
         repr([tries(world, one) for one in kept]),
-        repr(world.services.common.audit_log.recent(subject=SITE)),
+        repr(world.services.audit_log.recent(subject=SITE)),
         *(repr(record.__dict__) for record in caplog.records),
     ]
     assert caplog.records
@@ -294,7 +294,7 @@ def test_an_answer_that_leads_elsewhere_takes_the_token_nowhere(world):
 
     assert {one.rpartition("→ ")[2] for one in world.platform.said} == {"307"}
     assert len({one.line for one in world.platform.site.received}) == 1
-    assert world.services.telling.endpoints.get(SITE).refused_at is None
+    assert world.services.endpoints.get(SITE).refused_at is None
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_an_answer_that_leads_elsewhere_takes_the_token_nowhere(world):
     ],
 )
 def test_what_is_no_token_or_an_address_within_is_refused(field, given, world):
-    world.services.telling.notifier._rules = OutboundRules()
+    world.services.notifier._rules = OutboundRules()
     before = world.endpoint()
 
     with pytest.raises(InvalidInputError) as refused:
@@ -319,9 +319,7 @@ def test_what_is_no_token_or_an_address_within_is_refused(field, given, world):
 
 
 def test_a_host_that_leads_within_is_not_called(world):
-    world.services.telling.notifier._rules = replace(
-        world.services.telling.notifier._rules, allow_networks=()
-    )
+    world.services.notifier._rules = replace(world.services.notifier._rules, allow_networks=())
 
     decided(world)
 

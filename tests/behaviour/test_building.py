@@ -101,7 +101,7 @@ def test_what_is_withdrawn_at_the_site_or_erased_is_built_out(world):
     withdraw_comment(first, world.services, by="site")
     world.wait(120)
     after_withdrawal = world.calls
-    name = world.services.review.cases.get(second).comment.author.name
+    name = world.services.cases.get(second).comment.author.name
     erase_person(find_person(world.services, name=name), world.services, by="ada")
     world.wait(120)
 
@@ -140,7 +140,7 @@ def test_a_hook_that_is_gone_stops_and_loses_nothing(world, status):
     world.wait(24 * 3_600, step=3_600)
     world.decide(world.submit())
     world.wait(3_600, step=60)
-    stopped = world.services.telling.endpoints.get(SITE).refused_at
+    stopped = world.services.endpoints.get(SITE).refused_at
 
     world.answers = with_status(200)
     resume_applier(SITE, world.services, actor="ada")
@@ -162,7 +162,7 @@ def test_github_is_told_an_event_with_the_token(world):
     assert received.headers["authorization"] == f"Bearer {TOKEN}"
     assert json.loads(received.body) == {"event_type": "slopsieve"}
     assert {one.state for one in world.messages()} == {DeliveryState.DELIVERED}
-    assert TOKEN not in repr(world.services.telling.endpoints.get(SITE))
+    assert TOKEN not in repr(world.services.endpoints.get(SITE))
 
 
 def test_what_was_given_up_is_told_by_a_later_build(world):
@@ -193,7 +193,7 @@ def test_what_was_given_up_is_told_by_a_later_build(world):
 )
 def test_a_wrong_address_or_token_is_refused_by_name(world, url, token, field):
     if url:
-        world.services.telling.notifier._rules = OutboundRules()
+        world.services.notifier._rules = OutboundRules()
 
     with pytest.raises(InvalidInputError) as refused:
         set_build_hook(SITE, url or world.url, world.services, actor="ada", token=token)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.domain.bulk_decision import ChosenBy
@@ -14,7 +16,7 @@ from service.moderation.review import bulk_decisions
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment
-from tests.fakes import Overridden, make_services, make_site, submit_to, with_ports
+from tests.fakes import Overridden, make_services, make_site, submit_to
 
 OTHER_SITE = SiteId("site-2")
 PORTION = 5
@@ -44,14 +46,12 @@ def reject(ids, services, **changes):
 
 
 def rulings(ids, services):
-    decisions = [case.decision for case in services.review.cases.find(ids)]
+    decisions = [case.decision for case in services.cases.find(ids)]
     return [one.ruling if one else None for one in decisions]
 
 
 def acts(services):
-    return [(one.actor, one.act, one.detail) for one in services.common.audit_log.recent(limit=9)][
-        ::-1
-    ]
+    return [(one.actor, one.act, one.detail) for one in services.audit_log.recent(limit=9)][::-1]
 
 
 def test_comments_of_several_portions_are_decided_and_logged_as_one_act(services):
@@ -65,7 +65,7 @@ def test_comments_of_several_portions_are_decided_and_logged_as_one_act(services
         0,
         PORTION + 3,
     )
-    assert services.review.cases.get(ids[-1]).decision.note == "One campaign."
+    assert services.cases.get(ids[-1]).decision.note == "One campaign."
     assert acts(services) == [("ada", "reject together", "8 comments")]
 
 
@@ -79,7 +79,7 @@ def test_what_is_ruled_so_withdrawn_unknown_of_another_site_or_named_twice_is_le
     bulk_decision = reject(ids, services, site_ids=(make_site().id,))
 
     assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (1, 4)
-    assert services.review.cases.get(decided).decision.decided_by == "grace"
+    assert services.cases.get(decided).decision.decided_by == "grace"
     assert rulings(theirs, services) == [None]
 
 
@@ -87,12 +87,12 @@ def reject_while(services, ids, happens, **asked):
     """Reject comments while something happens after each portion."""
 
     def add_many(decisions, **how):
-        changed = services.review.decisions.add_many(decisions, **how)
+        changed = services.decisions.add_many(decisions, **how)
         happens()
         return changed
 
-    disturbed = Overridden(services.review.decisions, add_many=add_many)
-    return reject(ids, with_ports(services, decisions=disturbed), **asked)
+    disturbed = Overridden(services.decisions, add_many=add_many)
+    return reject(ids, replace(services, decisions=disturbed), **asked)
 
 
 def test_what_is_taken_back_while_it_is_decided_goes_no_further(services):
@@ -137,15 +137,15 @@ def test_a_note_longer_than_anybody_reads_is_refused_before_anything_is_decided(
     with pytest.raises(InvalidInputError, match="note"):
         reject(ids, services, note="x" * 501)
 
-    assert services.review.bulk_decisions.recent(site_ids=None, limit=9) == []
+    assert services.bulk_decisions.recent(site_ids=None, limit=9) == []
 
 
 def test_histories_learn_a_portion_at_once_and_the_rest_from_upkeep(services):
     ids = submit(services, PORTION + 4)
 
     reject(ids, services)
-    open_then = len(services.review.decisions.find_unremembered(limit=999))
+    open_then = len(services.decisions.find_unremembered(limit=999))
     remember_open(services)
 
     assert open_then == 4
-    assert services.review.decisions.find_unremembered(limit=999) == []
+    assert services.decisions.find_unremembered(limit=999) == []

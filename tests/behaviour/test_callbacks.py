@@ -35,7 +35,7 @@ from service.moderation.telling.callbacks import (
 from service.moderation.telling.deliver import deliver, take_deliveries
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to, with_ports
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
 
 URL = "https://blog.example/hook"
 
@@ -78,9 +78,7 @@ def submit(services, text="I had the same trouble.", **changes):
 
 
 def waiting(services):
-    return services.telling.deliveries.recent(state=DeliveryState.WAITING, site_id=None, limit=99)[
-        ::-1
-    ]
+    return services.deliveries.recent(state=DeliveryState.WAITING, site_id=None, limit=99)[::-1]
 
 
 def run_once(services):
@@ -118,9 +116,9 @@ def test_a_verdict_is_told_and_whether_a_person_must_look(
     data = messages[0]["data"]
     assert (data["id"], data["site_comment_id"]) == (comment.id, "wp-7")
     assert (data["outcome"], data["degraded"], data["ruling"]) == (outcome, False, None)
-    assert data["p_spam"] == told.review.cases.get(comment.id).verdict.p_spam
-    assert data["action"] == told.review.cases.get(comment.id).action.value
-    assert told.telling.delivery_queue.woken == 1
+    assert data["p_spam"] == told.cases.get(comment.id).verdict.p_spam
+    assert data["action"] == told.cases.get(comment.id).action.value
+    assert told.delivery_queue.woken == 1
 
 
 def test_a_message_never_holds_a_word_of_the_comment(told):
@@ -162,7 +160,7 @@ def test_a_site_without_a_callback_is_told_nothing(told):
     submit(told, site_id="site-2")
 
     assert waiting(told) == []
-    assert told.telling.delivery_queue.woken == 0
+    assert told.delivery_queue.woken == 0
 
 
 class LateVerdicts:
@@ -172,17 +170,17 @@ class LateVerdicts:
         self._services = services
 
     def __getattr__(self, name):
-        self._services.intake.queue.run()
-        return getattr(self._services.review.decisions, name)
+        self._services.queue.run()
+        return getattr(self._services.decisions, name)
 
 
 def test_an_undo_that_a_verdict_overtakes_tells_the_site_what_to_do_in_the_end(told, classifier):
     classifier.answer = ModelOutput(p_spam=0.01)
-    told.intake.queue.judges = False
+    told.queue.judges = False
     comment = submit(told)
     decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
 
-    undo_decision(comment.id, with_ports(told, decisions=LateVerdicts(told)), undone_by="ada")
+    undo_decision(comment.id, replace(told, decisions=LateVerdicts(told)), undone_by="ada")
 
     last = json.loads(waiting(told)[-1].payload)["data"]
     assert (last["state"], last["action"]) == ("judged", "publish")
@@ -195,7 +193,7 @@ def test_a_queue_that_is_away_costs_time_and_nothing_else(told):
 
     comment = submit(told)
     decide_comment(
-        comment.id, Ruling.REJECT, with_ports(told, delivery_queue=Away()), decided_by="ada"
+        comment.id, Ruling.REJECT, replace(told, delivery_queue=Away()), decided_by="ada"
     )
 
     assert EventKind.DECISION in {one.event for one in waiting(told)}
@@ -211,14 +209,14 @@ def test_a_message_goes_with_the_secrets_and_to_the_address_of_today(told):
 
     run_all(told)
 
-    delivery, endpoint = told.telling.notifier.sent[0]
+    delivery, endpoint = told.notifier.sent[0]
     assert delivery.url == "https://new.example/hook"
     assert endpoint.secrets[0] == issued.secret
     assert len(endpoint.secrets) == 2
 
 
 def test_a_site_that_is_down_is_tried_nine_times_over_a_day_and_then_given_up(told, clock):
-    told.telling.notifier.status = None
+    told.notifier.status = None
     submit(told)
 
     while waiting(told):
@@ -226,8 +224,8 @@ def test_a_site_that_is_down_is_tried_nine_times_over_a_day_and_then_given_up(to
         again = [one.next_try_at for one in waiting(told) if one.next_try_at]
         clock.now = min((at for at in again if at > clock.now), default=clock.now)
 
-    [*_, given_up] = told.telling.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=9)
-    first = told.telling.deliveries.attempts(given_up.id)
+    [*_, given_up] = told.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=9)
+    first = told.deliveries.attempts(given_up.id)
     assert len(first) == len(RETRY_DELAYS) + 1 == 9
     assert timedelta(hours=20) < first[-1].at - first[0].at < timedelta(hours=28)
     assert all(one.problem == "no connection" for one in first)
@@ -237,8 +235,8 @@ def test_a_site_that_is_down_is_tried_nine_times_over_a_day_and_then_given_up(to
 def test_a_site_that_asks_for_time_gets_it_and_cannot_ask_to_be_called_sooner(
     told, asked, least, most
 ):
-    told.telling.notifier.status = 503
-    told.telling.notifier.retry_after_seconds = asked
+    told.notifier.status = 503
+    told.notifier.retry_after_seconds = asked
     submit(told)
 
     run_once(told)
@@ -249,13 +247,13 @@ def test_a_site_that_asks_for_time_gets_it_and_cannot_ask_to_be_called_sooner(
 
 @pytest.mark.parametrize(("status", "hopeless"), [(410, False), (None, True)])
 def test_gone_and_hopeless_are_given_up_at_once(status, hopeless, told):
-    told.telling.notifier.status = status
-    told.telling.notifier.hopeless = hopeless
+    told.notifier.status = status
+    told.notifier.hopeless = hopeless
     submit(told)
 
     run_once(told)
 
-    dead = told.telling.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=9)
+    dead = told.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=9)
     assert [one.attempts for one in dead] == [1]
 
 
@@ -264,7 +262,7 @@ def test_gone_and_hopeless_are_given_up_at_once(status, hopeless, told):
 
 def promise(services, comment):
     delivery = Delivery(
-        id=services.common.new_id("del"),
+        id=services.new_id("del"),
         seq=0,
         site_id=SITE,
         comment_id=comment.id,
@@ -272,39 +270,39 @@ def promise(services, comment):
         form=DeliveryForm.AKISMET,
         url="https://blog.example/wp-json/akismet/v1/webhook",
         payload=json.dumps({"guid": "g-1", "key_id": "key_1"}),
-        created_at=services.common.clock(),
+        created_at=services.clock(),
     )
-    services.telling.deliveries.add([delivery])
+    services.deliveries.add([delivery])
     return delivery
 
 
 def test_a_late_verdict_is_told_as_soon_as_it_is_there(services, clock):
-    services.intake.queue.judges = False
+    services.queue.judges = False
     comment = submit(services)
     promise(services, comment)
 
     assert run_once(services) == [None]
-    assert services.telling.notifier.sent == []
-    services.intake.queue.run()
+    assert services.notifier.sent == []
+    services.queue.run()
     clock.advance(seconds=1)
     run_once(services)
 
-    [(sent, endpoint)] = services.telling.notifier.sent
+    [(sent, endpoint)] = services.notifier.sent
     body = json.loads(sent.payload)
     assert endpoint is None
     assert body["comments"] == [{"guid": "g-1", "result": "true"}]
-    assert services.telling.deliveries.attempts(sent.id)[0].status == 204
-    assert body["key"] not in services.telling.deliveries.get(sent.id).payload
+    assert services.deliveries.attempts(sent.id)[0].status == 204
+    assert body["key"] not in services.deliveries.get(sent.id).payload
 
 
 def test_a_verdict_that_never_comes_is_waited_for_ever_more_patiently_for_a_day(services, clock):
-    services.intake.queue.judges = False
+    services.queue.judges = False
     delivery = promise(services, submit(services))
     began, waits = clock.now, []
 
     def look() -> None:
         assert len(run_once(services)) == 1
-        until = services.telling.deliveries.get(delivery.id).next_try_at
+        until = services.deliveries.get(delivery.id).next_try_at
         waits.append((until - clock.now).total_seconds() if until else 0.0)
         clock.now = until or clock.now
 
@@ -312,7 +310,7 @@ def test_a_verdict_that_never_comes_is_waited_for_ever_more_patiently_for_a_day(
         look()
     patience = list(waits)
     clock.now = began + timedelta(hours=23, minutes=58)
-    while services.telling.deliveries.get(delivery.id).state is DeliveryState.WAITING:
+    while services.deliveries.get(delivery.id).state is DeliveryState.WAITING:
         look()
 
     assert patience == sorted(patience)
@@ -320,7 +318,7 @@ def test_a_verdict_that_never_comes_is_waited_for_ever_more_patiently_for_a_day(
     assert len(patience) < 30
     assert waits[len(patience) :] == [30.0] * 5 + [0.0]
     assert timedelta(hours=23) < clock.now - began < timedelta(hours=25)
-    assert [one.problem for one in services.telling.deliveries.attempts(delivery.id)] == [
+    assert [one.problem for one in services.deliveries.attempts(delivery.id)] == [
         "there never was a verdict"
     ]
 
@@ -329,27 +327,27 @@ def test_a_verdict_that_never_comes_is_waited_for_ever_more_patiently_for_a_day(
 
 
 def given_up(services):
-    services.telling.notifier.status = 410
+    services.notifier.status = 410
     submit(services)
     run_all(services)
-    services.telling.notifier.status = 204
-    return services.telling.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=99)
+    services.notifier.status = 204
+    return services.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=99)
 
 
 def test_what_was_given_up_can_be_replayed_and_starts_anew(told):
     dead = given_up(told)
-    told.telling.notifier.sent.clear()
+    told.notifier.sent.clear()
 
     replayed = replay_deliveries(told, actor="ada")
     run_all(told)
 
     assert replayed == len(dead) == 2
-    assert [one.event for one, _ in told.telling.notifier.sent] == [
+    assert [one.event for one, _ in told.notifier.sent] == [
         EventKind.VERDICT,
         EventKind.REVIEW,
     ]
-    assert told.telling.deliveries.recent(state=DeliveryState.DEAD, site_id=None, limit=9) == []
-    assert told.common.audit_log.recent()[0].act == "replay"
+    assert told.deliveries.recent(state=DeliveryState.DEAD, site_id=None, limit=9) == []
+    assert told.audit_log.recent()[0].act == "replay"
 
 
 def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
@@ -366,13 +364,13 @@ def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
 
 
 def test_a_hostile_address_is_refused_by_name_with_everything_else_wrong(services):
-    services.telling.notifier.refused.add("http://127.0.0.1/")
+    services.notifier.refused.add("http://127.0.0.1/")
 
     with pytest.raises(InvalidInputError) as caught:
         set_callback(SITE, "http://127.0.0.1/", services, actor="test", events=[])
 
     assert [problem.field for problem in caught.value.problems] == ["url", "events"]
-    assert services.telling.endpoints.get(SITE) is None
+    assert services.endpoints.get(SITE) is None
 
 
 def test_a_secret_is_one_of_the_standard_and_new_each_time(services):
@@ -387,10 +385,10 @@ def test_a_secret_is_one_of_the_standard_and_new_each_time(services):
 
 
 def test_rotating_twice_ends_the_first_secret(told):
-    first = told.telling.endpoints.get(SITE).secrets[0]
+    first = told.endpoints.get(SITE).secrets[0]
 
     second = rotate_secret(SITE, told, actor="test").secret
-    assert told.telling.endpoints.get(SITE).secrets == (second, first)
+    assert told.endpoints.get(SITE).secrets == (second, first)
     third = rotate_secret(SITE, told, actor="test").secret
 
-    assert told.telling.endpoints.get(SITE).secrets == (third, second)
+    assert told.endpoints.get(SITE).secrets == (third, second)

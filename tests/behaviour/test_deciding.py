@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -15,7 +16,7 @@ from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.review import undo_as_seen
 from tests.factories import make_comment
-from tests.fakes import Overridden, make_services, submit_to, with_ports
+from tests.fakes import Overridden, make_services, submit_to
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_a_withdrawn_comment_is_decided_no_more_and_nothing_is_undone(services, 
     with pytest.raises(ConflictError, match="withdrawn"):
         undo_decision(comment.id, services, undone_by="mod")
 
-    assert services.review.cases.get(comment.id).decisions == decided.decisions
+    assert services.cases.get(comment.id).decisions == decided.decisions
 
 
 @pytest.mark.parametrize("is_on_page", [False, True])
@@ -56,22 +57,22 @@ def test_an_undo_takes_back_nothing_that_was_decided_since_it_was_looked_at(
     services, comment, is_on_page
 ):
     seen = decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada").decision
-    decisions = services.review.decisions
+    decisions = services.decisions
 
     def undo_late(*given, **named):
         decide_comment(comment.id, Ruling.APPROVE, services, decided_by="bob")
         return decisions.undo(*given, **named)
 
-    slow = with_ports(services, decisions=Overridden(decisions, undo=undo_late))
+    slow = replace(services, decisions=Overridden(decisions, undo=undo_late))
 
     undo = partial(undo_as_seen, seen_decision_id=seen.id) if is_on_page else undo_decision
 
     with pytest.raises(ConflictError):
         undo(comment.id, slow, undone_by="ada")
 
-    stands = services.review.cases.get(comment.id).decision
+    stands = services.cases.get(comment.id).decision
     assert (stands.ruling, stands.decided_by) == (Ruling.APPROVE, "bob")
-    acts = [(one.actor, one.act) for one in services.common.audit_log.recent(subject=comment.id)]
+    acts = [(one.actor, one.act) for one in services.audit_log.recent(subject=comment.id)]
     assert acts == [("bob", "approve"), ("bob", "undo"), ("ada", "reject")]
 
 

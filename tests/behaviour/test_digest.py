@@ -55,7 +55,7 @@ def services(post):
     made = make_services(
         sites=[make_site(), make_site(id="site-2", name="Other")], mailer=post, room=post
     )
-    made.common.clock.now = MORNING
+    made.clock.now = MORNING
     moderator(made, "Ola")
     return made
 
@@ -67,7 +67,7 @@ def moderator(services, name: str):
 
 
 def wait(services, n: int = 3, **changes) -> list:
-    at = services.common.clock() - timedelta(hours=5)
+    at = services.clock() - timedelta(hours=5)
     return [keep(services, make_comment(received_at=at, **changes)) for _ in range(n)]
 
 
@@ -80,10 +80,10 @@ def test_everybody_is_sent_one_a_day(services, post):
 
     sent = look(services)
     for _ in range(5):
-        services.common.clock.advance(hours=1)
+        services.clock.advance(hours=1)
         look(services)
     on_one_day = len(post.mails)
-    services.common.clock.advance(hours=24)
+    services.clock.advance(hours=24)
     look(services)
 
     assert (sent, on_one_day, len(post.mails), len(post.posted)) == (2, 1, 2, 2)
@@ -101,7 +101,7 @@ def test_it_is_sent_from_the_hour_on_of_the_zone(services):
     berlin = replace(PLAN, hour=10, zone=ZoneInfo("Europe/Berlin"))
 
     at_nine = look(services, berlin)
-    services.common.clock.advance(hours=1)
+    services.clock.advance(hours=1)
 
     assert (at_nine, look(services, berlin)) == (0, 2)
 
@@ -149,7 +149,7 @@ def test_what_failed_is_tried_again_only_where_that_can_help(services, post, ans
     look(services)
     post.answer = Sent()
     for _ in range(2):
-        services.common.clock.advance(minutes=10)
+        services.clock.advance(minutes=10)
         look(services)
 
     assert len(post.mails) == mails
@@ -190,7 +190,7 @@ def test_no_word_of_a_comment_leaves(services, post):
 def test_a_digest_speaks_the_accounts_language(services, post):
     ola = find_user("Ola", services)
     german = replace(ola.preferences, language="de")
-    services.accounts.users.change(ola.id, lambda now, _: replace(now, preferences=german))
+    services.users.change(ola.id, lambda now, _: replace(now, preferences=german))
     wait(services)
 
     look(services)

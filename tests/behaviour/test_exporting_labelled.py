@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -23,7 +24,7 @@ from service.moderation.privacy.erase import erase_person
 from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment, undo_decision
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to, with_ports
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
 from training.data.decisions import read_decisions
 from training.retraining.clean import split_decisions
 
@@ -96,15 +97,15 @@ def test_reviewers_are_the_same_pseudonym_everywhere_and_never_a_name(services):
 
 
 def test_all_names_that_a_site_gives_are_one_reviewer_and_its_reports_another(services):
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
     for name in ("site", "site: jo", "site: mo", "site: site"):
         decide(submit(services), services, by=name)
     for name in ("jo", "mo"):
         comment_id = submit(services, f"What {name} reports.")
         report_comment(
             Label.SPAM,
-            site=services.common.sites.get(SITE),
-            text=services.review.cases.get(comment_id).comment.text,
+            site=services.sites.get(SITE),
+            text=services.cases.get(comment_id).comment.text,
             services=services,
             reported_by=name,
         )
@@ -132,7 +133,7 @@ def test_whoever_has_a_sites_key_outweighs_no_owner_by_making_names_up(services,
 
 
 def test_it_says_how_each_ruling_was_made(services):
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
     by_hand, in_bulk, by_campaign, by_site, imported, reported = (
         submit(services, f"Number {n} of the valves leaks a little.") for n in range(6)
     )
@@ -143,7 +144,7 @@ def test_it_says_how_each_ruling_was_made(services):
     decide(imported, services, by="import")
     report_comment(
         Label.SPAM,
-        site=services.common.sites.get(SITE),
+        site=services.sites.get(SITE),
         text="Number 5 of the valves leaks a little.",
         services=services,
         reported_by="jo",
@@ -197,13 +198,13 @@ def test_the_audit_sample_stands_for_all_that_it_was_drawn_from_and_unsure_ones_
     services = make_services(classifier=FixedClassifier(0.0), audit_share=1.0)
     audited = submit(services)
     decide(audited, services, Ruling.APPROVE)
-    (row,) = rows_of(with_ports(services, audit_share=0.02))
+    (row,) = rows_of(replace(services, audit_share=0.02))
     unsure = make_services(classifier=FixedClassifier(0.5), audit_share=0.02)
     decide(submit(unsure), unsure)
 
     assert (row["audit"], row["weight"], row["verdict"]["outcome"]) == (True, 50.0, "ham")
     assert [one["weight"] for one in rows_of(unsure)] == [1.0]
-    assert [one["weight"] for one in rows_of(with_ports(services, audit_share=0.0))] == [1.0]
+    assert [one["weight"] for one in rows_of(replace(services, audit_share=0.0))] == [1.0]
 
 
 def test_sites_and_moments_narrow_what_is_handed_out(services, clock):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.domain.comment import Comment, Lane, Sender
@@ -12,7 +14,7 @@ from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.forget import find_sender, forget_sender
 from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment
-from tests.fakes import make_services, submit_to, with_ports
+from tests.fakes import make_services, submit_to
 from tests.in_memory import MemoryHistoryStore
 
 MARA = "mara@example.org"
@@ -33,7 +35,7 @@ def keep(services, **known: str) -> Comment:
 
 def rejected(services, comment: Comment) -> tuple[float, float]:
     """Return how many rejections are known of its address and of its e-mail."""
-    (history,) = services.reputation.history.gather([comment], now=services.common.clock())
+    (history,) = services.history.gather([comment], now=services.clock())
     return history.address.everywhere.rejected, history.email.everywhere.rejected
 
 
@@ -42,7 +44,7 @@ def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
 
     forget_sender(find_sender(services, email=MARA), services, by="operator")
 
-    [entry] = services.common.audit_log.recent(limit=1)
+    [entry] = services.audit_log.recent(limit=1)
     assert (entry.actor, entry.act) == ("operator", "forget sender")
     assert entry.detail == "1 comments lost the keys of their sender"
     for secret in (MARA, "mara", mara.sender.email_key):
@@ -52,7 +54,7 @@ def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
 def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
     mara = keep(services, email=MARA)
     forget_sender(find_sender(services, email=MARA), services, by="operator")
-    lost = with_ports(services, history=MemoryHistoryStore())
+    lost = replace(services, history=MemoryHistoryStore())
 
     rebuild_all(lost)
 
@@ -62,17 +64,15 @@ def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
 def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(services):
     known = {"email": MARA, "address": "192.0.2.7"}
     old = keep(services, **known)
-    secrets = SenderSecrets(
-        present=b"another secret", before=services.reputation.sender_secrets.present
-    )
-    rotated = with_ports(services, sender_secrets=secrets)
+    secrets = SenderSecrets(present=b"another secret", before=services.sender_secrets.present)
+    rotated = replace(services, sender_secrets=secrets)
     new = keep(rotated, **known)
 
     erased = forget_sender(find_sender(rotated, **known), rotated, by="operator")
 
     assert erased == 2
     for comment in (old, new):
-        assert services.review.cases.get(comment.id).comment.sender == Sender()
+        assert services.cases.get(comment.id).comment.sender == Sender()
         assert rejected(services, comment) == (0, 0)
 
 

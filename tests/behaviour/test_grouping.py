@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from models.inputs import ModelOutput
@@ -28,7 +30,6 @@ from tests.fakes import (
     make_services,
     make_site,
     submit_to,
-    with_ports,
 )
 
 # No two of them share a run of words; what they share is where they lead.
@@ -87,11 +88,11 @@ def group_all(services, memory):
 
 
 def campaigns_of(services, ids):
-    return {services.review.cases.get(one).campaign_id for one in ids}
+    return {services.cases.get(one).campaign_id for one in ids}
 
 
 def set_policy(services, *, on=True):
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(rejects_campaigns=on))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(rejects_campaigns=on))
 
 
 def rejected_by_people(services, memory, count=REJECTED_BY_PEOPLE):
@@ -112,7 +113,7 @@ def test_comments_that_lead_to_one_shop_are_one_campaign_across_posts(services, 
     assert placed == 6
     assert len(campaigns_of(services, ids)) == 1
     assert None not in campaigns_of(services, ids)
-    assert services.review.cases.get(other).campaign_id is None
+    assert services.cases.get(other).campaign_id is None
 
 
 def test_ham_is_never_grouped(services, classifier, memory):
@@ -133,7 +134,7 @@ def test_without_the_classifier_comments_are_grouped_by_what_they_lead_to(
 
     group_all(services, memory)
 
-    assert all(services.review.cases.get(one).verdict.degraded for one in ids)
+    assert all(services.cases.get(one).verdict.degraded for one in ids)
     assert None not in campaigns_of(services, ids)
 
 
@@ -195,14 +196,14 @@ def test_memory_that_is_not_filled_yet_places_nobody(services, clock):
     second = group_all(services, restarted)
 
     assert (first, second) == (0, 1)
-    assert services.clusters.campaigns.fresh(limit=9) == []
+    assert services.campaigns.fresh(limit=9) == []
     assert campaigns_of(services, fresh) == {None}
 
 
 @pytest.mark.parametrize("method", ["take_lease", "fresh", "place", "grouped"])
 def test_a_store_that_fails_costs_a_turn_and_nobody_their_verdict(services, memory, method):
     ids = advertised(services, 4)
-    campaigns, failed = services.clusters.campaigns, []
+    campaigns, failed = services.campaigns, []
 
     def fail_once(*given, **named):
         if not failed:
@@ -210,13 +211,13 @@ def test_a_store_that_fails_costs_a_turn_and_nobody_their_verdict(services, memo
             raise StoreUnavailableError("away")
         return getattr(campaigns, method)(*given, **named)
 
-    shaky = with_ports(services, campaigns=Overridden(campaigns, **{method: fail_once}))
+    shaky = replace(services, campaigns=Overridden(campaigns, **{method: fail_once}))
 
     with pytest.raises(StoreUnavailableError):
         group_all(shaky, memory)
     group_all(shaky, memory)
 
-    assert all(services.review.cases.get(one).verdict for one in ids)
+    assert all(services.cases.get(one).verdict for one in ids)
     assert len(campaigns_of(services, ids)) == 1
     assert None not in campaigns_of(services, ids)
 
@@ -229,8 +230,8 @@ def test_an_embedding_that_is_no_number_keeps_no_verdict_from_being_stored(
 
     group_all(services, memory)
 
-    assert services.review.cases.get(odd).verdict is not None
-    assert services.review.cases.get(odd).campaign_id is None
+    assert services.cases.get(odd).verdict is not None
+    assert services.cases.get(odd).campaign_id is None
 
 
 def test_the_policy_rejects_what_joins_a_campaign_that_people_rejected(services, memory):
@@ -240,11 +241,11 @@ def test_the_policy_rejects_what_joins_a_campaign_that_people_rejected(services,
     [later] = advertised(services, 1, first=5)
     group_all(services, memory)
 
-    case = services.review.cases.get(later)
-    assert case.campaign_id == services.review.cases.get(earlier[0]).campaign_id
+    case = services.cases.get(later)
+    assert case.campaign_id == services.cases.get(earlier[0]).campaign_id
     assert (case.decision.ruling, case.decision.decided_by) == (Ruling.REJECT, CAMPAIGN_POLICY)
     assert case.decision.note == "People rejected 5 of its campaign and approved none."
-    [act] = services.common.audit_log.recent(subject=later)
+    [act] = services.audit_log.recent(subject=later)
     assert (act.actor, act.act) == (CAMPAIGN_POLICY, "reject")
 
 
@@ -271,20 +272,20 @@ def the_policy_s_own_count_for_nothing(services, memory):
 
 
 def another_site(services, memory):
-    services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
+    services.sites.add(make_site(id="site-2", name="Kettle blog"))
     rejected_by_people(services, memory)
     return {"site_id": "site-2"}
 
 
 def partial_evidence(services, memory):
     rejected_by_people(services, memory)
-    services.judging.current_model().classifier.answer = None
+    services.current_model().classifier.answer = None
 
 
 def looks_sincere(services, memory):
     rejected_by_people(services, memory)
     # What its address says brings it above the ham cutoff, not far.
-    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.12)
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.12)
 
 
 def a_list_entry(services, memory):
@@ -322,7 +323,7 @@ def test_the_policy_leaves_to_people(services, memory, why):
     [later] = advertised(services, 1, first=5, **changes)
     group_all(services, memory)
 
-    case = services.review.cases.get(later)
+    case = services.cases.get(later)
     assert case.campaign_id is not None
     assert case.verdict.outcome is not Outcome.HAM
     assert (case.verdict.p_spam < LOW_P_SPAM) is (why is looks_sincere)
@@ -333,11 +334,11 @@ def test_what_its_site_has_spoken_for_is_left_to_a_person(services, memory):
     set_policy(services)
     rejected_by_people(services, memory)
     [later] = advertised(services, 1, first=5)
-    services.intake.reports.add(make_report(later))
+    services.reports.add(make_report(later))
 
     group_all(services, memory)
 
-    assert services.review.cases.get(later).decision is None
+    assert services.cases.get(later).decision is None
 
 
 def test_a_policy_s_rejection_can_be_undone_and_is_not_made_again(services, clock, memory):
@@ -350,7 +351,7 @@ def test_a_policy_s_rejection_can_be_undone_and_is_not_made_again(services, cloc
     clock.advance(minutes=5)
     group_all(services, GroupingMemory("another process"))
 
-    case = services.review.cases.get(later)
+    case = services.cases.get(later)
     assert case.decision is None
     assert case.needs_review
 
@@ -363,10 +364,10 @@ def test_histories_learn_from_people_and_never_from_the_policy(services, memory)
 
     rebuild_all(services)
 
-    comment = services.review.cases.get(later[0]).comment
-    [history] = services.reputation.history.gather([comment], now=NOW)
+    comment = services.cases.get(later[0]).comment
+    [history] = services.history.gather([comment], now=NOW)
     assert history.domains.everywhere.rejected == pytest.approx(len(people), abs=0.1)
-    assert services.review.decisions.find_unremembered(limit=9) == []
+    assert services.decisions.find_unremembered(limit=9) == []
 
 
 def test_nobody_s_account_is_called_like_the_policy(services):
@@ -379,7 +380,7 @@ def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, me
     rejected_by_people(services, memory)
     [later] = advertised(services, 1, first=5)
 
-    campaigns = services.clusters.campaigns
+    campaigns = services.campaigns
 
     def peoples_rulings(campaign_id):
         found = campaigns.peoples_rulings(campaign_id)
@@ -387,9 +388,9 @@ def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, me
         return found
 
     disturbed = Overridden(campaigns, peoples_rulings=peoples_rulings)
-    group_all(with_ports(services, campaigns=disturbed), memory)
+    group_all(replace(services, campaigns=disturbed), memory)
 
-    assert [one.decided_by for one in services.review.cases.get(later).decisions] == ["Ola"]
+    assert [one.decided_by for one in services.cases.get(later).decisions] == ["Ola"]
 
 
 def _policy_rejected(services, memory):
@@ -402,7 +403,7 @@ def _policy_rejected(services, memory):
 
 
 def _in_force(services, ids):
-    return [services.review.cases.get(one).decision is not None for one in ids]
+    return [services.cases.get(one).decision is not None for one in ids]
 
 
 @pytest.mark.parametrize("how", ["undone", "approved"])
@@ -417,7 +418,7 @@ def test_a_person_s_rejection_that_stands_no_more_takes_the_policy_s_back(servic
 
     assert before == [True] * 3
     assert _in_force(services, later) == [False] * 3
-    assert all(services.review.cases.get(one).needs_review for one in later)
+    assert all(services.cases.get(one).needs_review for one in later)
     assert _in_force(services, people[1:]) == [True] * 4
 
 
@@ -430,7 +431,7 @@ def test_the_policy_s_stand_as_long_as_enough_people_s_do(services, memory):
 
     assert _in_force(services, later[1:]) == [True, True]
     assert _in_force(services, people) == [True] * 5
-    assert services.review.cases.get(sixth).decision is not None
+    assert services.cases.get(sixth).decision is not None
 
 
 def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services, memory):
@@ -448,4 +449,4 @@ def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services,
 
     assert before == [True, True]
     assert _in_force(services, [*people, *later]) == [False] * 7
-    assert services.common.audit_log.recent(subject=services.review.cases.get(later[0]).campaign_id)
+    assert services.audit_log.recent(subject=services.cases.get(later[0]).campaign_id)

@@ -79,7 +79,7 @@ def test_who_says_nothing_waits_for_a_person_whatever_else_is_known(listings, ho
 
     submit(services, registration)
 
-    verdict = services.review.cases.get(registration.id).verdict
+    verdict = services.cases.get(registration.id).verdict
     assert verdict.model_contribution == 0.0
     assert verdict.outcome is Outcome.UNSURE
     assert verdict.degraded_by == ("text",)
@@ -93,7 +93,7 @@ def test_without_the_model_a_comment_waits_for_a_moderator():
 
     submit(services, comment)
 
-    case = services.review.cases.get(comment.id)
+    case = services.cases.get(comment.id)
     assert case.verdict.outcome is Outcome.UNSURE
     assert case.verdict.degraded_by == ("model",)
     assert case.needs_review
@@ -105,7 +105,7 @@ def test_without_histories_even_a_certain_verdict_is_unsure():
 
     submit(services, comment)
 
-    verdict = services.review.cases.get(comment.id).verdict
+    verdict = services.cases.get(comment.id).verdict
     assert verdict.outcome is Outcome.UNSURE
     assert verdict.degraded_by == ("history",)
     assert verdict.p_spam > 0.99
@@ -118,7 +118,7 @@ def test_one_poisonous_comment_in_a_batch_goes_to_a_person_and_the_others_are_ju
 
     submit(services, *comments, lane=Lane.BULK)
 
-    verdicts = [services.review.cases.get(c.id).verdict for c in comments]
+    verdicts = [services.cases.get(c.id).verdict for c in comments]
     assert [v.degraded for v in verdicts] == [c.text == "poison" for c in comments]
     assert verdicts[7].outcome is Outcome.UNSURE
 
@@ -128,7 +128,7 @@ def test_a_comment_tried_before_is_judged_alone():
     services = make_services(classifier=classifier, judges=False)
     comments = [make_comment(f"text {n}") for n in range(5)]
     submit(services, *comments)
-    services.intake.comments.count_attempt([comments[2].id])
+    services.comments.count_attempt([comments[2].id])
 
     judge_batch([c.id for c in comments], services)
 
@@ -142,7 +142,7 @@ def test_a_sites_own_cutoffs_win_over_the_promised_ones():
 
     submit(services, comment)
 
-    verdict = services.review.cases.get(comment.id).verdict
+    verdict = services.cases.get(comment.id).verdict
     assert verdict.outcome is Outcome.SPAM
     assert (verdict.ham_cutoff, verdict.spam_cutoff) == (0.4, 0.6)
 
@@ -160,7 +160,7 @@ def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later():
     when_back = sweep_stranded(services)
 
     assert (while_away, when_back) == (0, 1)
-    assert services.review.cases.get(comment.id).state is State.JUDGED
+    assert services.cases.get(comment.id).state is State.JUDGED
 
 
 def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
@@ -172,7 +172,7 @@ def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
         clock.advance(minutes=16)
         sweep_stranded(services)
 
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 
 
 @pytest.mark.parametrize("long", list(Lane))
@@ -181,14 +181,14 @@ def test_the_backlog_of_one_lane_does_not_make_what_the_other_lost_wait(long):
     services = make_services(judges=False, clock=clock)
     short = next(lane for lane in Lane if lane is not long)
     submit(services, make_comment(id="lost"), lane=short)
-    services.intake.queue.take(1)
+    services.queue.take(1)
     submit(services, make_comment(id="a"), make_comment(id="b"), lane=long)
     clock.advance(seconds=21)
 
     swept = sweep_stranded(services)
 
     assert swept == 1
-    assert services.intake.queue.depth() == {short: 1, long: 2}
+    assert services.queue.depth() == {short: 1, long: 2}
 
 
 def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(monkeypatch):
@@ -198,13 +198,13 @@ def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(monkeypatch
     submit(services, *(make_comment() for _ in range(3)), lane=Lane.BULK)
     clock.advance(minutes=1)
     submit(services, make_comment(id="lost"), lane=Lane.INTERACTIVE)
-    services.intake.queue.take(1)
+    services.queue.take(1)
     clock.advance(minutes=16)
 
     swept = sweep_stranded(services)
 
     assert swept == 1
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 3}
+    assert services.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 3}
 
 
 def test_a_comment_that_was_sent_to_the_slow_lane_waits_there_and_is_not_queued_twice():
@@ -212,13 +212,13 @@ def test_a_comment_that_was_sent_to_the_slow_lane_waits_there_and_is_not_queued_
     services = make_services(judges=False, clock=clock)
     submit(services, make_comment(id="late"), make_comment(id="bulk"), lane=Lane.BULK)
     submit(services, make_comment(id="in time"), lane=Lane.INTERACTIVE)
-    judge_batch(services.intake.queue.take(1), services)
+    judge_batch(services.queue.take(1), services)
 
     for _ in range(5):
         clock.advance(minutes=4)
         sweep_stranded(services)
 
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 
 
 def test_comments_that_are_kept_and_queued_are_accepted_though_the_store_goes_away_then():
@@ -232,7 +232,7 @@ def test_comments_that_are_kept_and_queued_are_accepted_though_the_store_goes_aw
     added = submit(services, make_comment())
 
     assert [answer.outcome for answer in added] == [AddOutcome.NEW]
-    assert services.review.cases.get(added[0].comment_id).state is State.JUDGED
+    assert services.cases.get(added[0].comment_id).state is State.JUDGED
 
 
 def test_the_audit_sample_is_a_fixed_share_of_confident_verdicts():
@@ -249,7 +249,7 @@ def test_an_audited_ham_goes_to_a_moderator_all_the_same():
 
     submit(services, comment)
 
-    case = services.review.cases.get(comment.id)
+    case = services.cases.get(comment.id)
     assert case.verdict.outcome is Outcome.HAM
     assert case.audit
     assert case.needs_review

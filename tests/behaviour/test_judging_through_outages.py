@@ -69,11 +69,11 @@ def submit(services, *comments, lane=Lane.INTERACTIVE):
 
 
 def verdict_of(services, comment):
-    return services.review.cases.get(comment.id).verdict
+    return services.cases.get(comment.id).verdict
 
 
 def attempts_of(services, comment):
-    return [a.attempts for a in services.intake.comments.load_unjudged([comment.id])]
+    return [a.attempts for a in services.comments.load_unjudged([comment.id])]
 
 
 class FailsOften:
@@ -221,7 +221,7 @@ def test_over_many_sweeps_one_stuck_verdict_stops_nobody():
     for n in range(SWEEPS):
         newcomer = make_comment(f"text {n}")
         submit(services, newcomer)
-        while ids := services.intake.queue.take(64):
+        while ids := services.queue.take(64):
             judge_batch(ids, services, counting)
         assert verdict_of(services, newcomer) is not None
         clock.advance(minutes=16)

@@ -43,7 +43,7 @@ def aged(services, days: int, outcome: Outcome | None, **options) -> CommentId:
 
 
 def withdrawn(services, *ids: CommentId) -> list[bool]:
-    return [services.review.cases.get(one).withdrawn_at is not None for one in ids]
+    return [services.cases.get(one).withdrawn_at is not None for one in ids]
 
 
 def test_without_a_limit_everything_is_kept_for_ever(services):
@@ -111,7 +111,7 @@ def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(service
         added_by="Ola",
         added_at=NOW,
     )
-    services.reputation.list_entries.add([entry, replace(entry, id="ent_2", keys=("somebody",))])
+    services.list_entries.add([entry, replace(entry, id="ent_2", keys=("somebody",))])
 
     comment, listed, _ = export_person(mara, services)
 
@@ -143,14 +143,14 @@ def test_an_interrupted_erasure_is_gone_on_with(services):
 
     assert (before, erased) == (4, 5)
     assert all(withdrawn(services, *ids))
-    details = [entry.detail for entry in services.common.audit_log.recent()]
+    details = [entry.detail for entry in services.audit_log.recent()]
     assert details == ["1 comments erased", "4 comments erased", "4 comments erased"]
 
 
 def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):
     erase_person(find_person(services, email=MARA), services, by="operator")
 
-    [entry] = services.common.audit_log.recent()
+    [entry] = services.audit_log.recent()
     assert (entry.act, entry.subject, entry.detail) == (
         "erase person",
         "person",
@@ -160,10 +160,10 @@ def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services)
 
 def test_an_erased_person_is_unknown_to_histories(services):
     [comment_id] = of_mara(services, 1)
-    comment = services.review.cases.get(comment_id).comment
+    comment = services.cases.get(comment_id).comment
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="mod")
 
     erase_person(find_person(services, email=MARA), services, by="operator")
 
-    (history,) = services.reputation.history.gather([comment], now=services.common.clock())
+    (history,) = services.history.gather([comment], now=services.clock())
     assert history.email.everywhere.rejected == 0

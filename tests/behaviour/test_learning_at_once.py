@@ -37,7 +37,7 @@ def services(stores):
 def post(services, text: str, **changes):
     comment = make_comment(text, **changes)
     submit_to(services, comment, lane=Lane.INTERACTIVE)
-    return services.review.cases.get(comment.id)
+    return services.cases.get(comment.id)
 
 
 def decide_some(services, count: int = 12, *, by: str = "ada") -> list:
@@ -106,9 +106,7 @@ def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, store
 def test_a_site_that_switched_learning_off_is_judged_by_the_version_alone(services, stores):
     decide_some(services)
     stores.sites.change_settings(SITE, lambda now: replace(now, learns=False))
-    services.common.audit_log.append(
-        AuditEntry(at=NOW, actor="ada", act="site settings", subject=SITE)
-    )
+    services.audit_log.append(AuditEntry(at=NOW, actor="ada", act="site settings", subject=SITE))
 
     verdict = post(services, SPAM.format("seventy")).verdict
 
@@ -142,7 +140,7 @@ def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, sto
     now[0] = timedelta(seconds=0.6).total_seconds()
 
     assert at_once.learnt == ()
-    assert state(late.current()) == state(services.learning.taught())
+    assert state(late.current()) == state(services.taught())
 
 
 def test_without_the_classifier_nothing_is_added_and_a_person_looks(stores):

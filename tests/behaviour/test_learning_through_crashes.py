@@ -37,10 +37,10 @@ NEW, EARLY = CommentId("new"), CommentId("early")
 def keeper_over(services: Services) -> TaughtKeeper:
     """Return what a worker that starts now learns with."""
     return TaughtKeeper(
-        services.review.decisions,
-        services.review.cases,
-        services.common.sites,
-        services.accounts.users,
+        services.decisions,
+        services.cases,
+        services.sites,
+        services.users,
         audit_share=0.02,
         salt=SALT,
         recheck_seconds=0,
@@ -60,7 +60,7 @@ def prepare(services: Services) -> None:
         ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
         decide_comment(known(number), ruling, services, decided_by="ada")
     post(services, NEW, SPAM.format("new"))
-    services.intake.queue.judges = False
+    services.queue.judges = False
     post(services, EARLY, SPAM.format("early"))
     decide_comment(EARLY, Ruling.REJECT, services, decided_by="import")
 
@@ -86,7 +86,7 @@ def world() -> Iterator[Services]:
 
 def undo(services: Services) -> None:
     # Whoever asks again after a crash sees that it was undone.
-    if services.review.cases.get(known(1)).decision is not None:
+    if services.cases.get(known(1)).decision is not None:
         undo_decision(known(1), services, undone_by="ada")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.domain.comment import Lane, Sender
@@ -11,7 +13,7 @@ from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, r
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
 from tests.factories import make_comment
-from tests.fakes import Overridden, make_services, submit_to, with_ports
+from tests.fakes import Overridden, make_services, submit_to
 from tests.in_memory import MemoryHistoryStore
 
 PEOPLE = 7
@@ -34,20 +36,20 @@ def services():
         comment = submit(services, sent_by(number))
         ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
         decide_comment(comment.id, ruling, services, decided_by="mod")
-        services.common.clock.advance(days=1)
+        services.clock.advance(days=1)
     return services
 
 
 def wiped(services):
     """Return the services after their histories' server lost everything."""
-    services.reputation.rebuild_place.wipe()
-    return with_ports(services, history=MemoryHistoryStore())
+    services.rebuild_place.wipe()
+    return replace(services, history=MemoryHistoryStore())
 
 
 def decided_of_all(services) -> list[tuple[float, float]]:
     """Return what histories know of each person: approved, rejected."""
     asked = [sent_by(number) for number in range(PEOPLE)]
-    histories = services.reputation.history.gather(asked, now=services.common.clock())
+    histories = services.history.gather(asked, now=services.clock())
     return [_counts(history) for history in histories]
 
 
@@ -57,9 +59,9 @@ def _counts(history: History) -> tuple[float, float]:
 
 def verdict_on_next(services):
     comment = sent_by(1)
-    services.intake.queue.services = services
+    services.queue.services = services
     submit(services, comment)
-    return services.review.cases.get(comment.id).verdict
+    return services.cases.get(comment.id).verdict
 
 
 def test_a_rebuild_brings_back_exactly_what_was_lost(services):
@@ -70,7 +72,7 @@ def test_a_rebuild_brings_back_exactly_what_was_lost(services):
 
     assert done == PEOPLE
     assert decided_of_all(lost) == before
-    assert not lost.reputation.history.is_blank()
+    assert not lost.history.is_blank()
 
 
 def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(services):
@@ -87,19 +89,19 @@ def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(services):
 
 def test_a_wipe_at_the_very_end_is_not_taken_for_filled(services):
     lost = wiped(services)
-    wipes = [lost.reputation.rebuild_place.wipe]
+    wipes = [lost.rebuild_place.wipe]
 
     def find_in_force(**asked):
-        page = lost.review.decisions.find_in_force(**asked)
+        page = lost.decisions.find_in_force(**asked)
         if page.next_after is None and wipes:
             wipes.pop()()
         return page
 
-    decisions = Overridden(lost.review.decisions, find_in_force=find_in_force)
-    shaken = with_ports(lost, decisions=decisions)
+    decisions = Overridden(lost.decisions, find_in_force=find_in_force)
+    shaken = replace(lost, decisions=decisions)
 
     portions = [rebuild_portion(shaken) for _ in range(2)]
-    blank = lost.reputation.history.is_blank()
+    blank = lost.history.is_blank()
     done = rebuild_all(shaken)
 
     assert [one.is_last for one in portions] == [False, False]
@@ -116,7 +118,7 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
         rebuild_if_blank(lost, goes_on=lambda: True)
 
     assert decided_of_all(lost) == before
-    assert not lost.reputation.history.is_blank()
+    assert not lost.history.is_blank()
 
 
 def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_are_filled(services):
@@ -161,13 +163,13 @@ def test_a_decision_undone_while_the_rebuild_reads_it_stays_undone(services):
     undone = []
 
     def find_in_force(**asked):
-        page = lost.review.decisions.find_in_force(**asked)
+        page = lost.decisions.find_in_force(**asked)
         if not undone:
             undone.append(undo_decision(comment.id, lost, undone_by="mod"))
         return page
 
-    decisions = Overridden(lost.review.decisions, find_in_force=find_in_force)
-    reading = with_ports(lost, decisions=decisions)
+    decisions = Overridden(lost.decisions, find_in_force=find_in_force)
+    reading = replace(lost, decisions=decisions)
     rebuild_all(reading)
     remember_open(lost)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.domain.comment import Lane
@@ -12,7 +14,7 @@ from service.domain.sender import make_sender
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment
-from tests.fakes import make_services, submit_to, with_ports
+from tests.fakes import make_services, submit_to
 from tests.in_memory import MemoryHistoryStore
 
 SENDER = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
@@ -31,24 +33,22 @@ def keep(services, **changes):
 
 def remembered(services) -> tuple[float, float]:
     """Return how many decisions histories know of Mara's address: approved, rejected."""
-    (history,) = services.reputation.history.gather(
-        [make_comment(sender=SENDER)], now=services.common.clock()
-    )
+    (history,) = services.history.gather([make_comment(sender=SENDER)], now=services.clock())
     record: Record = history.address.everywhere
     return record.approved, record.rejected
 
 
 def open_ones(services) -> list[str]:
-    return [one.decision.id for one in services.review.decisions.find_unremembered(limit=9)]
+    return [one.decision.id for one in services.decisions.find_unremembered(limit=9)]
 
 
 def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(services):
     comment = keep(services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.reputation.history.available = False
+    services.history.available = False
     for ruling in (Ruling.APPROVE, Ruling.REJECT, Ruling.APPROVE):
         decide_comment(comment.id, ruling, services, decided_by="mod")
-    services.reputation.history.available = True
+    services.history.available = True
 
     remember_open(services)
 
@@ -58,14 +58,14 @@ def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(ser
 
 def test_what_was_told_before_histories_went_away_again_is_not_told_twice(services):
     comments = [keep(services) for _ in range(3)]
-    services.reputation.history.available = False
+    services.history.available = False
     for comment in comments:
         decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.reputation.history.available = True
-    tired = TiredHistory(services.reputation.history, answers=2)
+    services.history.available = True
+    tired = TiredHistory(services.history, answers=2)
 
     with pytest.raises(StoreUnavailableError):
-        remember_open(with_ports(services, history=tired))
+        remember_open(replace(services, history=tired))
 
     assert len(open_ones(services)) == 1
     assert remembered(services) == (0, 2)
@@ -73,14 +73,14 @@ def test_what_was_told_before_histories_went_away_again_is_not_told_twice(servic
 
 def test_a_decision_is_learnt_at_the_time_it_was_made(services):
     comment = keep(services)
-    decided_at = services.common.clock()
-    services.reputation.history.available = False
+    decided_at = services.clock()
+    services.history.available = False
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.reputation.history.available = True
-    services.common.clock.advance(days=100)
-    recording = TiredHistory(services.reputation.history, answers=9)
+    services.history.available = True
+    services.clock.advance(days=100)
+    recording = TiredHistory(services.history, answers=9)
 
-    remember_open(with_ports(services, history=recording))
+    remember_open(replace(services, history=recording))
 
     assert recording.times == [decided_at]
 
@@ -113,14 +113,14 @@ class PickyHistory:
 
 
 def test_a_decision_that_cannot_be_learnt_keeps_no_other_from_it(services):
-    services.reputation.history.available = False
+    services.history.available = False
     first, second = keep(services), keep(services)
     for comment in (first, second):
         decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.reputation.history.available = True
-    picky = PickyHistory(services.reputation.history, poison=first.id)
+    services.history.available = True
+    picky = PickyHistory(services.history, poison=first.id)
 
-    told = remember_open(with_ports(services, history=picky))
+    told = remember_open(replace(services, history=picky))
 
     assert told == 1
     assert len(open_ones(services)) == 1

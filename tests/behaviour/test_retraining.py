@@ -43,13 +43,13 @@ def services():
     made = make_services(versions=FixedShelf("test-1", "candidate"))
     for ruling in (Ruling.REJECT, Ruling.APPROVE):
         decide(made, ruling)
-    made.common.clock.advance(minutes=1)
+    made.clock.advance(minutes=1)
     return made
 
 
 @pytest.fixture
 def runs(services):
-    return MemoryRuns(clock=services.common.clock)
+    return MemoryRuns(clock=services.clock)
 
 
 def decide(services, ruling=Ruling.REJECT):
@@ -84,11 +84,9 @@ def test_what_people_decided_is_learnt_and_the_candidate_waits_for_the_owner(ser
 
     assert (ended.state, ended.decisions, ended.report) == (RetrainingState.ENDED, 2, REPORT)
     assert ended.waits
-    assert services.learning.retrainings.recent(limit=9) == [ended]
-    assert services.learning.versions.current == "test-1"
-    assert [
-        (e.actor, e.act, e.detail) for e in services.common.audit_log.recent(subject=ended.id)
-    ] == [
+    assert services.retrainings.recent(limit=9) == [ended]
+    assert services.versions.current == "test-1"
+    assert [(e.actor, e.act, e.detail) for e in services.audit_log.recent(subject=ended.id)] == [
         ("Ola", "end retraining", "promote: candidate"),
         ("Ola", "start retraining", "2 decisions"),
     ]
@@ -104,11 +102,11 @@ def test_a_candidate_serves_at_once_where_that_is_wanted_and_recommended(
 
     recommended = recommendation is Recommendation.PROMOTE
     serves = "candidate" if recommended else "test-1"
-    assert services.learning.versions.current == serves
+    assert services.versions.current == serves
     assert ended.recommendation is recommendation
     assert ended.answer is (Answer.PROMOTED if recommended else None)
     assert not ended.waits
-    assert recommended == (services.common.audit_log.recent()[0].act == "promote model version")
+    assert recommended == (services.audit_log.recent()[0].act == "promote model version")
 
 
 def test_without_a_decision_or_a_new_one_nothing_is_trained_unless_there_are_other_data(
@@ -119,7 +117,7 @@ def test_without_a_decision_or_a_new_one_nothing_is_trained_unless_there_are_oth
     with_data = run(nothing_decided, runs, RetrainingOptions(data=("/data/more.jsonl",)))
     first, again = run(services, runs), run(services, runs)
     decide(services)
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     after_a_decision = run(services, runs)
 
     told = [without, with_data, first, again, after_a_decision]
@@ -131,7 +129,7 @@ def test_without_a_decision_or_a_new_one_nothing_is_trained_unless_there_are_oth
 def test_a_stopped_retraining_is_gone_on_with_by_the_same_call(services, runs):
     stopped = run(services, runs, goes_on=lambda: False)
     decide(services)
-    services.common.clock.advance(hours=1)
+    services.clock.advance(hours=1)
 
     ended = run(services, runs)
 
@@ -152,10 +150,10 @@ def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(se
 
 def test_what_was_ruled_otherwise_meanwhile_teaches_no_resumed_run_as_it_was(services, runs):
     comment = decide(services)
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     stopped = run(services, runs, goes_on=lambda: False)
     decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Olive")
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
 
     again = run(services, runs, goes_on=lambda: False)
 
@@ -166,18 +164,18 @@ def test_what_was_ruled_otherwise_meanwhile_teaches_no_resumed_run_as_it_was(ser
 @pytest.mark.parametrize("how", ["undone", "withdrawn"])
 def test_what_was_taken_back_meanwhile_teaches_no_resumed_run(services, runs, how):
     comment = decide(services)
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     stopped = run(services, runs, goes_on=lambda: False)
     if how == "undone":
         undo_decision(comment.id, services, undone_by="Ola")
     else:
-        services.intake.comments.withdraw(comment.id, at=services.common.clock())
+        services.comments.withdraw(comment.id, at=services.clock())
 
     ended = run(services, runs)
 
     assert ended.id != stopped.id
     assert ended.decisions == stopped.decisions - 1
-    assert services.learning.retrainings.get(stopped.id).state is RetrainingState.FAILED
+    assert services.retrainings.get(stopped.id).state is RetrainingState.FAILED
     assert stopped.id not in runs.decisions
 
 
@@ -201,18 +199,16 @@ def test_where_training_is_not_installed_nothing_is_begun(services, runs):
     with pytest.raises(TrainingFailedError, match="make install-train"):
         run(services, runs)
 
-    assert services.learning.retrainings.recent(limit=9) == []
+    assert services.retrainings.recent(limit=9) == []
 
 
 def test_another_machine_is_refused_until_the_lease_of_a_dead_one_ran_out(services, runs):
-    now = services.common.clock()
-    services.learning.retrainings.take_lease(
-        "elsewhere", now=now, until=now + timedelta(seconds=60)
-    )
+    now = services.clock()
+    services.retrainings.take_lease("elsewhere", now=now, until=now + timedelta(seconds=60))
 
     with pytest.raises(ConflictError, match="another machine"):
         run(services, runs)
-    services.common.clock.advance(seconds=61)
+    services.clock.advance(seconds=61)
 
     assert run(services, runs).state is RetrainingState.ENDED
 
@@ -222,10 +218,8 @@ def test_who_lost_the_lease_stops(services, runs):
 
     def train(run_id, options, *, dry_run, told, goes_on):
         # The machine slept, and somebody else took its turn.
-        services.common.clock.advance(seconds=90)
-        services.learning.retrainings.take_lease(
-            "other", now=services.common.clock(), until=services.common.clock() + DAY
-        )
+        services.clock.advance(seconds=90)
+        services.retrainings.take_lease("other", now=services.clock(), until=services.clock() + DAY)
         return runs_told(run_id, options, dry_run=dry_run, told=told, goes_on=goes_on)
 
     runs.train = train
@@ -236,17 +230,17 @@ def test_who_lost_the_lease_stops(services, runs):
 
 
 def test_a_database_that_is_away_for_a_while_ends_no_training(services, runs):
-    taken = services.learning.retrainings.take_lease
+    taken = services.retrainings.take_lease
     trained = runs.train
 
     def away(holder, *, now, until):
         raise StoreUnavailableError("away")
 
     def train(run_id, options, *, dry_run, told, goes_on):
-        services.common.clock.advance(seconds=30)
-        services.learning.retrainings.take_lease = away
+        services.clock.advance(seconds=30)
+        services.retrainings.take_lease = away
         report = trained(run_id, options, dry_run=dry_run, told=told, goes_on=goes_on)
-        services.learning.retrainings.take_lease = taken
+        services.retrainings.take_lease = taken
         return report
 
     runs.train = train
@@ -255,23 +249,19 @@ def test_a_database_that_is_away_for_a_while_ends_no_training(services, runs):
 
 
 def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(services, runs):
-    report = try_retraining(
-        Order(asked_by="Ola", options=OPTIONS),
-        services,
-        runs,
-    )
+    report = try_retraining(Order(asked_by="Ola", options=OPTIONS), services, runs)
 
     assert report.used == 3
     assert [dry for _, _, dry in runs.trained] == [True]
-    assert (services.learning.retrainings.recent(limit=9), runs.runs()) == ([], [])
+    assert (services.retrainings.recent(limit=9), runs.runs()) == ([], [])
 
 
 def test_the_schedule_retrains_every_so_many_days_and_says_who_asked(services, runs):
     first = look(services, runs)
-    services.common.clock.advance(days=6)
+    services.clock.advance(days=6)
     decide(services)
     too_early = look(services, runs)
-    services.common.clock.advance(days=1)
+    services.clock.advance(days=1)
     second = look(services, runs)
 
     assert (first.asked_by, too_early) == (SCHEDULE, None)
@@ -284,7 +274,7 @@ def test_without_a_schedule_only_what_was_asked_for_is_done(services, runs):
     done = look(services, runs, every=None)
 
     assert nothing is None
-    assert services.learning.trainer_queue.woken == 1
+    assert services.trainer_queue.woken == 1
     assert (done.id, done.asked_by, done.state) == (asked.id, "Olive", RetrainingState.ENDED)
     assert look(services, runs, every=None) is None
 
@@ -301,10 +291,10 @@ def test_the_schedule_does_not_wait_for_a_stopped_one_whose_texts_had_to_go(serv
 
 
 def test_who_asks_is_told_that_nobody_retrains_here_or_that_one_is_under_way(services):
-    services.learning.trainer_queue.heard = False
+    services.trainer_queue.heard = False
     with pytest.raises(NoTrainerError):
         ask_retraining(services, by="Olive", options=OPTIONS)
-    services.learning.trainer_queue.heard = True
+    services.trainer_queue.heard = True
     ask_retraining(services, by="Olive", options=OPTIONS)
 
     with pytest.raises(ConflictError, match="under way"):
@@ -318,7 +308,7 @@ def test_what_was_asked_of_a_trainer_without_the_packages_fails_with_the_reason(
     failed = look(services, runs)
 
     assert (failed.id, failed.problem) == (asked.id, "run `make install-train`")
-    assert services.learning.retrainings.get(asked.id).state is RetrainingState.FAILED
+    assert services.retrainings.get(asked.id).state is RetrainingState.FAILED
 
 
 def test_rolling_back_brings_the_version_before_and_needs_one(services, runs):
@@ -327,21 +317,21 @@ def test_rolling_back_brings_the_version_before_and_needs_one(services, runs):
     run(services, runs, promotes=True)
 
     assert roll_back(services, by="Olive") == "test-1"
-    assert services.learning.versions.current == "test-1"
+    assert services.versions.current == "test-1"
 
 
 def test_texts_go_after_thirty_days_and_an_unfinished_run_after_one(services, runs):
     ended = run(services, runs)
     decide(services)
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     stopped = run(services, runs, goes_on=lambda: False)
 
     tidy_retrainings(services, runs)
     at_once = (set(runs.reports), set(runs.decisions))
-    services.common.clock.advance(days=2)
+    services.clock.advance(days=2)
     tidy_retrainings(services, runs)
     after_two_days = (set(runs.reports), set(runs.decisions))
-    services.common.clock.advance(days=29)
+    services.clock.advance(days=29)
     tidy_retrainings(services, runs)
 
     assert at_once == ({ended.id}, {stopped.id})
@@ -352,9 +342,9 @@ def test_texts_go_after_thirty_days_and_an_unfinished_run_after_one(services, ru
 def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
     run(services, runs)
     decide(services)
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     run(services, runs, goes_on=lambda: False)
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
 
     erase_person(find_person(services, name="Somebody"), services, by="Olive")
     tidy_retrainings(services, runs)
@@ -366,10 +356,10 @@ def test_a_person_who_was_erased_during_a_run_stands_in_no_report_of_it(services
     trained = runs.train
 
     def train(run_id, options, **how):
-        services.common.clock.advance(minutes=1)
+        services.clock.advance(minutes=1)
         erase_person(find_person(services, name="Somebody"), services, by="Olive")
-        services.common.clock.advance(minutes=1)
-        runs.changed[run_id] = services.common.clock()
+        services.clock.advance(minutes=1)
+        runs.changed[run_id] = services.clock()
         return trained(run_id, options, **how)
 
     runs.train = train
@@ -385,9 +375,9 @@ def test_a_report_that_quotes_a_withdrawn_comment_loses_its_texts(services, runs
     runs.report = replace(REPORT, newly_lost=(quoted.id, "line-7-of-a-file"))
     run(services, runs)
 
-    services.intake.comments.withdraw(other.id, at=services.common.clock())
+    services.comments.withdraw(other.id, at=services.clock())
     before = tidy_retrainings(services, runs)
-    services.intake.comments.withdraw(quoted.id, at=services.common.clock())
+    services.comments.withdraw(quoted.id, at=services.clock())
 
     assert (before, tidy_retrainings(services, runs)) == (0, 1)
     assert runs.reports == set()
@@ -396,12 +386,12 @@ def test_a_report_that_quotes_a_withdrawn_comment_loses_its_texts(services, runs
 def test_only_the_newest_runs_keep_a_folder(services, runs):
     for _ in range(KEPT_RUNS + 2):
         decide(services)
-        services.common.clock.advance(minutes=1)
+        services.clock.advance(minutes=1)
         run(services, runs)
 
     tidy_retrainings(services, runs)
 
-    newest = [one.id for one in services.learning.retrainings.recent(limit=KEPT_RUNS)]
+    newest = [one.id for one in services.retrainings.recent(limit=KEPT_RUNS)]
     assert [one.run_id for one in runs.runs()] == newest
 
 
@@ -409,7 +399,7 @@ def test_a_run_that_is_under_way_is_left_alone(services, runs):
     seen = []
 
     def train(run_id, options, *, dry_run, told, goes_on):
-        services.common.clock.advance(seconds=30)
+        services.clock.advance(seconds=30)
         seen.append(tidy_retrainings(services, runs))
         return REPORT
 

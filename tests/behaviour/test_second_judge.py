@@ -117,7 +117,7 @@ def judging(says, **changes):
         return outcome and SecondOpinion(outcome=outcome, reason="<b>because</b>")
 
     services = make_services(**({"second_judge": judge} | changes))
-    return services, SecondJudging(services.judging, services.intake, services.common), asked
+    return services, SecondJudging(services), asked
 
 
 def test_an_opinion_moves_the_unsure_among_themselves_and_decides_nothing():
@@ -132,13 +132,13 @@ def test_an_opinion_moves_the_unsure_among_themselves_and_decides_nothing():
     after = review_queue(services)
     assert [one.text for one in before] == [*asked, "audited"]
     assert [one.text for one in after] == ["last", "first", "audited"]
-    case = services.review.cases.get(first.comment_id)
+    case = services.cases.get(first.comment_id)
     assert (case.verdict.outcome, case.decisions) == (Outcome.UNSURE, ())
     page = signed_in(services).get("/review", headers={"Accept-Language": "de"}).text
     # In a row and on the comment's page.
     assert page.count("Zweite Meinung: Ham · <bdi>&lt;b&gt;because&lt;/b&gt;") == 2
     withdraw_comment(last.comment_id, services, by="test")
-    assert services.review.cases.get(last.comment_id).second_opinion is None
+    assert services.cases.get(last.comment_id).second_opinion is None
 
 
 def test_what_is_certain_decided_withdrawn_or_behind_others_is_not_asked_about():
@@ -149,7 +149,7 @@ def test_what_is_certain_decided_withdrawn_or_behind_others_is_not_asked_about()
     keep(services, make_comment("certain"), Outcome.SPAM)
     second.run()
     submit_to(services, make_comment("unsure"))
-    services.intake.queue.judges = False
+    services.queue.judges = False
     submit_to(services, make_comment("waits for its verdict"))
     second.run()
 
@@ -163,7 +163,7 @@ def test_a_judge_that_fails_is_left_alone_for_longer_each_time_and_asked_thrice(
     for _ in range(60):
         second.run()
         counts.append(len(asked))
-        services.common.clock.advance(minutes=1)
+        services.clock.advance(minutes=1)
 
     assert counts[:8] == [1, 2, 2, 3, 3, 3, 3, 4]
     assert asked == ["first", "last"] * 3
@@ -171,7 +171,7 @@ def test_a_judge_that_fails_is_left_alone_for_longer_each_time_and_asked_thrice(
 
 def test_nothing_leaves_while_no_address_is_set(tmp_path, monkeypatch):
     wired = wire(load_settings(data_dir=tmp_path, valkey_url="redis://localhost:1/0"))
-    services, second, _ = judging({}, second_judge=wired.services.judging.second_judge)
+    services, second, _ = judging({}, second_judge=wired.services.second_judge)
     submit_to(services, make_comment())
     sent = []
     for name in ("connect", "connect_ex", "sendto"):

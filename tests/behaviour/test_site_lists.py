@@ -33,7 +33,7 @@ from service.moderation.review.reject_and_block import (
 )
 from service.scoring.explanation import explain
 from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, make_services, submit_to, with_ports
+from tests.fakes import FixedClassifier, make_services, submit_to
 
 ADDRESS, EMAIL = "203.0.113.9", "Mara@Example.org"
 
@@ -55,11 +55,11 @@ def new_entry(kind=EntryKind.DOMAIN, value="pills-direct.shop", **changes) -> Ne
 
 def sent(services, text="See https://pills-direct.shop now", address=None, email=None, **changes):
     """Submit a comment, and return its verdict."""
-    secret = services.reputation.sender_secrets.present
+    secret = services.sender_secrets.present
     sender = make_sender(address=address, email=email, secret=secret)
     comment = make_comment(text, sender=sender, **changes)
     submit_to(services, comment, lane=Lane.INTERACTIVE)
-    return services.review.cases.get(comment.id).verdict
+    return services.cases.get(comment.id).verdict
 
 
 def problems_of(services, entry: NewEntry) -> dict[str, str]:
@@ -92,7 +92,7 @@ def test_an_entry_decides_what_the_evidence_left_open(services, kind, value, eff
 
     assert verdict.outcome is outcome
     assert verdict.followed == entry.instruction
-    assert services.reputation.list_entries.get(entry.id).hits == 1
+    assert services.list_entries.get(entry.id).hits == 1
 
 
 def test_a_degraded_verdict_stays_unsure_whatever_the_lists_say(services, classifier):
@@ -105,13 +105,13 @@ def test_a_degraded_verdict_stays_unsure_whatever_the_lists_say(services, classi
     assert verdict.followed is None
     assert verdict.instruction == entry.instruction
     assert "not followed without the evidence" in explain(verdict)[1]
-    assert services.reputation.list_entries.get(entry.id).hits == 0
+    assert services.list_entries.get(entry.id).hits == 0
 
 
 def test_entries_end_when_they_expire_or_are_removed_and_come_back_restored(services):
     entry = add_entry(new_entry(expires_in=timedelta(days=1)), services, by="Ola")
     lasting = add_entry(new_entry(EntryKind.PHRASE, "best pills ever"), services, by="Ola")
-    services.common.clock.advance(days=1)
+    services.clock.advance(days=1)
 
     assert sent(services).followed is None
     assert sent(services, "best pills ever").followed == lasting.instruction
@@ -119,15 +119,15 @@ def test_entries_end_when_they_expire_or_are_removed_and_come_back_restored(serv
     assert sent(services, "best pills ever!").followed is None
     restore_entry(lasting.id, services, by="Kim")
     assert sent(services, "the best pills ever").followed == lasting.instruction
-    acts = [(e.actor, e.act) for e in services.common.audit_log.recent() if e.subject == lasting.id]
+    acts = [(e.actor, e.act) for e in services.audit_log.recent() if e.subject == lasting.id]
     assert acts == [("Kim", "restore entry"), ("Kim", "remove entry"), ("Ola", "add block entry")]
-    assert services.reputation.list_entries.get(entry.id).hits == 0
+    assert services.list_entries.get(entry.id).hits == 0
 
 
 def test_the_log_never_holds_a_phrase(services):
     add_entry(new_entry(EntryKind.PHRASE, "somebodys own words"), services, by="Ola")
 
-    assert "words" not in str(services.common.audit_log.recent())
+    assert "words" not in str(services.audit_log.recent())
 
 
 def test_no_entry_is_kept_for_a_site_that_does_not_exist(services):
@@ -143,8 +143,8 @@ def test_verdicts_are_stored_even_where_hits_cannot_be_counted(services):
             raise StoreUnavailableError("the database is away")
 
     add_entry(new_entry(), services, by="Ola")
-    services = with_ports(services, list_entries=Hitless())
-    services.intake.queue.services = services
+    services = replace(services, list_entries=Hitless())
+    services.queue.services = services
 
     assert sent(services).outcome is Outcome.SPAM
 
@@ -213,7 +213,7 @@ def test_a_preview_tells_what_would_have_been_hit_and_whom_it_contradicts(servic
     assert (preview.n_approved, preview.n_rejected) == (1, 2)
     assert (preview.n_against, preview.n_contrary) == (1, 1)
     assert not preview.is_too_common
-    assert services.reputation.list_entries.in_force(services.common.clock()) == []
+    assert services.list_entries.in_force(services.clock()) == []
 
 
 def test_a_phrase_of_everyday_is_refused(services, classifier):
@@ -279,7 +279,7 @@ def test_a_comment_is_rejected_and_its_sender_blocked_and_one_undo_takes_both_ba
     )
 
     assert case.decision is None
-    assert services.reputation.list_entries.in_force(services.common.clock()) == []
+    assert services.list_entries.in_force(services.clock()) == []
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.UNSURE
 
 
@@ -322,7 +322,7 @@ def test_an_undo_removes_only_entries_of_its_own_comment(services):
         seen_decision_id=listed.case.decision.id,
     )  # fmt: skip
 
-    assert services.reputation.list_entries.get(foreign.id).removed_at is None
+    assert services.list_entries.get(foreign.id).removed_at is None
 
 
 def test_who_ruled_the_other_way_meanwhile_is_not_overruled_and_nothing_is_listed(services):
@@ -332,7 +332,7 @@ def test_who_ruled_the_other_way_meanwhile_is_not_overruled_and_nothing_is_liste
     with pytest.raises(ConflictError):
         decide_and_list(comment.id, Effect.BLOCK, ["email"], services, by="Ola")
 
-    assert services.reputation.list_entries.in_force(services.common.clock()) == []
+    assert services.list_entries.in_force(services.clock()) == []
 
 
 def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
@@ -342,7 +342,7 @@ def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
         with pytest.raises(InvalidInputError):
             decide_and_list(comment.id, Effect.BLOCK, what, services, by="Ola")
 
-    assert services.review.cases.get(comment.id).decision is None
+    assert services.cases.get(comment.id).decision is None
 
 
 def test_a_verdict_keeps_nothing_that_would_know_a_forgotten_person_again(services):
@@ -356,12 +356,12 @@ def test_a_verdict_keeps_nothing_that_would_know_a_forgotten_person_again(servic
 
 def test_an_entry_holds_through_the_overlap_of_a_rotation(services):
     add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Ola")
-    old = services.reputation.sender_secrets.present
+    old = services.sender_secrets.present
     sender = make_sender(address=None, email=EMAIL, secret=b"new " * 9, secret_before=old)
-    rotated = with_ports(services, sender_secrets=SenderSecrets(present=b"new " * 9, before=old))
-    rotated.intake.queue.services = rotated
+    rotated = replace(services, sender_secrets=SenderSecrets(present=b"new " * 9, before=old))
+    rotated.queue.services = rotated
     comment = make_comment("Hello", sender=sender)
 
     submit_to(rotated, comment, lane=Lane.INTERACTIVE)
 
-    assert rotated.review.cases.get(comment.id).verdict.outcome is Outcome.SPAM
+    assert rotated.cases.get(comment.id).verdict.outcome is Outcome.SPAM

@@ -46,7 +46,7 @@ def services(clock):
 def test_the_secret_itself_is_kept_nowhere(services):
     site, issued = add_site("Garden", services, actor="test")
 
-    kept = services.common.sites.list_keys(site.id)
+    kept = services.sites.list_keys(site.id)
 
     assert issued.secret not in repr(kept)
     assert len(kept[0].hint) < 12
@@ -137,8 +137,8 @@ def test_a_new_mode_reorders_what_waits():
     kept = []
     for p_spam in (0.2, 0.8):
         comment = make_comment()
-        keep_all(services.intake.comments, comment)
-        services.judging.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
+        keep_all(services.comments, comment)
+        services.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
         kept.append(comment.id)
 
     change_site_settings(SITE, lambda now: replace(now, mode=Mode.OBSERVE), services, actor="test")
@@ -147,7 +147,7 @@ def test_a_new_mode_reorders_what_waits():
 
 
 def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_set(services):
-    remembered = services.common.sites.get(SITE)
+    remembered = services.sites.get(SITE)
     change_site_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE), services, actor="owner")
 
     site = register_blog(remembered, "https://blog.example/", services, actor="client")
@@ -155,7 +155,7 @@ def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_s
 
     assert (site.settings.mode, site.settings.blog) == (Mode.ENFORCE, "https://blog.example/")
     assert again == site
-    entries = [(one.actor, one.detail) for one in services.common.audit_log.recent(subject=SITE)]
+    entries = [(one.actor, one.detail) for one in services.audit_log.recent(subject=SITE)]
     assert entries == [
         ("client", "blog: none to https://blog.example/"),
         ("owner", "mode: hold to enforce"),

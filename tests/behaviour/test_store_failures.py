@@ -61,7 +61,7 @@ def new(comment_id: CommentId, text: str, **changes: Any) -> NewComment:
 def prepare(services: Services) -> None:
     """Make a world in which every use case has something to do."""
     set_callback(SITE, "https://blog.example/hook", services, actor="owner")
-    services.intake.queue.judges = True
+    services.queue.judges = True
     links = [f"https://cheap-boilers.example/{n}" for n in range(len(CAMPAIGN))]
     texts = [said.format(link) for said, link in zip(SAYINGS, links, strict=True)]
     campaign = [
@@ -76,7 +76,7 @@ def prepare(services: Services) -> None:
     submit_comments(campaign[REJECTED_BY_PEOPLE:], services)
     group_fresh(services, memory, goes_on=lambda: True)
     submit_comments([new(REJECTED, "Buy a watch.")], services)
-    services.intake.queue.judges = False
+    services.queue.judges = False
     decide_comment(REJECTED, Ruling.REJECT, services, decided_by="ada")
     submit_comments([new(WAITING, "Soon judged."), new(EARLY, "Decided first.")], services)
     decide_comment(EARLY, Ruling.APPROVE, services, decided_by="ada")
@@ -86,14 +86,14 @@ def prepare(services: Services) -> None:
 def settle(services: Services) -> None:
     """Let everything happen that happens by itself."""
     remember_open(services)
-    services.common.clock.advance(hours=1)
+    services.clock.advance(hours=1)
     while due := take_deliveries(services, limit=99):
         for one in due:
             deliver(one, services)
 
 
 def undo_of_campaign(services: Services) -> None:
-    decision = services.review.cases.get(CAMPAIGN[0]).decisions[0]
+    decision = services.cases.get(CAMPAIGN[0]).decisions[0]
     undo_decision(CAMPAIGN[0], services, undone_by="bea", decision_id=decision.id)
 
 
@@ -102,12 +102,12 @@ def undo_unnamed(services: Services) -> None:
         undo_decision(REJECTED, services, undone_by="site")
     except NotFoundError:
         # What the first call did, as far as its caller can see.
-        assert services.review.cases.get(REJECTED).decision is None
+        assert services.cases.get(REJECTED).decision is None
 
 
 def decide(comment_id: CommentId, ruling: Ruling) -> Callable[[Services], Any]:
     def act(services: Services) -> None:
-        seen = services.review.cases.get(comment_id).decision
+        seen = services.cases.get(comment_id).decision
         decide_as_seen(
             comment_id,
             ruling,
@@ -132,15 +132,15 @@ USE_CASES: dict[str, Callable[[Services], Any]] = {
 def end_of(services: Services) -> dict[str, Any]:
     """Return what the world looks like in the end, without ids and moments that may differ."""
     settle(services)
-    cases = services.review.cases.find([WAITING, REJECTED, EARLY, *CAMPAIGN])
+    cases = services.cases.find([WAITING, REJECTED, EARLY, *CAMPAIGN])
     told: dict[str, list[Any]] = {}
-    for delivery, _ in services.telling.notifier.sent:
+    for delivery, _ in services.notifier.sent:
         message = json.loads(delivery.payload)
         # Without its sender's history a verdict is degraded and adds up to less: no fault.
         for key in ("degraded", "p_spam", "reasons"):
             message["data"].pop(key, None)
         told.setdefault(delivery.comment_id, []).append((message["type"], message["data"]))
-    undelivered = services.telling.deliveries.recent(state=None, site_id=SITE, limit=999)
+    undelivered = services.deliveries.recent(state=None, site_id=SITE, limit=999)
     return {
         "cases": {
             case.comment.id: (
@@ -154,15 +154,15 @@ def end_of(services: Services) -> dict[str, Any]:
         },
         "acts": [
             (one.actor, one.act, "" if one.subject.startswith("camp_") else one.subject, one.detail)
-            for one in reversed(services.common.audit_log.recent(limit=999))
+            for one in reversed(services.audit_log.recent(limit=999))
         ],
         "told": told,
         "to be told": [one.id for one in undelivered if one.ended_at is None],
-        "open": [one.decision.id for one in services.review.decisions.find_unremembered(limit=99)],
+        "open": [one.decision.id for one in services.decisions.find_unremembered(limit=99)],
         "learnt": [
             (one.address.everywhere.rejected, one.address.everywhere.approved)
-            for one in services.reputation.history.gather(
-                [new(CommentId("probe"), "Probe.").comment], now=services.common.clock()
+            for one in services.history.gather(
+                [new(CommentId("probe"), "Probe.").comment], now=services.clock()
             )
         ],
     }

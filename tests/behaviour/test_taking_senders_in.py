@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -12,7 +13,7 @@ from service.moderation.intake.senders import with_sender
 from service.reputation.lists import parse_list
 from service.stores.files.reputation_lists import ListFolder
 from tests.factories import make_comment
-from tests.fakes import make_services, with_ports
+from tests.fakes import make_services
 from tests.unit.stores.files.test_reputation_lists import about
 
 
@@ -56,8 +57,8 @@ def test_the_system_that_announces_the_address_is_kept_as_a_number():
 def test_while_the_secret_rotates_the_keys_under_the_older_one_are_kept_too():
     services = make_services()
     before = with_sender(make_comment(), services, address="192.0.2.7", email="a@b.example")
-    present = services.reputation.sender_secrets.present
-    rotated = with_ports(services, sender_secrets=SenderSecrets(present=b"new", before=present))
+    present = services.sender_secrets.present
+    rotated = replace(services, sender_secrets=SenderSecrets(present=b"new", before=present))
 
     after = with_sender(make_comment(), rotated, address="192.0.2.7", email="a@b.example")
 

@@ -51,10 +51,10 @@ def test_the_same_figures_are_counted_once_a_minute(services, store):
     b_and_a, a_and_b = (SiteId("b"), SiteId("a")), (SiteId("a"), SiteId("b"))
 
     book.read(b_and_a, days=7)
-    services.common.clock.advance(seconds=59)
+    services.clock.advance(seconds=59)
     book.read(a_and_b, days=7)
     asked_at_once = len(store.asked)
-    services.common.clock.advance(seconds=2)
+    services.clock.advance(seconds=2)
     book.read(a_and_b, days=7)
 
     assert (asked_at_once, len(store.asked)) == (1, 2)

@@ -31,22 +31,22 @@ def services(shelf):
 
 
 def ended(services, name, recommendation=Recommendation.REFUSE, **changes):
-    services.common.clock.advance(minutes=1)
-    now = services.common.clock()
+    services.clock.advance(minutes=1)
+    now = services.clock()
     one = Retraining(
-        id=services.common.new_id("rtr"),
+        id=services.new_id("rtr"),
         asked_by="Olive",
         asked_at=now,
         state=RetrainingState.ENDED,
         ended_at=now,
         report=RetrainingReport(recommendation=recommendation, version=name),
     )
-    services.learning.retrainings.put(replace(one, **changes))
+    services.retrainings.put(replace(one, **changes))
     return one
 
 
 def answer(services, one, given):
-    services.learning.retrainings.answer(one.id, given, by="Olive", at=services.common.clock())
+    services.retrainings.answer(one.id, given, by="Olive", at=services.clock())
 
 
 def test_the_newest_refused_ones_stay(services, shelf):
@@ -95,10 +95,10 @@ def test_versions_that_no_retraining_is_known_of_stay(services, shelf):
 def test_while_a_retraining_runs_nothing_is_deleted(services, shelf):
     for name in NAMES:
         ended(services, name)
-    now = services.common.clock()
+    now = services.clock()
     ended(services, None, state=RetrainingState.RUNNING, report=None, seen_at=now)
 
     during = tidy_versions(services, keep=1)
-    services.common.clock.advance(minutes=10)
+    services.clock.advance(minutes=10)
 
     assert (during, tidy_versions(services, keep=1)) == (0, 5)

@@ -36,11 +36,11 @@ def submit(services, text="I had the same trouble."):
 
 def rulings_told(services):
     """Deliver what is due by now; return the rulings that the site heard of just then."""
-    before = len(services.telling.notifier.sent)
+    before = len(services.notifier.sent)
     while due := take_deliveries(services, limit=99):
         for one in due:
             deliver(one, services)
-    sent = [json.loads(one.payload) for one, _ in services.telling.notifier.sent[before:]]
+    sent = [json.loads(one.payload) for one, _ in services.notifier.sent[before:]]
     return [one["data"]["ruling"] for one in sent if one["type"] == "comment.decided"]
 
 
@@ -55,7 +55,7 @@ def test_what_the_site_itself_rules_is_told_without_delay(services):
 
 
 def test_a_site_without_undo_time_is_told_at_once(services):
-    services.common.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=0))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=0))
     comment_id = submit(services)
 
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
@@ -66,14 +66,14 @@ def test_a_site_without_undo_time_is_told_at_once(services):
 @pytest.fixture
 def judged_late(services):
     """Services whose site enforces, and a comment that was decided before its verdict came."""
-    services.common.sites.change_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE))
-    services.intake.queue.judges = False
-    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.99)
+    services.sites.change_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE))
+    services.queue.judges = False
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.99)
     comment_id = submit(services)
 
     def decide(**how):
         decide_comment(comment_id, Ruling.APPROVE, services, decided_by="ada", **how)
-        services.intake.queue.run()
+        services.queue.run()
         return comment_id
 
     return decide
@@ -82,7 +82,7 @@ def judged_late(services):
 def all_told(services):
     """Deliver what is due by now; return what the site has heard of all its comments so far."""
     rulings_told(services)
-    sent = [json.loads(one.payload) for one, _ in services.telling.notifier.sent]
+    sent = [json.loads(one.payload) for one, _ in services.notifier.sent]
     return [(one["type"], one["data"]["action"], one["data"]["ruling"]) for one in sent]
 
 
@@ -91,7 +91,7 @@ def test_a_verdict_after_a_ruling_does_not_contradict_it(services, judged_late, 
     judged_late(at_once=at_once)
     early = all_told(services)
 
-    services.common.clock.advance(seconds=30)
+    services.clock.advance(seconds=30)
 
     told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
     assert all_told(services) == told
@@ -114,7 +114,7 @@ def test_an_undo_of_what_the_site_may_know_is_told_and_the_verdict_without_it(
 
 
 def test_nobody_is_asked_to_review_what_was_decided_before_its_verdict(services, judged_late):
-    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.5)
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.5)
 
     judged_late(at_once=True)
 
@@ -122,24 +122,24 @@ def test_nobody_is_asked_to_review_what_was_decided_before_its_verdict(services,
 
 
 def test_a_ruling_taken_over_from_elsewhere_is_not_contradicted_either(services, judged_late):
-    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.5)
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.5)
     comment_id = submit(services, "Imported.")
 
     take_over_rulings({comment_id: Ruling.APPROVE}, services, site_id=SITE, decided_by="import")
-    services.intake.queue.run()
+    services.queue.run()
 
     told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
     assert [one for one in all_told(services) if one[2] == "approve"] == told
 
 
 def test_a_report_before_the_verdict_that_contradicts_it_asks_for_review_once(services):
-    services.intake.queue.judges = False
-    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.01)
+    services.queue.judges = False
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.01)
     submit(services, "Reported early.")
-    site = services.common.sites.get(SITE)
+    site = services.sites.get(SITE)
     report_comment(Label.SPAM, site=site, text="Reported early.", services=services)
 
-    services.intake.queue.run()
+    services.queue.run()
 
     events = [event for event, _, _ in all_told(services)]
     assert events == ["comment.judged", "comment.needs_review"]

@@ -81,7 +81,7 @@ def comment_id(number: int) -> CommentId:
 
 
 def is_withdrawn(world: World, number: int) -> bool:
-    return world.services.review.cases.get(comment_id(number)).withdrawn_at is not None
+    return world.services.cases.get(comment_id(number)).withdrawn_at is not None
 
 
 def rule(world: World, number: int, by: str, ruling: Ruling) -> None:
@@ -90,7 +90,7 @@ def rule(world: World, number: int, by: str, ruling: Ruling) -> None:
 
 
 def undo(world: World, number: int) -> None:
-    case = world.services.review.cases.get(comment_id(number))
+    case = world.services.cases.get(comment_id(number))
     if case.withdrawn_at is None and case.decision is not None:
         undo_decision(comment_id(number), world.services, undone_by="ada")
 
@@ -113,7 +113,7 @@ ACTS = {
     "withdraw": lambda world, n, by: withdraw_comment(comment_id(n), world.services, by="site"),
     "switch off": lambda world, n, by: set_site(world, n, learns=False),
     "switch on": lambda world, n, by: set_site(world, n, learns=True),
-    "forget": lambda world, n, by: set_site(world, n, learns_since=world.services.common.clock()),
+    "forget": lambda world, n, by: set_site(world, n, learns_since=world.services.clock()),
     "ask": lambda world, n, by: world.worker.current(),
 }
 _acts = st.lists(
@@ -135,7 +135,7 @@ def test_only_what_is_left_in_force_has_taught_to_the_last_bit(acts):
         world.post(number)
 
     for act, number, by in acts:
-        world.services.common.clock.advance(hours=7)
+        world.services.clock.advance(hours=7)
         ACTS[act](world, number, by)
 
     assert state(world.worker.current()) == world_of_the_rest(world).state()
@@ -144,12 +144,10 @@ def test_only_what_is_left_in_force_has_taught_to_the_last_bit(acts):
 def world_of_the_rest(world: World) -> World:
     """Return a world in which nothing ever happened but what is in force in this one."""
     rest = World()
-    kept = {site.id: site.settings for site in world.services.common.sites.all()}
+    kept = {site.id: site.settings for site in world.services.sites.all()}
     left = [
         one
-        for one in world.services.review.decisions.find_in_force(
-            after=0, limit=999
-        ).decided_comments
+        for one in world.services.decisions.find_in_force(after=0, limit=999).decided_comments
         if not is_withdrawn(world, number_of(one.comment.id))
         and kept[one.comment.site_id].learns
         and (
@@ -160,7 +158,7 @@ def world_of_the_rest(world: World) -> World:
     for one in left:
         rest.post(number_of(one.comment.id))
     for one in left:
-        rest.services.common.clock.now = one.decision.decided_at
+        rest.services.clock.now = one.decision.decided_at
         by = one.decision.decided_by
         decide_comment(one.comment.id, one.decision.ruling, rest.services, decided_by=by)
     return rest

@@ -138,12 +138,12 @@ def _wait_until_judged(folder: str, *, answered: int) -> str:
     """Wait until nothing is unjudged and say what is kept: one comment an answer, each judged."""
     began = time.monotonic()
     with open_services(data_dir=data_dir(folder)) as services:
-        unjudged = sum(services.intake.comments.count_pending().values())
+        unjudged = sum(services.comments.count_pending().values())
         at_end = unjudged
         while unjudged and time.monotonic() < began + _JUDGED_SECONDS:
             time.sleep(0.5)
-            unjudged = sum(services.intake.comments.count_pending().values())
-        kept = services.review.cases.count(CaseFilter())
+            unjudged = sum(services.comments.count_pending().values())
+        kept = services.cases.count(CaseFilter())
     took = time.monotonic() - began
     return (
         f"unjudged at the end: {at_end}, {took:.1f} s later: {unjudged}; "

@@ -58,7 +58,7 @@ def main() -> None:
     comment = {"text": "Lovely, see www.radiators-sale.shop", "site_comment_id": "1"}
     client.post("/v1/comments", headers=headers, json=comment)
     count.show("kept and queued")
-    services.intake.queue.run()
+    services.queue.run()
     count.show("judged")
     for delivery in take_deliveries(services, limit=10):
         deliver(delivery, services)

@@ -45,7 +45,7 @@ from service.stores.taught import TaughtKeeper
 from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.learning_streams import read_rows
 from tests.databases import fresh_stores
-from tests.fakes import ForgetfulHistory, make_services, make_site, with_ports
+from tests.fakes import ForgetfulHistory, make_services, make_site
 from training.data.dataset import find_data_files
 
 Row = dict[str, Any]
@@ -123,8 +123,8 @@ class Installation:
         remembering = make_services(
             stores=stores, current_model=lambda: model, taught=self.keeper.current
         )
-        self.services: Services = with_ports(remembering, history=ForgetfulHistory())
-        self.services.intake.queue.services = self.services
+        self.services: Services = replace(remembering, history=ForgetfulHistory())
+        self.services.queue.services = self.services
         add_user("owner", self.services, actor="benchmark", role=Role.OWNER)
 
     def post(self, row: Row, *, as_id: str | None = None, more: str = "") -> Case:
@@ -136,11 +136,11 @@ class Installation:
             id=CommentId(as_id or row["id"]),
             text=f"{row['text']} {more}" if more else row["text"],
             site_id=site_id,
-            received_at=self.services.common.clock(),
+            received_at=self.services.clock(),
         )
         self._classifier.by_text[_read_text(comment)] = self._scores.log_odds[row["id"]]
         submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], self.services)
-        return self.services.review.cases.get(comment.id)
+        return self.services.cases.get(comment.id)
 
     def decide(self, case: Case, row: Row, *, by: str = "owner", flipped: bool = False) -> None:
         """Rule as the label says, or otherwise."""
@@ -192,7 +192,7 @@ def _reports(own: Installation, case: Case, row: Row, number: int) -> None:
     if number <= _REPORTS:
         report_comment(
             Label.SPAM,
-            site=own.services.common.sites.get(case.comment.site_id),
+            site=own.services.sites.get(case.comment.site_id),
             text=case.comment.text,
             services=own.services,
             reported_by=f"reader {number}",
@@ -276,7 +276,7 @@ def poison(data: Sequence[Path], scores: Scores) -> list[Row]:
             assert case.verdict is not None
             verdicts[row["id"]] = case.verdict
             (scene.act if misled else _honest)(own, case, row, numbers[kind])
-            own.services.common.clock.advance(minutes=20)
+            own.services.clock.advance(minutes=20)
         figures.append(_told(scene, own, rows, verdicts, seen.get(scene.baseline)))
         one = figures[-1]
         print(

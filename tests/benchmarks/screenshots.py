@@ -180,9 +180,9 @@ def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
     change_password(user, services, old=once, new=PASSWORD)
     for comment in comments:
         at: datetime = comment.received_at
-        services.common.clock.now = at
+        services.clock.now = at
         submit_to(services, comment)
-    services.common.clock.now = NOW
+    services.clock.now = NOW
     return services
 
 
@@ -190,7 +190,7 @@ def work(services: Services) -> str:
     """Do what people do beside deciding one comment; return the id of a campaign."""
     add_user("Mara Lindqvist", services, actor="Ola Brandt")
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
-    services.review.search.index_due(limit=1_000)
+    services.search.index_due(limit=1_000)
     for kind, value, reason in (
         (EntryKind.DOMAIN, "example.net", "A campaign since November"),
         (EntryKind.PHRASE, "winter discount on boilers", "Only adverts say this"),
@@ -211,7 +211,7 @@ def work(services: Services) -> str:
     decide_together(
         old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=ChosenBy.SELECTION
     )
-    [campaign, *_] = services.clusters.campaigns.page(
+    [campaign, *_] = services.campaigns.page(
         site_ids=None, waiting_only=True, cursor=None, limit=1
     ).campaigns
     return campaign.id
@@ -299,9 +299,7 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     services = seeded([*authored(), *adverts()], options.models)
     address, server = serve(services)
-    everything = services.review.cases.page(
-        CaseFilter(), order=Order.NEWEST, cursor=None, limit=500
-    )
+    everything = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=500)
     cases = everything.cases
     for case in cases[30:34]:
         decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Mara")

@@ -136,7 +136,7 @@ def services(stores) -> Services:
 
 def keep(services, *texts):
     comments = [make_comment(text, id=CommentId(text)) for text in texts]
-    keep_all(services.intake.comments, *comments)
+    keep_all(services.comments, *comments)
 
 
 def test_rulings_are_taken_over_once_logged_and_learnt(services):
@@ -147,26 +147,26 @@ def test_rulings_are_taken_over_once_logged_and_learnt(services):
         take_over_rulings(rulings, services, site_id=SITE, decided_by="import") for _ in range(2)
     )
 
-    found = {case.comment.id: case.decision for case in services.review.cases.find(["a", "b", "c"])}
-    log = services.common.audit_log.recent()
+    found = {case.comment.id: case.decision for case in services.cases.find(["a", "b", "c"])}
+    log = services.audit_log.recent()
     assert (first, again) == (3, 0)
     assert {key: one.ruling for key, one in found.items()} == {key: rulings[key] for key in found}
     assert {(entry.actor, entry.act, entry.subject) for entry in log} == {
         ("import", "approve", "b"), ("import", "reject", "a"), ("import", "reject", "c"),
     }  # fmt: skip
-    assert services.review.decisions.find_unremembered(limit=10) == []
+    assert services.decisions.find_unremembered(limit=10) == []
 
 
 def test_what_a_person_ruled_was_withdrawn_or_is_another_sites_stays(services):
     keep(services, "ruled", "withdrawn")
-    keep_all(services.intake.comments, make_comment("x", id=CommentId("other"), site_id="site-2"))
-    services.review.decisions.add(make_decision("dec_1", CommentId("ruled"), Ruling.APPROVE))
-    services.intake.comments.withdraw(CommentId("withdrawn"), at=NOW)
+    keep_all(services.comments, make_comment("x", id=CommentId("other"), site_id="site-2"))
+    services.decisions.add(make_decision("dec_1", CommentId("ruled"), Ruling.APPROVE))
+    services.comments.withdraw(CommentId("withdrawn"), at=NOW)
     rulings = dict.fromkeys(("ruled", "withdrawn", "other"), Ruling.REJECT)
 
     taken = take_over_rulings(rulings, services, site_id=SITE, decided_by="import")
 
-    (case,) = services.review.cases.find([CommentId("ruled")])
+    (case,) = services.cases.find([CommentId("ruled")])
     assert taken == 0
     assert [one.decided_by for one in case.decisions] == ["ada"]
-    assert services.common.audit_log.recent() == []
+    assert services.audit_log.recent() == []

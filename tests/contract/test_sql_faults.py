@@ -142,7 +142,6 @@ def new_comment(comment: Comment) -> NewComment:
 
 def prepare(services: Services) -> Known:
     """Give every use case something to do."""
-    telling = services.telling
     add_user("olive", services, actor="cli")
     ada, first = add_user("ada", services, actor="cli", role=Role.MODERATOR)
     change_password(ada, services, old=first, new=PASSWORD)
@@ -155,13 +154,13 @@ def prepare(services: Services) -> Known:
     set_callback(SITE, URL, services, actor="cli")
     set_build_hook(BUILT, f"{URL}/build", services, actor="cli")
     set_applier(APPLIED, DeliveryForm.GITHUB, "a-token-of-github", services, actor="cli")
-    telling.endpoints.pause(telling.endpoints.get(APPLIED), refused_at=NOW)
+    services.endpoints.pause(services.endpoints.get(APPLIED), refused_at=NOW)
     hook = add_hook(SITE, Platform.STANDARD, services, actor="cli")
     entry = add_entry(block("pills-by-post.com"), services, by="olive")
-    services.intake.queue.judges = True
+    services.queue.judges = True
     kept = [new_comment(a_comment(one)) for one in (*OF_MARA, *OF_BOB)]
     submit_comments(kept, services)
-    services.intake.queue.judges = False
+    services.queue.judges = False
     submit_comments([new_comment(a_comment(WAITING))], services)
     decide(services, SHOWN, Ruling.APPROVE)
     blocked = decide_and_list(RULED, Effect.BLOCK, ["email"], services, by="ada")
@@ -187,9 +186,9 @@ def block(value: str) -> NewEntry:
 
 
 def turn_on(services: Services, name: str) -> tuple[str, ...]:
-    user, common = find_user(name, services), services.common
+    user = find_user(name, services)
     secret = offer_second_factor(user, services, seed=SEED).secret
-    code = pyotp.TOTP(secret).at(int(common.clock().timestamp()))
+    code = pyotp.TOTP(secret).at(int(services.clock().timestamp()))
     return turn_on_second_factor(user, services, seed=SEED, code=code)
 
 
@@ -234,7 +233,7 @@ def undo_block(services: Services, known: Known) -> None:
         known.block_entry_ids,
         services,
         by="ada",
-        seen_decision_id=services.review.cases.get(RULED).decisions[0].id,
+        seen_decision_id=services.cases.get(RULED).decisions[0].id,
     )
 
 
@@ -279,7 +278,7 @@ AT_ONCE: dict[str, Callable[[Services, Known], Any]] = {
     "issue key": on_site(issue_key, SITE),
     "rotate keys": on_site(rotate_keys, SITE),
     "revoke key": lambda services, _: revoke_key(
-        services.common.sites.list_keys(SITE)[-1].id, services, actor="olive"
+        services.sites.list_keys(SITE)[-1].id, services, actor="olive"
     ),
     "add entry": lambda services, _: add_entry(block("kettles-by-post.com"), services, by="olive"),
     "remove entry": lambda services, known: remove_entry(known.entry_id, services, by="olive"),

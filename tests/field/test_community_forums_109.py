@@ -41,7 +41,7 @@ def history():
             for one in comments
         ]
         return [
-            services.reputation.history.gather([one], now=NOW + timedelta(seconds=second))[0]
+            services.history.gather([one], now=NOW + timedelta(seconds=second))[0]
             for second, one in enumerate(sent)
         ]
 

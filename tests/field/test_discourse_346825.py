@@ -57,7 +57,7 @@ class Comments:
         new = NewComment(comment=comment, lane=Lane.INTERACTIVE)
         kept = submit_version(new, self.services, by="discourse webhook", by_staff=by_staff)
         assert kept is not None
-        return self.services.review.cases.get(kept)
+        return self.services.cases.get(kept)
 
     def rule(self, case: Case, ruling: Ruling = Ruling.APPROVE) -> None:
         """Have a moderator rule."""
@@ -216,11 +216,11 @@ def test_a_kept_approval_teaches_nothing_and_is_in_the_log(comments):
     comments.rule(comments.show(SALE))
     case = comments.show(SALE.replace("two", "2"))
 
-    (entry,) = comments.services.common.audit_log.recent(subject=case.comment.id)
+    (entry,) = comments.services.audit_log.recent(subject=case.comment.id)
 
     assert (entry.actor, entry.act) == ("edit policy: Ada", "approve")
     assert list(decisions_for_training(comments.services)) == []
-    assert comments.services.review.decisions.find_training_decisions(limit=9) == []
+    assert comments.services.decisions.find_training_decisions(limit=9) == []
 
 
 def test_an_interrupted_delivery_is_made_good_by_its_repeat(comments, monkeypatch):

@@ -27,21 +27,21 @@ HIDDEN = "in reply to a comment that is not shown"
 @pytest.fixture
 def box(services):
     blog = SiteSettings(blog="https://blog.example/", public_feed=True)
-    services.common.sites.change_settings(SITE, lambda _: blog)
+    services.sites.change_settings(SITE, lambda _: blog)
     return f"/public/{add_hook(services, Platform.STATIC_FORM, secret='')}/comments"
 
 
 def keep(services, own_id: str, *, reply_to: str | None = None, outcome=Outcome.HAM):
     comment = make_comment("Hi.", site_comment_id=own_id, reply_to=reply_to, post=Post(url=POST))
-    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-    services.judging.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
     return comment.id
 
 
 def rows(services, client, box):
     """Return what the feed and the file for a build show, both the same of each reply."""
     shown = client.get(box, query_string={"post": POST}).get_json()["comments"]
-    site = services.common.sites.get(SITE)
+    site = services.sites.get(SITE)
     page = list_published(site, POST, services, page=1).comments
     (built,) = json.loads("".join(as_data_file(page, None, BUILDS["hugo"]))).values()
     told = {one["id"]: (one["reply_to"], one["reply_to_hidden"]) for one in shown}

@@ -34,7 +34,7 @@ OTHERS = ["somespammer@outlook.com", "some.spammers@gmail.com", "spammer@gmail.c
 def send(api, services, email: str):
     body = {"text": "Thanks, that helped.", "author": {"name": "Mara", "email": email}}
     answer = api.post("/v1/comments?wait=5", json=body).get_json()
-    return services.review.cases.get(CommentId(answer["id"]))
+    return services.cases.get(CommentId(answer["id"]))
 
 
 def block(services, email: str) -> None:

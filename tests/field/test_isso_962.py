@@ -11,7 +11,7 @@ def key_of(api, services, address: str | None) -> str | None:
     """Return the key under which the sender of a comment is remembered."""
     answer = api.post("/v1/comments", json={"text": "Thanks, that helped.", "address": address})
     assert answer.status_code == 202, answer.get_json()
-    case = services.review.cases.get(CommentId(answer.get_json()["id"]))
+    case = services.cases.get(CommentId(answer.get_json()["id"]))
     return case.comment.sender.address_key
 
 

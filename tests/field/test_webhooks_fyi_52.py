@@ -63,7 +63,7 @@ def test_in_their_order_the_comment_is_withdrawn(send, services, deliver):
 
 def test_it_is_not_shown_in_the_public_feed(send, stranger, services):
     blog = SiteSettings(blog="https://blog.example/", public_feed=True)
-    services.common.sites.change_settings(SITE, lambda _: blog)
+    services.sites.change_settings(SITE, lambda _: blog)
     box = add_hook(services, Platform.STATIC_FORM, secret="")
     by_standard(send, deleted=True)
     by_standard(send, deleted=False)

@@ -21,7 +21,7 @@ def test_a_locale_is_taken_for_a_language(api, services, given, kept):
     answer = api.post("/v1/comments", json={"text": "Thanks.", "language": given})
 
     assert answer.status_code == 202
-    case = services.review.cases.get(CommentId(answer.get_json()["id"]))
+    case = services.cases.get(CommentId(answer.get_json()["id"]))
     assert case.comment.language == kept
 
 
@@ -30,7 +30,7 @@ def test_an_offset_needs_no_colon(api, services):
 
     answer = api.post("/v1/comments", json={"text": "Thanks.", "written_at": moment})
 
-    case = services.review.cases.get(CommentId(answer.get_json()["id"]))
+    case = services.cases.get(CommentId(answer.get_json()["id"]))
     assert case.comment.written_at.isoformat() == "2026-03-01T11:30:00+00:00"
 
 
@@ -78,7 +78,7 @@ def test_a_repeat_that_is_not_to_be_kept_leaves_the_kept_comment(api, services):
     again = api.post("/v1/comments?wait=5", json={**body, "keep": False})
 
     assert (again.status_code, again.get_json()["id"]) == (202, first["id"])
-    case = services.review.cases.get(CommentId(first["id"]))
+    case = services.cases.get(CommentId(first["id"]))
     assert (case.comment.text, case.withdrawn_at) == ("Nice write-up.", None)
 
 
@@ -87,4 +87,4 @@ def test_what_is_not_to_be_kept_needs_a_wait(api, services):
 
     assert answer.status_code == 422
     assert [error["field"] for error in answer.get_json()["errors"]] == ["keep"]
-    assert not any(services.intake.comments.count_pending().values())
+    assert not any(services.comments.count_pending().values())

@@ -136,10 +136,10 @@ def test_many_likes_are_no_copies_of_each_other(api, services, classifier):
         for n in range(6)
     ]
     decide_comment(ids[0], Ruling.REJECT, services, decided_by="ada")
-    names = {s.signal.name for s in services.review.cases.get(ids[-1]).verdict.signals}
+    names = {s.signal.name for s in services.cases.get(ids[-1]).verdict.signals}
 
     assert "copy_burst" not in names
-    assert services.review.cases.get(ids[-1]).comment.kind is CommentKind.LIKE
+    assert services.cases.get(ids[-1]).comment.kind is CommentKind.LIKE
 
 
 def test_akismet_says_what_kind_it_is(app, services):

@@ -73,7 +73,7 @@ def api(app: Flask, site_key: str) -> FlaskClient:
 def other_api(app: Flask, services: Services) -> FlaskClient:
     """A client of another site."""
     other = make_site(id="site-2", name="Kettle blog")
-    services.common.sites.add(other)
+    services.sites.add(other)
     return client_with(app, issue_key(other.id, services, actor="test").secret)
 
 

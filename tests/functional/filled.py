@@ -98,7 +98,7 @@ def keep_single(services, size, *, target="site:shop.example", text=None, **chan
 
 def judge(services, comment, target, outcome=Outcome.UNSURE, **verdict):
     """Keep a comment with its verdict and what it leads to."""
-    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     traits = Traits(
         comment_id=comment.id,
         embedding=None,
@@ -107,16 +107,16 @@ def judge(services, comment, target, outcome=Outcome.UNSURE, **verdict):
         copies=(),
     )
     made = make_verdict(comment.id, outcome, **verdict)
-    services.judging.verdicts.add([made], audit=frozenset(), traits=[traits])
+    services.verdicts.add([made], audit=frozenset(), traits=[traits])
 
 
 def join(services, ids):
     """Put comments into one campaign; return its id."""
     [founder, *others] = ids
-    new = services.common.new_id("camp")
+    new = services.new_id("camp")
     places = [Placement(comment_id=founder, like=None, new_campaign_id=new)]
     places += [Placement(comment_id=one, like=founder, new_campaign_id=new) for one in others]
-    joined = services.clusters.campaigns.place(places, at=NOW)
+    joined = services.campaigns.place(places, at=NOW)
     return set(joined.values()).pop()
 
 
@@ -125,7 +125,7 @@ def put_delivery(
 ):
     """Keep a message to a site that was tried so often."""
     values = {
-        "id": services.common.new_id("msg"),
+        "id": services.new_id("msg"),
         "seq": 0,
         "site_id": SITE,
         "comment_id": keep(services, comment).id,
@@ -136,9 +136,9 @@ def put_delivery(
         "created_at": NOW - timedelta(days=1),
     }
     delivery = Delivery(**(values | changes))
-    services.telling.deliveries.add([delivery])
+    services.deliveries.add([delivery])
     for number in range(1, tries + 1):
-        services.telling.deliveries.record(
+        services.deliveries.record(
             DeliveryAttempt(
                 delivery_id=delivery.id,
                 at=NOW - timedelta(hours=1),
@@ -155,9 +155,9 @@ def put_delivery(
 def fill(services: Services) -> dict[str, str]:
     """Keep something of each kind; return what stands for the variable parts of addresses."""
     add_moderator(services, "Mara")
-    mara = services.accounts.users.find("Mara")
+    mara = services.users.find("Mara")
     assert mara is not None
-    now = services.common.clock()
+    now = services.clock()
     keep(services, make_comment("Thank you, that worked."), Outcome.HAM)
     keep(services, make_comment("Cheap loans https://loans.example"), Outcome.SPAM, audit=True)
     campaign_id, members = keep_campaign(services, 6, author=Author(name="Bo"))
@@ -165,7 +165,7 @@ def fill(services: Services) -> dict[str, str]:
     together = decide_together(
         members[1:3], Ruling.REJECT, services, decided_by="Ola", what=ChosenBy.SELECTION
     )
-    services.review.claims.take(
+    services.claims.take(
         Claim(
             comment_id=members[4],
             user_id=mara.id,
@@ -191,13 +191,13 @@ def fill(services: Services) -> dict[str, str]:
     answer = make_comment("About a day, see https://taps.example.", reply_to="asked")
     for one in (asked, answer):
         keep(services, one)
-    services.review.search.index_due(limit=100)
+    services.search.index_due(limit=100)
     delivery = put_delivery(services, comment=make_comment("Told to nobody."))
     entry = keep_entry(services, "cheap boilers")
-    services.learning.retrainings.put(
+    services.retrainings.put(
         retrained("rtr_1", report=replace(REPORT, newly_lost=(comment.id, "another")))
     )
-    services.learning.retrainings.put(
+    services.retrainings.put(
         retrained(
             "rtr_2",
             state=RetrainingState.RUNNING,
@@ -239,7 +239,7 @@ def keep_entry(services, words, name="entry-1"):
         added_by=words,
         added_at=NOW,
     )
-    services.reputation.list_entries.add([entry])
+    services.list_entries.add([entry])
     return entry
 
 
@@ -267,7 +267,7 @@ def keep_hostile_names(services, texts) -> None:
         name = f"{text[:190]} {number}"
         # No form takes a site's name that cannot be printed.
         site_name = "".join(letter for letter in name if letter.isprintable())
-        services.common.sites.add(make_site(id=f"odd-{number}", name=site_name))
+        services.sites.add(make_site(id=f"odd-{number}", name=site_name))
         comment = keep(
             services,
             make_comment(site_id=f"odd-{number}"),
@@ -275,7 +275,7 @@ def keep_hostile_names(services, texts) -> None:
             audit=True,
             model_version=name,
         )
-        services.intake.reports.add(
+        services.reports.add(
             Report(
                 id=f"rep_{number}",
                 site_id=f"odd-{number}",
@@ -288,14 +288,14 @@ def keep_hostile_names(services, texts) -> None:
         decide_together(
             [comment.id], Ruling.APPROVE, services, decided_by=name, what=ChosenBy.SELECTION
         )
-        services.common.audit_log.append(
+        services.audit_log.append(
             AuditEntry(at=NOW, actor=name, act="approve", subject=name, detail=name)
         )
         keep_entry(services, name, f"entry-odd-{number}")
         put_delivery(services, url=f"https://{text[:60]}.example/{text[:60]}")
     missed = Check(part=texts[0], name=texts[1], passed=False, says=texts[2])
     report = replace(REPORT, checks=(missed,), gains=(texts[0],), newly_lost=(texts[1],))
-    services.learning.retrainings.put(
+    services.retrainings.put(
         retrained(
             "rtr_9", report=report, problem=texts[0], asked_by=texts[1], answer=Answer.REFUSED
         )

@@ -21,7 +21,6 @@ from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.static_files import static_digest
 from tests.factories import SITE, make_comment, make_verdict
-from tests.fakes import with_ports
 
 PASSWORD = "correct horse battery"
 CONFIG = WebConfig(
@@ -86,13 +85,13 @@ def signed_in(services: Services, name: str = "Ola", app: Flask | None = None) -
 
 def restrict(services: Services, name: str = "Ola", **changes) -> None:
     """Change what a moderator may do or see."""
-    user = services.accounts.users.find(name)
-    services.accounts.users.change(user.id, lambda now, _: replace(now, **changes))
+    user = services.users.find(name)
+    services.users.change(user.id, lambda now, _: replace(now, **changes))
 
 
 def set_site(services: Services, **changes) -> None:
     """Change settings of the factories' site."""
-    services.common.sites.change_settings(SITE, lambda now: replace(now, **changes))
+    services.sites.change_settings(SITE, lambda now: replace(now, **changes))
 
 
 def keep(
@@ -105,17 +104,17 @@ def keep(
 ) -> Comment:
     """Keep a comment with a verdict made to measure; without an outcome it still waits for one."""
     comment = comment or make_comment()
-    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     if outcome is not None:
         made: Verdict = make_verdict(comment.id, outcome, **verdict)
-        services.judging.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
+        services.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
     return comment
 
 
 def review_queue(services: Services) -> list[Comment]:
     """Return the comments that wait for a moderator, in the queue's order."""
     waiting = CaseFilter(needs_review=True)
-    page = services.review.cases.page(waiting, order=Order.REVIEW, cursor=None, limit=9)
+    page = services.cases.page(waiting, order=Order.REVIEW, cursor=None, limit=9)
     return [case.comment for case in page.cases]
 
 
@@ -148,14 +147,14 @@ def hidden_fields(page: TestResponse, action: str) -> dict[str, str]:
 def that_learn(services: Services) -> Services:
     """Return services to which decisions teach something at once."""
     keeper = TaughtKeeper(
-        services.review.decisions,
-        services.review.cases,
-        services.common.sites,
-        services.accounts.users,
+        services.decisions,
+        services.cases,
+        services.sites,
+        services.users,
         audit_share=0.02,
         salt=7,
         recheck_seconds=0,
     )
-    learning = with_ports(services, taught=keeper.current)
-    learning.intake.queue.services = learning
+    learning = replace(services, taught=keeper.current)
+    learning.queue.services = learning
     return learning

@@ -46,9 +46,9 @@ def test_the_first_account_is_the_owners_and_others_get_role_and_sites(run):
 def test_a_lost_second_factor_is_turned_off(run, opened):
     run("users", "add", "olive")
     with opened() as services:
-        [user] = services.accounts.users.all()
+        [user] = services.users.all()
         factor = SecondFactor(user_id=user.id, seed="5eed", since=datetime.now(UTC))
-        services.accounts.second_factors.put(factor, recovery_digests=["a"])
+        services.second_factors.put(factor, recovery_digests=["a"])
     before = accounts(run)["olive"]["second_factor"]
 
     run("users", "set", "olive", "--no-second-factor")
@@ -65,7 +65,7 @@ def test_a_person_is_printed_and_erased_once_the_number_is_typed(run, opened, mo
             make_comment(site_id=site["site_id"], sender=sender, author=Author(name="Mara"))
             for _ in range(3)
         ]
-        services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in made])
+        services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in made])
     with running_valkey() as server:
         monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
 

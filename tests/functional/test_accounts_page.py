@@ -17,7 +17,7 @@ from tests.functional.moderators import make_app, post, sign_in, signed_in
 @pytest.fixture
 def services():
     made = make_services()
-    made.common.sites.add(make_site(id="site-2", name="Kettle \u202eblog"))
+    made.sites.add(make_site(id="site-2", name="Kettle \u202eblog"))
     return made
 
 
@@ -61,7 +61,7 @@ def test_role_and_sites_change_at_once(services, app, owner):
     assert "What this account may do has changed." in told.text
     assert find_user("Ola", services).site_ids == ("site-2",)
     assert client.get("/callbacks").status_code == 200
-    [entry] = services.common.audit_log.recent(subject=ola.id, limit=1)
+    [entry] = services.audit_log.recent(subject=ola.id, limit=1)
     assert (entry.actor, entry.act, entry.detail) == ("Olive", "set access", "reader; site-2")
 
 
@@ -91,7 +91,7 @@ def test_nobody_gives_a_role_above_their_own_nor_touches_who_has_one(services, o
     with pytest.raises(AboveOwnRoleError):
         set_access(olive.id, services, role=Role.READER, site_ids=None, **admin)
 
-    assert [one.role for one in services.accounts.users.all()] == [Role.MODERATOR, Role.OWNER]
+    assert [one.role for one in services.users.all()] == [Role.MODERATOR, Role.OWNER]
 
 
 @pytest.mark.parametrize("acts", [["reset"], ["end", "restore"]])

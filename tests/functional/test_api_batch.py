@@ -49,7 +49,7 @@ def test_a_malformed_line_refuses_that_line_only(api):
 
 
 def test_a_thousand_comments_are_taken_and_one_more_is_not(api, services):
-    services.intake.queue.judges = False
+    services.queue.judges = False
     rows = [{"text": f"Comment {n}."} for n in range(1_001)]
 
     taken = api.post("/v1/comments/batch", json={"comments": rows[:1_000]})
@@ -61,7 +61,7 @@ def test_a_thousand_comments_are_taken_and_one_more_is_not(api, services):
     # Beyond sixteen mebibytes nothing is read.
     large = api.post("/v1/comments/batch", data=b" " * (16 * 2**20 + 1), content_type=NDJSON)
     assert large.status_code == 413
-    assert services.intake.comments.count_pending()[Lane.BULK] == 1_000
+    assert services.comments.count_pending()[Lane.BULK] == 1_000
 
 
 def test_repeats_within_a_batch_are_kept_once_and_conflicts_are_refused(api):

@@ -45,7 +45,7 @@ def test_lists_are_narrowed_by_every_filter(api, classifier, clock, services):
     ham, spam, unsure = (_submit(api, text) for text in ("ham", "spam", "unsure"))
     classifier.answer = None
     degraded = _submit(api, "degraded")
-    services.intake.queue.judges = False
+    services.queue.judges = False
     clock.advance(hours=1)
     pending = _submit(api, "pending")
     api.post(f"/v1/comments/{unsure}/decision", json={"ruling": "approve"})
@@ -83,7 +83,7 @@ def test_what_the_site_deleted_is_withdrawn_once_and_no_words_stay(api, other_ap
     foreign = other_api.delete(f"/v1/comments/{comment_id}")
     answers = [api.delete(f"/v1/comments/{comment_id}") for _ in range(2)]
 
-    case = services.review.cases.get(comment_id)
+    case = services.cases.get(comment_id)
     assert foreign.status_code == 404
     assert [answer.status_code for answer in answers] == [200, 200]
     assert answers[0].get_json()["verdict"] == answers[1].get_json()["verdict"]

@@ -49,7 +49,7 @@ def test_a_new_key_works_and_is_kept_and_listed_without_its_secret(api, app, ser
     issued = api.post("/v1/site/keys", json={})
 
     secret = issued.get_json()["secret"]
-    kept, _ = services.common.sites.find_key(hashlib.sha256(secret.encode()).hexdigest())
+    kept, _ = services.sites.find_key(hashlib.sha256(secret.encode()).hexdigest())
     listed = api.get("/v1/site/keys")
     assert issued.status_code == 201
     assert secret.startswith("slop_")

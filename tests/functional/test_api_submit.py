@@ -45,7 +45,7 @@ def test_everything_the_site_sends_is_kept(api, services):
     body = answer.get_json()
     assert answer.headers["Location"] == body["links"]["self"] == f"/v1/comments/{body['id']}"
     assert (body["state"], body["action"]) == ("pending", "hold")
-    comment = services.review.cases.get(CommentId(answer.get_json()["id"])).comment
+    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
     assert comment.text == FULL["text"]
     assert comment.post.title == "Radiators"
     assert comment.author.account_age_days == 12
@@ -58,7 +58,7 @@ def test_everything_the_site_sends_is_kept(api, services):
         address="203.0.113.9",
         email="mara@example.org",
         name="Mara",
-        secret=services.reputation.sender_secrets.present,
+        secret=services.sender_secrets.present,
         site_id=SITE,
         account_id="u-1",
     )
@@ -73,7 +73,7 @@ def test_what_is_not_to_be_kept_is_judged_answered_and_forgotten(api, services, 
     body = api.post("/v1/comments?wait=5", json={**FULL, "keep": False}).get_json()
 
     assert (body["verdict"]["outcome"], body["action"]) == ("spam", "hold")
-    kept = services.review.cases.get(CommentId(body["id"]))
+    kept = services.cases.get(CommentId(body["id"]))
     assert kept.withdrawn_at is not None
     assert (kept.comment.text, kept.comment.author.name) == ("", None)
     waiting = api.get("/v1/comments?needs_review=true").get_json()
@@ -83,7 +83,7 @@ def test_what_is_not_to_be_kept_is_judged_answered_and_forgotten(api, services, 
 def test_a_long_post_is_cut_to_an_excerpt(api, services):
     answer = api.post("/v1/comments", json={"text": "Yes.", "post": {"text": "x" * 90_000}})
 
-    post = services.review.cases.get(CommentId(answer.get_json()["id"])).comment.post
+    post = services.cases.get(CommentId(answer.get_json()["id"])).comment.post
     assert post.excerpt == "x" * 4_000
 
 
@@ -92,14 +92,14 @@ def test_nul_and_lone_surrogates_are_replaced_one_for_one(api, services):
 
     answer = api.post("/v1/comments", data=raw, content_type="application/json")
 
-    comment = services.review.cases.get(CommentId(answer.get_json()["id"])).comment
+    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
     assert comment.text == "a\ufffdb\ufffdc\ufffdd \U0001f600"
     assert comment.author.name == "x\ufffd"
 
 
 def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
-    services.intake.queue.judges = False
-    timer = threading.Timer(0.15, services.intake.queue.run)
+    services.queue.judges = False
+    timer = threading.Timer(0.15, services.queue.run)
 
     timer.start()
     body = api.post("/v1/comments?wait=5", json={"text": "One."}).get_json()
@@ -110,7 +110,7 @@ def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
 
 
 def test_without_a_verdict_in_time_the_answer_says_when_to_read_the_comment(api, services):
-    services.intake.queue.judges = False
+    services.queue.judges = False
 
     waited = api.post("/v1/comments?wait=0.02", json={"text": "One."})
 
@@ -124,7 +124,7 @@ def test_behind_a_line_longer_than_its_wait_a_comment_is_accepted_at_once(
 ):
     # Nobody who comes is judged in time.
     monkeypatch.setattr(VerdictWaiter, "join", lambda *_given, **_named: False)
-    services.intake.queue.judges = False
+    services.queue.judges = False
 
     answer = api.post("/v1/comments?wait=5", json={"text": "One."})
 
@@ -132,8 +132,8 @@ def test_behind_a_line_longer_than_its_wait_a_comment_is_accepted_at_once(
     assert answer.get_json()["verdict"] is None
     assert int(answer.headers["Retry-After"]) > 0
     assert not any(waits)
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
-    assert services.intake.comments.count_pending() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+    assert services.comments.count_pending() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
 
 
 def test_a_repeat_with_the_same_idempotency_key_is_kept_and_judged_once(api, classifier):

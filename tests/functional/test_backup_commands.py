@@ -44,7 +44,7 @@ def home(tmp_path):
     with open_services(data_dir=str(folder)) as services:
         site, _ = add_site("Kettle blog", services, actor="test")
         comment = make_comment("Descale it.", id="c1", site_id=SiteId(site.id))
-        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     (folder / "reputation").mkdir(exist_ok=True)
     (folder / "reputation" / "abuse.list").write_bytes(b"a list")
     return folder
@@ -53,10 +53,10 @@ def home(tmp_path):
 def test_what_was_backed_up_is_there_after_restoring(home, tmp_path):
     file = tmp_path / "backup.tar"
     with open_services(data_dir=str(home)) as services:
-        site = services.common.sites.all()[0]
+        site = services.sites.all()[0]
         run("backup", str(file), folder=home)
         later = make_comment(id="c2", site_id=site.id)
-        services.intake.comments.add([NewComment(comment=later, lane=Lane.BULK)])
+        services.comments.add([NewComment(comment=later, lane=Lane.BULK)])
     key = (home / "secret.key").read_text()
     shutil.rmtree(home)
 
@@ -66,9 +66,9 @@ def test_what_was_backed_up_is_there_after_restoring(home, tmp_path):
     assert (home / "secret.key").stat().st_mode & 0o077 == 0
     assert (home / "reputation" / "abuse.list").read_bytes() == b"a list"
     with open_services(data_dir=str(home)) as services:
-        assert services.review.cases.get("c1").comment.text == "Descale it."
-        assert set(services.intake.comments.count_pending().values()) == {0, 1}
-        assert [site.name for site in services.common.sites.all()] == ["Kettle blog"]
+        assert services.cases.get("c1").comment.text == "Descale it."
+        assert set(services.comments.count_pending().values()) == {0, 1}
+        assert [site.name for site in services.sites.all()] == ["Kettle blog"]
     assert file.stat().st_mode & 0o077 == 0
 
 

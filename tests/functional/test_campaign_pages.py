@@ -23,7 +23,7 @@ LIST = "/review/campaigns"
 @pytest.fixture
 def services():
     made = make_services()
-    made.common.sites.add(make_site(id="site-2", name="Kettle blog"))
+    made.sites.add(make_site(id="site-2", name="Kettle blog"))
     return made
 
 
@@ -49,7 +49,7 @@ def decide(client, campaign_id, ruling="reject", *, excepted=(), path="", **fiel
 
 
 def rulings(services, ids):
-    decisions = [services.review.cases.get(one).decision for one in ids]
+    decisions = [services.cases.get(one).decision for one in ids]
     return [one.ruling if one else None for one in decisions]
 
 
@@ -63,24 +63,24 @@ def test_a_campaign_is_rejected_but_for_its_exceptions(services, client):
     assert "38 comments rejected." in words(page)
     expected = [None if one in ids[3:5] else Ruling.REJECT for one in ids]
     assert rulings(services, ids) == expected
-    case = services.review.cases.get(ids[0])
+    case = services.cases.get(ids[0])
     assert (case.decision.decided_by, case.decision.note) == ("Ola", "Boilers again")
-    assert services.clusters.campaigns.get(campaign_id, site_ids=None).waiting == 2
+    assert services.campaigns.get(campaign_id, site_ids=None).waiting == 2
 
 
 def test_exceptions_leave_if_the_moderator_says_so_and_can_be_put_back(services, client):
     campaign_id, ids = keep_campaign(services, 6)
 
     page = client.get(decide(client, campaign_id, excepted=ids[:2], leave="yes").location)
-    left = [services.review.cases.get(one).campaign_id for one in ids]
+    left = [services.cases.get(one).campaign_id for one in ids]
     token = form_of(client.get(f"{LIST}/{campaign_id}?show=all")).get("csrf_token")
     back = client.post(f"{LIST}/{campaign_id}/put-back", data={"csrf_token": token})
 
     assert left == [None, None, *[campaign_id] * 4]
     assert "Taken out 2 comments" in words(page)
     assert "2 comments put back." in words(client.get(back.location))
-    assert {services.review.cases.get(one).campaign_id for one in ids} == {campaign_id}
-    acts = [entry.act for entry in services.common.audit_log.recent(subject=campaign_id)]
+    assert {services.cases.get(one).campaign_id for one in ids} == {campaign_id}
+    acts = [entry.act for entry in services.audit_log.recent(subject=campaign_id)]
     assert acts == ["put back into campaign", "take out of campaign"]
 
 

@@ -27,8 +27,8 @@ def folder(tmp_path):
         for name in ("Garden", "Kettles"):
             site, _ = add_site(name, services, actor="test")
             comment = make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
-            services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-            services.judging.verdicts.add([make_verdict(comment.id)], audit=frozenset())
+            services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+            services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
             decide_comment(comment.id, Ruling.REJECT, services, decided_by="olive")
     return tmp_path
 

@@ -17,7 +17,7 @@ from tests.functional.moderators import keep
 @pytest.fixture
 def services():
     made = make_services()
-    made.common.sites.add(make_site(id="site-2", name="Another blog"))
+    made.sites.add(make_site(id="site-2", name="Another blog"))
     return made
 
 

@@ -146,7 +146,7 @@ def test_every_page_is_whole_strict_and_in_the_language_of_its_reader(services, 
 
 def test_no_form_works_without_its_token(services, app, owner):
     known = fill(services)
-    before = services.common.audit_log.recent(limit=500)
+    before = services.audit_log.recent(limit=500)
     works = []
 
     for _, rule, _ in routes(app, "POST"):
@@ -156,7 +156,7 @@ def test_no_form_works_without_its_token(services, app, owner):
                 works.append((rule, token, answer.status_code))
 
     assert works == []
-    assert services.common.audit_log.recent(limit=500) == before
+    assert services.audit_log.recent(limit=500) == before
 
 
 @pytest.mark.parametrize("role", RANKS)
@@ -181,14 +181,14 @@ def test_each_role_may_call_what_it_may_and_nothing_else(services, app, owner, r
 
 def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app, owner):
     known = fill(services)
-    services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
+    services.sites.add(make_site(id="site-2", name="Kettle blog"))
     restrict(services, role=Role.ADMIN, site_ids=("site-2",))
     token = token_of(owner.get("/me"))
     ids = [known["comment_id"], known["of_the_campaign"]]
     form = {"csrf_token": token, "id": ids, "ruling": "reject", "q": "boilers", "counted": "2"}
-    cases = services.review.cases.find(ids)
-    delivery = services.telling.deliveries.get(known["delivery_id"])
-    entries = services.reputation.list_entries.in_force(services.common.clock())
+    cases = services.cases.find(ids)
+    delivery = services.deliveries.get(known["delivery_id"])
+    entries = services.list_entries.in_force(services.clock())
     shown = []
 
     for _, rule, _ in routes(app, "GET"):
@@ -202,9 +202,9 @@ def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app
             owner.post(path_of(rule, known), data=form)
 
     assert shown == []
-    assert services.review.cases.find(ids) == cases
-    assert services.telling.deliveries.get(known["delivery_id"]) == delivery
-    assert services.reputation.list_entries.in_force(services.common.clock()) == entries
+    assert services.cases.find(ids) == cases
+    assert services.deliveries.get(known["delivery_id"]) == delivery
+    assert services.list_entries.in_force(services.clock()) == entries
 
 
 def test_nonsense_in_an_address_is_answered_by_a_page(services, app, owner):
@@ -236,8 +236,8 @@ def test_whatever_strangers_write_is_dead_text_on_every_page(services, app, owne
         keep_hostile(services, texts[start : start + 12]) for start in range(0, len(texts) - 2, 12)
     ]
     keep_hostile_names(services, texts[::5])
-    services.learning.versions.cards["test-1"] = "\n".join(f"| {text} |" for text in texts[:60])
-    services.review.search.index_due(limit=1_000)
+    services.versions.cards["test-1"] = "\n".join(f"| {text} |" for text in texts[:60])
+    services.search.index_due(limit=1_000)
     comments = [f"/review/comments/{one}?show=ham" for one, _ in kept]
     campaigns = [f"/review/campaigns/{one}" for _, one in kept]
     lists = [f"/review?show={one}" for one in ("decided", "spam")]
@@ -262,7 +262,7 @@ def test_a_comment_with_all_that_is_hostile_in_it_is_decided_as_any_other(servic
     answer = owner.post(f"/review/comments/{comment_id}/decision", data=form)
 
     assert answer.status_code == 303
-    assert services.review.cases.get(comment_id).decision.note == "<b>\u202e"
+    assert services.cases.get(comment_id).decision.note == "<b>\u202e"
     assert dead(owner.get(f"/review/comments/{comment_id}?show=decided")) == []
 
 

@@ -30,9 +30,9 @@ def services():
 def audit_spam(services, n, *, ham=0):
     for number in range(n):
         comment = keep(services, outcome=Outcome.SPAM, audit=True)
-        services.review.decisions.add(
+        services.decisions.add(
             Decision(
-                id=services.common.new_id("dec"),
+                id=services.new_id("dec"),
                 comment_id=comment.id,
                 ruling=Ruling.APPROVE if number < ham else Ruling.REJECT,
                 decided_by="Ola",

@@ -45,7 +45,7 @@ def app(services):
 @pytest.fixture
 def tried(services):
     """Every password that was compared with that of an account."""
-    return services.accounts.passwords.tried
+    return services.passwords.tried
 
 
 def at(app, address: str) -> FlaskClient:
@@ -114,7 +114,7 @@ def test_guesses_from_everywhere_do_not_keep_who_is_signed_in_from_a_new_passwor
     answer = post(client, "/password", "/password", old=PASSWORD, new=new, repeat=new)
 
     assert answer.status_code == 303
-    assert services.accounts.passwords.verify(find_user("Ola", services).password_hash, new)
+    assert services.passwords.verify(find_user("Ola", services).password_hash, new)
 
 
 def test_a_stolen_session_tries_20_passwords_an_hour_and_shuts_no_other_one_out(app, services):

@@ -35,8 +35,8 @@ def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(run, tmp_path, mo
 
         with opened() as services:
             asked = make_comment(sender=sender)
-            [history] = services.reputation.history.gather([asked], now=services.common.clock())
-            left = services.review.cases.get(kept.id).comment.sender
+            [history] = services.history.gather([asked], now=services.clock())
+            left = services.cases.get(kept.id).comment.sender
     [entry] = [row for row in run("audit", "--json") if row["act"] == "forget sender"]
     assert said == "Forgotten; 1 comments lost the keys of their sender.\n"
     assert (history.email.everywhere.rejected, left) == (0, Sender())

@@ -29,9 +29,9 @@ def services():
 
 
 def post(services, text, **changes):
-    comment = make_comment(text, received_at=services.common.clock(), **changes)
+    comment = make_comment(text, received_at=services.clock(), **changes)
     submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
-    return services.review.cases.get(comment.id)
+    return services.cases.get(comment.id)
 
 
 def decide_some(services, count=12, *, spam=SPAM, ham=HAM, **changes):
@@ -40,7 +40,7 @@ def decide_some(services, count=12, *, spam=SPAM, ham=HAM, **changes):
         case = post(services, (spam if n % 2 else ham).format(n), **changes)
         ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
         made.append(decide_comment(case.comment.id, ruling, services, decided_by="Ola"))
-        services.common.clock.advance(seconds=1)
+        services.clock.advance(seconds=1)
     return made
 
 
@@ -98,7 +98,7 @@ def test_decisions_made_after_the_verdict_and_at_other_sites_are_no_reasons_for_
     early = decide_some(services, 8)
     decide_some(services, 8, site_id=OTHER)
     case = post(services, SPAM.format("seventy"))
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     decide_some(services, 8)
 
     shown = behind(client.get(f"/review/comments/{case.comment.id}"))
@@ -114,16 +114,16 @@ def test_learning_is_switched_off_and_on_by_the_settings_and_logged(services, cl
     client.post(f"{PAGE}/settings", data={**fields, **keeps, "ham_cutoff": "", "spam_cutoff": ""})
     decide_some(services)
 
-    assert not services.common.sites.get(SITE).settings.learns
-    assert services.common.sites.get(SITE).settings.holds_unsure
+    assert not services.sites.get(SITE).settings.learns
+    assert services.sites.get(SITE).settings.holds_unsure
     assert recorded_lean(post(services, SPAM.format("x")).verdict) is None
-    acts = [entry.detail for entry in services.common.audit_log.recent(subject=SITE)]
+    acts = [entry.detail for entry in services.audit_log.recent(subject=SITE)]
     assert "learns: True to False" in acts
 
 
 def test_what_a_site_taught_is_forgotten_after_a_confirmation_and_logged(services, client):
     decide_some(services)
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     page = client.get(PAGE)
     form = hidden_fields(page, f"{PAGE}/forget-taught")
 
@@ -131,9 +131,9 @@ def test_what_a_site_taught_is_forgotten_after_a_confirmation_and_logged(service
 
     assert answer.status_code == 303
     assert "is forgotten; the decisions stay" in words(client.get(PAGE))
-    assert services.common.sites.get(SITE).settings.learns_since == services.common.clock()
+    assert services.sites.get(SITE).settings.learns_since == services.clock()
     assert recorded_lean(post(services, SPAM.format("x")).verdict) is None
-    assert services.review.cases.count(CaseFilter(state=State.DECIDED)) == 12
+    assert services.cases.count(CaseFilter(state=State.DECIDED)) == 12
     assert re.search(r"<details class=\"sure\"><summary[^>]*>Forget what", page.text)
-    acts = [entry.detail for entry in services.common.audit_log.recent(subject=SITE)]
+    acts = [entry.detail for entry in services.audit_log.recent(subject=SITE)]
     assert any("learns_since: none to " in act for act in acts)

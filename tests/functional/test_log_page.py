@@ -31,7 +31,7 @@ def log(services, n, **changes):
         "detail": f"entry {n}.",
     }
     entry = AuditEntry(**(values | changes))
-    services.common.audit_log.append(entry)
+    services.audit_log.append(entry)
     return entry
 
 
@@ -87,7 +87,7 @@ def test_the_export_is_a_file_of_all_of_it(services, owner):
 def test_an_admin_of_some_sites_sees_no_log(services, owner):
     client = signed_in(services, "Ola")
     ola = find_user("Ola", services)
-    [site] = services.common.sites.all()
+    [site] = services.sites.all()
     set_access(ola.id, services, role=Role.ADMIN, site_ids=[site.id], actor="test")
 
     assert client.get("/log").status_code == 403

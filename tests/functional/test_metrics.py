@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from tests.fakes import with_ports
 from tests.functional.conftest import SECRET_KEY
 
 TOKEN = "a token of thirty-two characters, at least"
@@ -62,11 +63,11 @@ def test_with_a_token_whoever_sends_it_may_read_from_anywhere(scrape):
 def test_requests_are_told_by_their_template_never_by_their_path(services, config):
     served = []
 
-    class Recording(type(services.common.observer)):
+    class Recording(type(services.observer)):
         def served(self, **what) -> None:
             served.append((what["route"], what["method"], what["status"]))
 
-    app = create_app(with_ports(services, observer=Recording()), config, {})
+    app = create_app(replace(services, observer=Recording()), config, {})
     client = app.test_client()
     client.get("/v1/comments/com_zanzibar")
     client.get("/zanzibar/and/more")

@@ -68,7 +68,7 @@ def test_a_promoted_version_serves_and_rollback_brings_the_other_back(run, folde
 
     assert seen == ["first", "second", "first"]
     with open_services(data_dir=str(tmp_path / "data")) as services:
-        acts = [(one.act, one.subject, one.detail) for one in services.common.audit_log.recent()]
+        acts = [(one.act, one.subject, one.detail) for one in services.audit_log.recent()]
     assert acts == [
         ("promote model version", "first", "before: second"),
         ("promote model version", "second", "before: first"),

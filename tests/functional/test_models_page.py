@@ -34,7 +34,7 @@ def owner(services):
 
 def keep_retrained(services, **changes):
     one = retrained(**changes)
-    services.learning.retrainings.put(one)
+    services.retrainings.put(one)
     return one
 
 
@@ -45,7 +45,7 @@ def press(client, action, **fields):
 
 
 def acts(services):
-    return [(one.actor, one.act, one.subject) for one in services.common.audit_log.recent(limit=1)]
+    return [(one.actor, one.act, one.subject) for one in services.audit_log.recent(limit=1)]
 
 
 def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, shelf, owner):
@@ -77,7 +77,7 @@ def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services
     assert page.index("0.50 to 0.48") < page.index("9 of 9,126, as before")
     assert "contradictory" in page
     assert shelf.current == "candidate"
-    kept = services.learning.retrainings.get("rtr_1")
+    kept = services.retrainings.get("rtr_1")
     assert (kept.answer, kept.answered_by) == (Answer.PROMOTED, "Olive")
     assert "Promoted by Olive" in owner.get("/models").text
 
@@ -99,18 +99,18 @@ def test_a_candidate_is_refused_once(services, shelf, owner):
 
 def test_a_retraining_is_asked_for_and_the_trainer_woken_where_there_is_one(services, owner):
     form = hidden_fields(owner.get("/models"), "/models/retrainings")
-    services.learning.trainer_queue.heard = False
+    services.trainer_queue.heard = False
     without = owner.get("/models").text
     refused = owner.post("/models/retrainings", data=form).status_code
-    services.learning.trainer_queue.heard = True
+    services.trainer_queue.heard = True
 
     answer = press(owner, "/models/retrainings")
 
-    [asked] = services.learning.retrainings.recent(limit=9)
+    [asked] = services.retrainings.recent(limit=9)
     assert (refused, answer.status_code) == (409, 303)
     assert "<code>slopsieve retrain</code>" in without
     assert (asked.asked_by, asked.state) == ("Olive", RetrainingState.ASKED)
-    assert services.learning.trainer_queue.woken == 1
+    assert services.trainer_queue.woken == 1
     for page in (without, owner.get("/models").text):
         assert "Retrain now" not in page
 
@@ -121,14 +121,14 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
         state=RetrainingState.RUNNING,
         report=None,
         ended_at=None,
-        seen_at=services.common.clock(),
+        seen_at=services.clock(),
         step="fit",
         share_done=0.42,
         seconds_left=312.0,
     )
 
     page, told = owner.get("/models").text, owner.get("/models/progress").json
-    services.common.clock.advance(minutes=5)
+    services.clock.advance(minutes=5)
 
     assert '<progress max="100" value="42"' in page
     assert "42 % done, fitting, about 5 min left" in page

@@ -283,7 +283,7 @@ def test_a_comment_gets_the_same_verdict_offline_as_from_the_worker():
     offline = rows_of(run_score(file, given=given).stdout_bytes)[:40]
     submit_comments([NewComment(comment=c, lane=Lane.BULK) for c in kept], services)
 
-    served = [services.review.cases.get(c.id).verdict for c in kept]
+    served = [services.cases.get(c.id).verdict for c in kept]
     assert [json.loads(json.dumps(verdict_to_json(v))) for v in served] == offline
     assert any(row["signals"] for row in offline)
 

@@ -71,7 +71,7 @@ def is_dated_ahead(body) -> bool:
         written_at = MOMENT.validate_python(body["written_at"])
     except (TypeError, KeyError, ValueError):
         return False
-    return written_at > SERVICES.common.clock()
+    return written_at > SERVICES.clock()
 
 
 def is_not_kept(body) -> bool:
@@ -104,11 +104,11 @@ def _valid_key() -> str:
 
     Some of the cases rotate or revoke keys, and a site has room for so many.
     """
-    now = SERVICES.common.clock()
-    valid = {key.id: key for key in SERVICES.common.sites.list_keys(SITE) if key.is_valid(now)}
+    now = SERVICES.clock()
+    valid = {key.id: key for key in SERVICES.sites.list_keys(SITE) if key.is_valid(now)}
     if not KEYS or KEYS[-1].key.id not in valid or len(valid) > MOST_KEYS:
         for key_id in valid:
-            SERVICES.common.sites.end_key(key_id, revoked_at=now)
+            SERVICES.sites.end_key(key_id, revoked_at=now)
         KEYS.append(issue_key(SITE, SERVICES, actor="test"))
     return KEYS[-1].secret
 
@@ -140,7 +140,7 @@ def _fresh_key() -> str:
 def _fresh_delivery() -> str:
     """Keep a message that waits for its turn, and return its id."""
     delivery = Delivery(
-        id=SERVICES.common.new_id("msg"),
+        id=SERVICES.new_id("msg"),
         seq=0,
         site_id=SITE,
         comment_id=CommentId(_fresh_comment()),
@@ -148,9 +148,9 @@ def _fresh_delivery() -> str:
         form=DeliveryForm.STANDARD_WEBHOOK,
         url="https://blog.example/hook",
         payload="{}",
-        created_at=SERVICES.common.clock(),
+        created_at=SERVICES.clock(),
     )
-    SERVICES.telling.deliveries.add([delivery])
+    SERVICES.deliveries.add([delivery])
     return delivery.id
 
 
@@ -163,7 +163,7 @@ def _leave_out_made_up_cursor(case):
 
 def _uncross_cutoffs(case):
     """Put the lower cutoff first, and forget the ones set before: no schema compares numbers."""
-    SERVICES.common.sites.change_settings(SITE, lambda _: SiteSettings())
+    SERVICES.sites.change_settings(SITE, lambda _: SiteSettings())
     body = case.body if isinstance(case.body, dict) else {}
     cutoffs = [body.get(name) for name in ("ham_cutoff", "spam_cutoff")]
     if all(isinstance(c, int | float) and not isinstance(c, bool) for c in cutoffs):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from service.domain.user import Preferences
 from service.moderation.admin.users import find_user
 from tests.behaviour.test_digest import Post
-from tests.fakes import with_ports
 from tests.functional.moderators import (
     make_app,
     post,
@@ -52,11 +52,11 @@ def test_sessions_say_which_browser_without_an_address_and_others_are_ended_at_o
 
 def test_a_session_ends_after_twelve_hours_without_use(services):
     client = signed_in(services)
-    services.common.clock.advance(hours=11, minutes=50)
+    services.clock.advance(hours=11, minutes=50)
     used = client.get("/review").status_code
-    services.common.clock.advance(hours=11, minutes=50)
+    services.clock.advance(hours=11, minutes=50)
     again = client.get("/review").status_code
-    services.common.clock.advance(hours=12, minutes=1)
+    services.clock.advance(hours=12, minutes=1)
 
     assert (used, again) == (200, 200)
     assert client.get("/review").location.startswith("/sign-in")
@@ -67,7 +67,7 @@ def test_a_session_ends_after_thirty_days_however_busy(services):
 
     answers = []
     for _ in range(61):
-        services.common.clock.advance(hours=11, minutes=59)
+        services.clock.advance(hours=11, minutes=59)
         answers.append(client.get("/review").status_code)
 
     assert answers == [200] * 60 + [303]
@@ -75,21 +75,21 @@ def test_a_session_ends_after_thirty_days_however_busy(services):
 
 def test_use_is_written_down_at_most_every_five_minutes(services):
     client = signed_in(services)
-    [begun] = services.accounts.sessions.open_of(find_user("Ola", services).id)
+    [begun] = services.sessions.open_of(find_user("Ola", services).id)
 
-    services.common.clock.advance(minutes=4)
+    services.clock.advance(minutes=4)
     client.get("/review")
-    [soon] = services.accounts.sessions.open_of(begun.user_id)
-    services.common.clock.advance(minutes=2)
+    [soon] = services.sessions.open_of(begun.user_id)
+    services.clock.advance(minutes=2)
     client.get("/review")
-    [later] = services.accounts.sessions.open_of(begun.user_id)
+    [later] = services.sessions.open_of(begun.user_id)
 
     assert soon == begun
-    assert later.last_seen_at == services.common.clock()
+    assert later.last_seen_at == services.clock()
 
 
 def test_a_mail_address_for_the_daily_digest_is_kept_and_taken_back(services):
-    client = signed_in(with_ports(services, mailer=Post()))
+    client = signed_in(replace(services, mailer=Post()))
 
     told = client.get(post(client, "/me/digest", mail="ola@mod.example").location)
     kept = find_user("Ola", services).preferences.mail

@@ -61,17 +61,15 @@ def test_numbers_days_and_times_are_written_as_germans_write_them(services, clie
 
 def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
     comment = keep(services)
-    services.telling.endpoints.put(
+    services.endpoints.put(
         Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
     )
-    services.telling.deliveries.add(
-        write_verdict_messages([services.review.cases.get(comment.id)], services)
-    )
-    message, *_ = services.telling.deliveries.recent(state=None, site_id=None, limit=5)
+    services.deliveries.add(write_verdict_messages([services.cases.get(comment.id)], services))
+    message, *_ = services.deliveries.recent(state=None, site_id=None, limit=5)
     attempt = DeliveryAttempt(
         delivery_id=message.id, at=NOW, milliseconds=15, status=None, problem="no answer in time"
     )
-    services.telling.deliveries.record(attempt, state=DeliveryState.DEAD)
+    services.deliveries.record(attempt, state=DeliveryState.DEAD)
 
     assert "Keine rechtzeitige Antwort." in words(client.get("/callbacks"))
     assert {failure.value for failure in (*Failure, *AtPlatform)} <= PROBLEMS_IN_WORDS.keys()

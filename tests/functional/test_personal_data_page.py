@@ -21,7 +21,7 @@ HOSTILE = '\u202e"><script>alert(1)</script>{{7*7}}'
 @pytest.fixture
 def services():
     made = make_services()
-    made.common.sites.add(make_site(id="site-2", name="Kettle blog"))
+    made.sites.add(make_site(id="site-2", name="Kettle blog"))
     return made
 
 
@@ -53,8 +53,8 @@ def test_who_it_is_stands_in_no_address_cookie_or_log(services, owner, caplog):
     assert [answer.status_code for answer in answers] == [200, 200, 303]
     assert MARA not in caplog.text
     assert all(MARA not in str(answer.headers) for answer in answers)
-    assert not any(MARA in str(entry) for entry in services.common.audit_log.recent())
-    assert services.review.cases.get(comment.id).comment.text == ""
+    assert not any(MARA in str(entry) for entry in services.audit_log.recent())
+    assert services.cases.get(comment.id).comment.text == ""
 
 
 def test_everything_held_is_handed_out_a_line_a_comment(services, owner):
@@ -82,11 +82,11 @@ def test_erasing_takes_words_names_and_links_of_theirs_alone(services, owner):
 
     assert "2 comments were erased." in told.text
     for one in mine:
-        erased = services.review.cases.get(one.id)
+        erased = services.cases.get(one.id)
         assert (erased.comment.text, erased.comment.author) == ("", Author())
         assert erased.verdict is not None
-    assert services.review.cases.get(other.id).comment == other
-    [entry] = services.common.audit_log.recent(limit=1)
+    assert services.cases.get(other.id).comment == other
+    [entry] = services.audit_log.recent(limit=1)
     assert (entry.actor, entry.act, entry.subject) == ("Olive", "erase person", "person")
 
 
@@ -99,7 +99,7 @@ def test_without_the_right_number_nothing_is_erased(services, owner, path):
 
         assert page.status_code == 422
         assert "Nothing was erased" in page.text
-    assert [services.review.cases.get(one.id).comment for one in mine] == mine
+    assert [services.cases.get(one.id).comment for one in mine] == mine
 
 
 def test_what_is_too_much_for_one_go_is_gone_on_with(services, owner):
@@ -126,4 +126,4 @@ def test_nobody_in_particular_is_refused(services, owner, path):
         assert page.status_code == 422
         assert "Give at least one of the three" in page.text
         assert scripts_of(page.text) == []
-    assert services.review.cases.get(comment.id).comment == comment
+    assert services.cases.get(comment.id).comment == comment

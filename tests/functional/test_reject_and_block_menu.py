@@ -20,7 +20,7 @@ def comment(services):
     sender = make_sender(
         address="203.0.113.9",
         email="mara@example.org",
-        secret=services.reputation.sender_secrets.present,
+        secret=services.sender_secrets.present,
     )
     author = Author(name="</p><script>alert(1)</script>", url="https://my-pills.com")
     return keep(services, make_comment("Buy pills", sender=sender, author=author))
@@ -35,21 +35,21 @@ def block(client, comment):
 
 
 def in_force(services):
-    return services.reputation.list_entries.in_force(services.common.clock())
+    return services.list_entries.in_force(services.clock())
 
 
 def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client, comment, block):
     answer = block(what=["email", "domain:my-pills.com"], next="/review?show=all")
 
     assert (answer.status_code, answer.location) == (303, "/review?show=all")
-    assert services.review.cases.get(comment.id).decision.ruling is Ruling.REJECT
+    assert services.cases.get(comment.id).decision.ruling is Ruling.REJECT
     assert {entry.kind for entry in in_force(services)} == {EntryKind.EMAIL, EntryKind.DOMAIN}
     page = client.get(answer.location)
     assert "Rejected, and 2 entries were added to the block list." in page.text
     path = f"/review/comments/{comment.id}/distrust/undo"
     entries = re.findall(r'name="entry" value="([^"]+)"', page.text)
     client.post(path, data=hidden_fields(page, path) | {"entry": entries})
-    assert services.review.cases.get(comment.id).decision is None
+    assert services.cases.get(comment.id).decision is None
     assert in_force(services) == []
 
 

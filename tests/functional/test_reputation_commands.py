@@ -69,16 +69,16 @@ def test_everything_wrong_with_the_options_is_named_at_once(run):
 def test_senders_are_keyed_as_before_until_a_secret_of_their_own_is_set(tmp_path, monkeypatch):
     monkeypatch.setenv("SLOPSIEVE_SECRET_KEY", "s" * 32)
     with open_services(data_dir=str(tmp_path)) as services:
-        present, sites = services.reputation.sender_secrets, services.reputation.sender_secret
+        present, sites = services.sender_secrets, services.sender_secret
     assert present.present == sites
     assert present.before is None
 
     monkeypatch.setenv("SLOPSIEVE_SENDER_SECRET", "n" * 32)
     monkeypatch.setenv("SLOPSIEVE_SENDER_SECRET_BEFORE", "s" * 32)
     with open_services(data_dir=str(tmp_path)) as services:
-        assert services.reputation.sender_secret == sites
-        assert services.reputation.sender_secrets.before == present.present
-        assert services.reputation.sender_secrets.present != present.present
+        assert services.sender_secret == sites
+        assert services.sender_secrets.before == present.present
+        assert services.sender_secrets.present != present.present
 
 
 def test_a_list_starts_by_its_basis_and_shows_its_hits_and_what_decisions_made_of_it(run, tmp_path):
@@ -87,12 +87,12 @@ def test_a_list_starts_by_its_basis_and_shows_its_hits_and_what_decisions_made_o
     (before,) = run("reputation", "lists", "--json")
 
     with open_services(data_dir=str(tmp_path)) as services:
-        services.common.sites.add(make_site())
+        services.sites.add(make_site())
         for n in range(6):
             comment = make_comment(f"Buy valves, number {n}.", received_at=NOW)
             comment = with_sender(comment, services, address="192.0.2.9", email=None)
-            services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-            services.judging.verdicts.add([make_verdict(comment.id)], audit=frozenset())
+            services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+            services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
             if n < 5:
                 ruling = Ruling.REJECT if n else Ruling.APPROVE
                 decide_comment(comment.id, ruling, services, decided_by="import")

@@ -36,7 +36,7 @@ def told(tmp_path, monkeypatch):
     monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(tmp_path))
     (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
     with open_services() as services:
-        services.common.sites.add(make_site())
+        services.sites.add(make_site())
         for _ in range(3):
             comment = keep(services)
             decide_comment(comment.id, Ruling.REJECT, services, decided_by="Ola")
@@ -57,7 +57,7 @@ def run(tmp_path, told):
 
 def kept():
     with open_services() as services:
-        return services.learning.retrainings.recent(limit=9)
+        return services.retrainings.recent(limit=9)
 
 
 def test_a_candidate_is_trained_and_waits(run, tmp_path):

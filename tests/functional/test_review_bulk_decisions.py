@@ -18,7 +18,7 @@ def test_chosen_comments_are_decided_and_all_taken_back_from_the_page_of_such_ac
 
     decided = bulk(client, ids, note=" A campaign. ", next="/review/strokes")
     page = client.get(decided.location)
-    [done] = services.review.bulk_decisions.recent(site_ids=None, limit=9)
+    [done] = services.bulk_decisions.recent(site_ids=None, limit=9)
     path = f"/review/strokes/{done.id}/undo"
     undone = client.post(path, data=hidden_fields(page, path))
     after = client.get(undone.location)
@@ -27,7 +27,7 @@ def test_chosen_comments_are_decided_and_all_taken_back_from_the_page_of_such_ac
     assert "3 comments rejected." in page.text
     assert "3 decisions undone." in after.text
     assert path not in after.text
-    cases = services.review.cases.find(ids)
+    cases = services.cases.find(ids)
     assert [case.decision for case in cases] == [None] * 3
     assert {case.decisions[0].note for case in cases} == {"A campaign."}
     assert cases[0].decisions[0].decided_by == "Ola"
@@ -47,4 +47,4 @@ def test_a_form_that_decides_nothing_says_all_that_is_wrong(services, client, id
 
     assert answer.status_code == 400
     assert says in answer.text
-    assert services.review.bulk_decisions.recent(site_ids=None, limit=9) == []
+    assert services.bulk_decisions.recent(site_ids=None, limit=9) == []

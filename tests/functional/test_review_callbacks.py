@@ -29,7 +29,7 @@ def _shown(page):
 def test_given_up_messages_come_first_and_say_of_what_where_to_and_what_went_wrong(
     services, client
 ):
-    services.telling.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
     waiting = put_delivery(services, DeliveryState.WAITING, event=EventKind.DECISION)
     dead = put_delivery(services, tries=2)
     put_delivery(services, DeliveryState.DELIVERED)
@@ -54,9 +54,9 @@ def test_one_message_is_tried_again(services, client):
 
     assert answer.status_code == 303
     assert "One message is tried again." in page.text
-    assert services.telling.deliveries.get(delivery.id).state is DeliveryState.WAITING
-    assert services.telling.deliveries.get(other.id).state is DeliveryState.DEAD
-    [entry] = services.common.audit_log.recent(subject=delivery.id)
+    assert services.deliveries.get(delivery.id).state is DeliveryState.WAITING
+    assert services.deliveries.get(other.id).state is DeliveryState.DEAD
+    [entry] = services.audit_log.recent(subject=delivery.id)
     assert (entry.actor, entry.act) == ("Ola", "replay")
 
 
@@ -75,7 +75,7 @@ def test_all_are_tried_again_the_ones_not_shown_too(services, client):
 
 
 def test_who_sees_some_sites_sees_and_replays_their_messages_alone(services):
-    services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
+    services.sites.add(make_site(id="site-2", name="Kettle blog"))
     limited = signed_in(services, "Mara")
     restrict(services, "Mara", role=Role.MODERATOR, site_ids=("site-2",))
     theirs = put_delivery(services, comment=make_comment(site_id="site-2"), site_id="site-2")
@@ -89,8 +89,8 @@ def test_who_sees_some_sites_sees_and_replays_their_messages_alone(services):
     assert "Radiator blog" not in page.text
     assert "1<span" in page.text.replace(" ", "")
     assert refused.status_code == 404
-    assert services.telling.deliveries.get(theirs.id).state is DeliveryState.WAITING
-    assert services.telling.deliveries.get(other.id).state is DeliveryState.DEAD
+    assert services.deliveries.get(theirs.id).state is DeliveryState.WAITING
+    assert services.deliveries.get(other.id).state is DeliveryState.DEAD
 
 
 TOKEN = "scoped-token-0123456789"
@@ -103,9 +103,9 @@ def test_a_platform_that_refused_its_token_says_so_and_is_tried_again(services, 
         secrets=(TOKEN,),
         form=DeliveryForm.GITHUB,
     )
-    services.telling.endpoints.put(endpoint)
+    services.endpoints.put(endpoint)
     before = words(client.get("/callbacks"))
-    services.telling.endpoints.put(replace(endpoint, refused_at=NOW - timedelta(hours=1)))
+    services.endpoints.put(replace(endpoint, refused_at=NOW - timedelta(hours=1)))
 
     page = client.get("/callbacks")
     answer = post(client, f"/callbacks/platforms/{SITE}/resume")
@@ -115,6 +115,6 @@ def test_a_platform_that_refused_its_token_says_so_and_is_tried_again(services, 
     assert "The platform refused the token 1 h ago" in words(page)
     assert TOKEN not in page.text
     assert answer.status_code == 303
-    assert services.telling.endpoints.get(SITE).refused_at is None
-    [entry] = services.common.audit_log.recent(subject=SITE)
+    assert services.endpoints.get(SITE).refused_at is None
+    [entry] = services.audit_log.recent(subject=SITE)
     assert (entry.actor, entry.act) == ("Ola", "resume applier")

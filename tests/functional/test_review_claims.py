@@ -69,12 +69,12 @@ def test_two_moderators_are_given_different_comments(queue, ola, mara):
 
 def test_a_claim_ends_by_itself_unless_it_is_renewed(services, queue, ola, mara):
     ola.get("/review")
-    services.common.clock.advance(seconds=80)
+    services.clock.advance(seconds=80)
     renewed = _post(ola, queue[0], "claim")
-    services.common.clock.advance(seconds=80)
+    services.clock.advance(seconds=80)
 
     still_held = _opened(mara.get("/review"))
-    services.common.clock.advance(seconds=20)
+    services.clock.advance(seconds=20)
     free_again = _opened(mara.get("/review"))
 
     assert renewed.status_code == 204
@@ -87,7 +87,7 @@ def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queu
 
     page = ola.get("/review")
 
-    assert services.review.claims.find([c.id for c in queue], now=NOW) == {}
+    assert services.claims.find([c.id for c in queue], now=NOW) == {}
     assert 'class="rule"' not in page.text
 
 

@@ -15,13 +15,13 @@ from tests.functional.moderators import keep
 
 
 def claim(services, comment, user="ada") -> None:
-    services.review.claims.take(
+    services.claims.take(
         Claim(
             comment_id=comment.id,
             user_id=user,
             user_name="Ada",
-            since=services.common.clock(),
-            until=services.common.clock() + timedelta(seconds=90),
+            since=services.clock(),
+            until=services.clock() + timedelta(seconds=90),
         )
     )
 
@@ -58,7 +58,7 @@ def test_a_page_hears_that_nothing_changed_until_something_does(services, client
 def test_counts_tell_how_much_each_list_holds_what_is_new_and_who_looks(services, client):
     comment, own = keep(services), keep(services)
     claim(services, comment)
-    claim(services, own, user=services.accounts.users.find("Ola").id)
+    claim(services, own, user=services.users.find("Ola").id)
     new = keep(services, judged_at=NOW + timedelta(seconds=1))
     keep(services, outcome=Outcome.HAM)
 
@@ -92,7 +92,7 @@ def test_rows_are_drawn_as_they_stand_with_tabs_and_news(services, client):
     assert 'data-waiting="4"' in answer.text
     assert f'data-ids="{",".join(sorted(c.id for c in new))}"' in answer.text
     assert ">2 new comments, show them</a>" in answer.text
-    assert services.review.claims.find([untouched.id], now=NOW) == {}
+    assert services.claims.find([untouched.id], now=NOW) == {}
 
 
 def test_what_a_page_asks_by_itself_does_not_prolong_the_session(services, client):

@@ -152,8 +152,8 @@ def test_a_ruling_leads_to_the_next_comment_and_offers_undo(services, client, ru
     answer = rule(client, first, ruling)
     page = client.get(answer.location)
 
-    assert services.review.cases.get(first.id).decision.ruling == ruling
-    assert services.review.cases.get(first.id).decision.decided_by == "Ola"
+    assert services.cases.get(first.id).decision.ruling == ruling
+    assert services.cases.get(first.id).decision.decided_by == "Ola"
     assert _opened(page) == second.id
     assert f"<strong>{told}.</strong> The site {action}." in page.text
     assert f'action="/review/comments/{first.id}/undo"' in page.text
@@ -166,7 +166,7 @@ def test_undo_returns_to_the_comment_as_it_was(services, client):
     answer = undo(client, comment)
     page = client.get(answer.location)
 
-    assert services.review.cases.get(comment.id).decision is None
+    assert services.cases.get(comment.id).decision is None
     assert _opened(page) == comment.id
     assert "<strong>Undone.</strong> The site holds it." in page.text
     assert "Undone by Ola" in page.text
@@ -185,7 +185,7 @@ def test_a_ruling_made_in_ignorance_of_a_colleagues_is_not_carried_out(services,
     assert answer.status_code == 409
     assert "Nothing was changed." in answer.text
     assert "Mara rejected this comment" in answer.text
-    assert services.review.cases.get(comment.id).decision.decided_by == "Mara"
+    assert services.cases.get(comment.id).decision.decided_by == "Mara"
 
 
 class _AwayCaseStore(CaseStore):

@@ -24,7 +24,7 @@ def test_a_disputed_verdict_says_so_in_the_list_and_beside_itself(services, clie
         comment_id=comment.id,
         reported_by="jo",
     )
-    services.intake.reports.add(report)
+    services.reports.add(report)
 
     page = client.get("/review")
 
@@ -56,4 +56,4 @@ def test_a_withdrawn_comment_has_no_words_and_no_buttons_and_takes_no_forged_rul
         assert gone not in page.text
     assert forged.status_code == 409
     assert "Nothing was changed. The text was deleted" in words(forged)
-    assert services.review.cases.get(comment.id).decision.ruling is Ruling.REJECT
+    assert services.cases.get(comment.id).decision.ruling is Ruling.REJECT

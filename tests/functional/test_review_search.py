@@ -32,7 +32,7 @@ def services():
 def keep(services, comment, *given, **named):
     """Keep a comment that is found at once."""
     moderators.keep(services, comment, *given, **named)
-    services.review.search.index_due(limit=10)
+    services.search.index_due(limit=10)
     return comment
 
 
@@ -47,7 +47,7 @@ def decide(client, line, ruling, **fields):
 
 
 def rulings(services, *comments):
-    found = [services.review.cases.get(one.id).decision for one in comments]
+    found = [services.cases.get(one.id).decision for one in comments]
     return [one.ruling if one else None for one in found]
 
 
@@ -90,7 +90,7 @@ def test_what_comes_in_after_the_page_was_shown_is_not_decided(services, client,
     """What arrives later is left out; where the count differs, nothing is decided."""
     seen = keep(services, arrived(2))
     page = client.get("/review/search?q=loans")
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     late = keep(services, arrived(-minutes))
 
     form = hidden_fields(page, "/review/search/decision")
@@ -159,15 +159,13 @@ def test_every_line_of_an_export_is_whole_json_whatever_a_comment_holds(services
 
 def test_an_export_holds_all_that_is_found_and_only_what_the_account_sees(services, client):
     ours, others = [arrived(n + 1) for n in range(260)], [arrived(1, site_id=KETTLES)]
-    services.intake.comments.add(
-        [NewComment(comment=one, lane=Lane.BULK) for one in (*ours, *others)]
-    )
-    services.review.search.index_due(limit=1_000)
+    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in (*ours, *others)])
+    services.search.index_due(limit=1_000)
     restrict(services, site_ids=(SITE,))
 
     answer = client.get("/review/search/export?q=loans&as=jsonl")
 
     assert answer.data.count(b"\n") == 260
     # The log has its size and none of its words.
-    [entry] = [one for one in services.common.audit_log.recent() if one.act == "export"]
+    [entry] = [one for one in services.audit_log.recent() if one.act == "export"]
     assert (entry.actor, entry.detail) == ("Ola", "260 as jsonl")

@@ -11,7 +11,6 @@ from service.domain.errors import StoreUnavailableError
 from service.moderation.admin.users import (
     add_user,
 )
-from tests.fakes import with_ports
 from tests.functional.moderators import (
     CONFIG,
     PASSWORD,
@@ -122,12 +121,12 @@ def test_signing_out_needs_a_form_and_ends_a_stolen_copy_of_the_session_and_no_o
 def test_while_the_store_is_away_nobody_is_told_that_they_are_signed_out(services):
     class Away:
         def __getattr__(self, name):
-            return getattr(services.accounts.sessions, name)
+            return getattr(services.sessions, name)
 
         def end(self, _session_id, *, user_id, at):
             raise StoreUnavailableError("away")
 
-    client = signed_in(services, app=make_app(with_ports(services, sessions=Away())))
+    client = signed_in(services, app=make_app(replace(services, sessions=Away())))
 
     answer = client.post("/sign-out", data={"csrf_token": token_of(client.get("/review"))})
 

@@ -72,7 +72,7 @@ def test_by_the_api_and_on_the_page(
     assert emptied == before != answer
     assert "The rules are saved" in shown.text
     assert "The rules are saved" not in again.text
-    log = services.common.audit_log.recent(subject=SITE)
+    log = services.audit_log.recent(subject=SITE)
     assert [entry.actor for entry in log] == ["Ola", "Ola", f"site: {SITE}"]
     assert {entry.act for entry in log} == {"change settings"}
     assert all(entry.detail.startswith(f"{name}: ") for entry in log)
@@ -84,9 +84,9 @@ def test_by_the_api_and_on_the_page(
     assert reason in words(client.get(opened))
     assert german in words(client.get(opened, headers={"Accept-Language": "de"}))
     # What is no campaign's is rejected with none.
-    assert services.clusters.campaigns.fresh(limit=9) == []
-    passing = replace(services.common.sites.get(SITE).settings, holds_unsure=False)
-    assert plain_answer(services.review.cases.get(held["id"]), passing) is Label.SPAM
+    assert services.campaigns.fresh(limit=9) == []
+    passing = replace(services.sites.get(SITE).settings, holds_unsure=False)
+    assert plain_answer(services.cases.get(held["id"]), passing) is Label.SPAM
 
 
 def test_an_approved_first_comment_lets_the_next_through(api, services):
@@ -120,5 +120,5 @@ def test_everything_wrong_is_named_and_nothing_is_set(api, services, client):
 
     assert (page.status_code, page.text.count('class="problem"')) == (400, 6)
     assert "<script>" not in page.text.partition("<main")[2]
-    assert services.common.sites.get(SITE).settings.rules == SiteRules()
-    assert services.common.audit_log.recent(subject=SITE) == []
+    assert services.sites.get(SITE).settings.rules == SiteRules()
+    assert services.audit_log.recent(subject=SITE) == []

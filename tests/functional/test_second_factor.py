@@ -10,7 +10,6 @@ import pyotp
 import pytest
 
 from service.moderation.admin.users import find_user, reset_password
-from tests.fakes import with_ports
 from tests.functional.moderators import (
     CONFIG,
     PASSWORD,
@@ -31,7 +30,7 @@ def secret_of(page):
 
 
 def code_of(secret, services, steps=0):
-    return pyotp.TOTP(secret).at(int(services.common.clock().timestamp()) + 30 * steps)
+    return pyotp.TOTP(secret).at(int(services.clock().timestamp()) + 30 * steps)
 
 
 def turn_on(client, services):
@@ -41,7 +40,7 @@ def turn_on(client, services):
     page = post(client, "/me/second-factor", code=code_of(secret, services))
     assert page.status_code == 200
     codes = re.findall(r"<code>([a-z2-7-]+)</code>", page.text)
-    services.common.clock.advance(minutes=1)
+    services.clock.advance(minutes=1)
     return secret, codes
 
 
@@ -62,7 +61,7 @@ def test_a_second_factor_is_set_up_with_password_and_code_and_gives_ten_recovery
     _, codes = turn_on(client, services)
 
     assert len(set(codes)) == 10
-    assert services.accounts.second_factors.get(find_user("Ola", services).id) is not None
+    assert services.second_factors.get(find_user("Ola", services).id) is not None
     assert codes[0] not in client.get("/me/second-factor").text
     assert "10 recovery codes are left." in client.get("/me/second-factor").text
 
@@ -73,11 +72,11 @@ def test_a_wrong_code_and_an_offer_of_ten_minutes_ago_turn_nothing_on(services):
     secret = secret_of(client.get("/me/second-factor"))
 
     wrong = post(client, "/me/second-factor", code="000000")
-    services.common.clock.advance(minutes=11)
+    services.clock.advance(minutes=11)
     post(client, "/me/second-factor", code=code_of(secret, services))
 
     assert wrong.status_code == 422
-    assert services.accounts.second_factors.user_ids() == frozenset()
+    assert services.second_factors.user_ids() == frozenset()
 
 
 def test_password_and_code_lead_to_where_one_was_going(services):
@@ -128,7 +127,7 @@ def test_each_recovery_code_works_once_however_its_groups_are_typed(services):
     other = second_step(first_step(services), codes[4])
 
     assert [answer.status_code for answer in (first, again, other)] == [303, 403, 303]
-    acts = [(e.act, e.detail) for e in services.common.audit_log.recent(limit=2)]
+    acts = [(e.act, e.detail) for e in services.audit_log.recent(limit=2)]
     assert acts == [("use recovery code", "8 left"), ("use recovery code", "9 left")]
 
 
@@ -138,7 +137,7 @@ def test_the_first_step_is_forgotten(services, what):
     client = first_step(services)
     token = token_of(client.get("/sign-in/code"))
     if what == "five minutes pass":
-        services.common.clock.advance(minutes=5, seconds=1)
+        services.clock.advance(minutes=5, seconds=1)
     else:
         reset_password("Ola", services, actor="test")
 
@@ -187,14 +186,14 @@ def test_where_everybody_needs_one_nobody_comes_past_its_set_up(services):
     assert client.get("/review").status_code == 200
     assert "Turn it off" not in client.get("/me/second-factor").text
     post(client, "/me/second-factor/off", password=PASSWORD)
-    assert services.accounts.second_factors.user_ids()
+    assert services.second_factors.user_ids()
 
 
 def test_what_is_kept_makes_no_code_without_the_instances_secret(services):
     secret, _ = turn_on(signed_in(services), services)
-    factor = services.accounts.second_factors.get(find_user("Ola", services).id)
+    factor = services.second_factors.get(find_user("Ola", services).id)
 
-    other = with_ports(services, second_factor_secret=b"the secret of another instance")
+    other = replace(services, second_factor_secret=b"the secret of another instance")
 
     assert secret not in factor.seed.upper()
     assert second_step(first_step(other), code_of(secret, services)).status_code == 403

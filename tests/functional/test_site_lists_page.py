@@ -49,7 +49,7 @@ def fill(client, **fields):
 
 
 def in_force(services):
-    return services.reputation.list_entries.in_force(services.common.clock())
+    return services.list_entries.in_force(services.clock())
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_was_typed_of_a_person_is_neither_kept_nor_shown(services, client):
     [entry] = in_force(services)
     assert "mara" not in page.text
     assert f"E-mail address {entry.label}" in words(page)
-    assert "mara" not in str(entry) + str(services.common.audit_log.recent())
+    assert "mara" not in str(entry) + str(services.audit_log.recent())
 
 
 def test_an_entry_is_tried_removed_and_brought_back(services, client):
@@ -110,7 +110,7 @@ def test_everything_wrong_is_said_at_once_and_nothing_typed_is_lost(services, cl
 def test_who_sees_one_site_lists_for_it_alone(services, client):
     there = listed(services, site_id="site-2", reason="Of the other site")
     everywhere = listed(services, site_id=None, value="casino-now.shop", reason="Of all")
-    services.reputation.list_entries.count_hits({everywhere.id: 7_531}, at=NOW)
+    services.list_entries.count_hits({everywhere.id: 7_531}, at=NOW)
     limit(services, SITE)
 
     page = client.get("/lists")

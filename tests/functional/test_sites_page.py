@@ -37,7 +37,7 @@ def services():
 
 
 def settings(services):
-    return services.common.sites.get(SITE).settings
+    return services.sites.get(SITE).settings
 
 
 def shown_key(page):
@@ -74,7 +74,7 @@ def test_settings_are_saved_and_told_once(services, client):
     assert "The settings are saved" in page.text
     assert "The settings are saved" not in again.text
     assert 'value="98.97"' in again.text
-    entry = services.common.audit_log.recent(subject=SITE)[0]
+    entry = services.audit_log.recent(subject=SITE)[0]
     assert (entry.actor, entry.act) == ("Ola", "change settings")
 
 
@@ -121,7 +121,7 @@ def test_all_that_is_wrong_is_told_at_once_beside_its_field_and_nothing_is_saved
 
 def test_a_preview_saves_nothing_and_keeps_what_was_typed(services, client):
     lot = [
-        keep(services, make_comment(received_at=services.common.clock()), p_spam=p_spam)
+        keep(services, make_comment(received_at=services.clock()), p_spam=p_spam)
         for p_spam in (0.2, 0.5, 0.8)
     ]
     for comment, ruling in zip(lot, (Ruling.REJECT, Ruling.APPROVE, Ruling.APPROVE), strict=True):
@@ -195,10 +195,10 @@ def test_rotating_ends_the_other_keys_later(services, client):
     old = issue_key(SITE, services, actor="test")
     new = shown_key(post(client, f"{PAGE}/keys", kind="rotate"))
 
-    ends = {key.hint: key.expires_at for key in services.common.sites.list_keys(SITE)}
+    ends = {key.hint: key.expires_at for key in services.sites.list_keys(SITE)}
 
     assert authenticate_site(new, services).id == SITE
-    assert ends[old.key.hint] == services.common.clock() + timedelta(days=7)
+    assert ends[old.key.hint] == services.clock() + timedelta(days=7)
 
 
 def test_a_key_is_not_revoked_on_another_sites_page(services, client):
@@ -207,4 +207,4 @@ def test_a_key_is_not_revoked_on_another_sites_page(services, client):
     answer = post(client, f"{PAGE}/keys/{issued.key.id}/revoke")
 
     assert answer.status_code == 404
-    assert services.common.sites.list_keys(OTHER_SITE)[0].is_valid(services.common.clock())
+    assert services.sites.list_keys(OTHER_SITE)[0].is_valid(services.clock())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 
@@ -16,7 +18,7 @@ from service.stores.sql import SqlStores, create_engine
 from service.web.pages.review.review_page import COUNTS
 from service.web.pages.review.tab_counts import TabCounts
 from tests.factories import NOW, SITE, make_comment, make_verdict
-from tests.fakes import make_services, with_ports
+from tests.fakes import make_services
 from tests.functional.moderators import signed_in
 
 SENDER = Sender(address_key="a1", network_key="n1", email_key="e1", email_domain="mail.example")
@@ -34,8 +36,8 @@ def engine(tmp_path):
 def services(engine):
     """Give services over a database; what waits in it is of one sender and one campaign."""
     stores = SqlStores(engine)
-    services = with_ports(make_services(judges=False), **vars(stores))
-    services.common.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
+    services = replace(make_services(judges=False), **vars(stores))
+    services.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
     return services
 
 
@@ -60,8 +62,8 @@ def keep(services, numbers):
         make_comment(f"Number {n}, see https://shop.example/{n}", id=f"com_{n:03d}", sender=SENDER)
         for n in numbers
     ]
-    services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in kept])
-    services.judging.verdicts.add(
+    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in kept])
+    services.verdicts.add(
         [make_verdict(one.id, Outcome.UNSURE) for one in kept],
         audit=frozenset(),
         traits=[
@@ -71,7 +73,7 @@ def keep(services, numbers):
             for one in kept
         ],
     )
-    services.clusters.campaigns.place(
+    services.campaigns.place(
         [
             Placement(
                 comment_id=one.id,
@@ -104,7 +106,7 @@ def test_a_page_asks_for_many_comments_what_it_asks_for_few(
     numbers = []
     for few_or_many in (range(4), range(4, 24)):
         keep(services, few_or_many)
-        services.review.search.index_due(limit=100)
+        services.search.index_due(limit=100)
         assert client.get(path).status_code == 200
         asked[0].clear()
         asked[1].clear()

@@ -90,15 +90,15 @@ def test_what_is_shown_once_is_whole_in_any_terminal(terminal):
     hook_secret, *callback_secrets = named("secret", printed)
 
     with open_services(data_dir=str(home)) as services:
-        garden = next(s for s in services.common.sites.all() if s.name == "Garden")
+        garden = next(s for s in services.sites.all() if s.name == "Garden")
         by_key = [authenticate_site(key, services).name for key in keys]
         by_akismet_key = [authenticate_akismet(key, services)[0].name for key in akismet_keys]
         users = [
             authenticate_user(name, password, services).name
             for name, password in (("mara", first_password), ("jo", reset_password))
         ]
-        hooks = {hook.platform: hook for hook in services.telling.inbound.all(garden.id)}
-        endpoint = services.telling.endpoints.get(garden.id)
+        hooks = {hook.platform: hook for hook in services.inbound.all(garden.id)}
+        endpoint = services.endpoints.get(garden.id)
 
     assert by_key == ["A blog with a rather long name", "Garden", "Garden", "Garden"]
     assert by_akismet_key == ["A blog with a rather long name", "Garden"]

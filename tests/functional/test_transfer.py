@@ -122,9 +122,7 @@ def cases(tmp_path):
 
     def cases():
         with open_services(data_dir=str(tmp_path / "var")) as services:
-            page = services.review.cases.page(
-                CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000
-            )
+            page = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000)
             return {case.comment.site_comment_id: case for case in page.cases}
 
     return cases
@@ -325,12 +323,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 
 def keep(tmp_path, *comments, outcome=Outcome.SPAM):
     with open_services(data_dir=str(tmp_path / "var")) as services:
-        (site,) = services.common.sites.all()
+        (site,) = services.sites.all()
         kept = [replace(comment, site_id=site.id) for comment in comments]
-        services.intake.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept])
-        services.judging.verdicts.add(
-            [make_verdict(c.id, outcome) for c in kept], audit=frozenset()
-        )
+        services.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept])
+        services.verdicts.add([make_verdict(c.id, outcome) for c in kept], audit=frozenset())
         decide_comment(CommentId(kept[0].id), Ruling.REJECT, services, decided_by="=ada")
     return [comment.id for comment in kept]
 
@@ -392,7 +388,7 @@ def test_a_hook_s_secret_is_shown_once_and_a_form_has_none(run, tmp_path):
 
     listed = run("hooks", "list", "Garden", "--json").stdout + run("hooks", "list").stdout
     with open_services(data_dir=str(tmp_path / "var")) as services:
-        kept = services.telling.inbound.get(added["hook_id"])
+        kept = services.inbound.get(added["hook_id"])
     assert added["path"] == f"/hooks/{added['hook_id']}"
     assert kept.secret == added["secret"]
     assert len(added["secret"]) >= 40

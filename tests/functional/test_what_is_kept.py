@@ -6,7 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import pytest
@@ -39,7 +39,7 @@ from service.scoring.weights import Cutoffs, Weights
 from service.stores.sql.schema.tables import metadata
 from service.wiring import open_services
 from tests.factories import make_comment
-from tests.fakes import FixedClassifier, with_ports
+from tests.fakes import FixedClassifier
 from tests.servers import running_valkey
 
 MARA, NAME, ACCOUNT, ADDRESS = "mara@example.org", "Mara Quill", "acct-1731", "203.0.113.9"
@@ -79,7 +79,7 @@ def services(tmp_path, valkey_url):
             weights=Weights(),
             cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
         )
-        yield with_ports(opened, current_model=lambda: model)
+        yield replace(opened, current_model=lambda: model)
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def of_mara(services: Services, site: Site, text: str, account_id: str | None) -
         author=author,
         form=form,
         post=Post(url=PAGE, title="Bleeding"),
-        received_at=services.common.clock(),
+        received_at=services.clock(),
     )
     comment = with_sender(comment, services, address=ADDRESS, email=MARA)
     return with_token(comment, field(services, site), services)
@@ -131,7 +131,7 @@ def field(services: Services, site: Site) -> str:
 def desk(services: Services, written: list[Comment], owner: User) -> None:
     """Do all that moderators do about comments and their sender, with words of their own."""
     approved, claimed, *_ = written
-    claim_comment(services.review.cases.get(claimed.id), owner, services)
+    claim_comment(services.cases.get(claimed.id), owner, services)
     decide_comment(
         approved.id, Ruling.APPROVE, services, decided_by="Ola", note=f"the {WORDS[1]} again"
     )

@@ -69,7 +69,7 @@ def text(tmp_path_factory, valkey) -> str:
     migrate(wired.engine)
     wired.folder.last_backup_file.touch()
     services = make_services(figures=AuditedFigures(), observer=wired.counting)
-    services.learning.retrainings.put(
+    services.retrainings.put(
         Retraining(
             id="rtr_1",
             asked_by="schedule",

@@ -60,14 +60,14 @@ class Desk:
     def keep(self, sender: Sender = MARA) -> CommentId:
         """Keep a comment and return its id."""
         comment = make_comment(sender=sender)
-        keep_all(self.services.intake.comments, comment)
+        keep_all(self.services.comments, comment)
         return comment.id
 
     def judge(self, count: int = 4) -> list[Verdict]:
         """Keep some comments, judge them in one batch and return their verdicts, all of them."""
         ids = [self.keep() for _ in range(count)]
         judge_batch(ids, self.services)
-        verdicts = [self.services.review.cases.get(one).verdict for one in ids]
+        verdicts = [self.services.cases.get(one).verdict for one in ids]
         return [verdict for verdict in verdicts if verdict is not None]
 
     def decide(self, ruling: Ruling = Ruling.REJECT) -> CommentId:
@@ -89,12 +89,12 @@ class Desk:
 
     def unremembered(self) -> int:
         """Return how many decisions and undoings histories do not know of."""
-        return len(self.services.review.decisions.find_unremembered(limit=1_000))
+        return len(self.services.decisions.find_unremembered(limit=1_000))
 
     def rejected(self) -> float:
         """Return how many rejections of Mara's comments the server knows of."""
         asked = make_comment(sender=MARA)
-        [history] = self._valkey.gather([asked], now=self.services.common.clock())
+        [history] = self._valkey.gather([asked], now=self.services.clock())
         return history.email.everywhere.rejected
 
     def close(self) -> None:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.wiring import Wired, wire
 from tests.factories import make_comment
-from tests.fakes import with_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_SECONDS = 20.0
@@ -101,9 +100,9 @@ class Installation:
             NewComment(
                 comment=make_comment(
                     text,
-                    id=CommentId(services.common.new_id("com")),
+                    id=CommentId(services.new_id("com")),
                     site_id=self.site.id,
-                    received_at=services.common.clock(),
+                    received_at=services.clock(),
                 ),
                 lane=lane,
             )
@@ -114,17 +113,17 @@ class Installation:
     def sweep_later(self) -> int:
         """Sweep as if another minute had passed; return how many were queued again."""
         self.minutes_ahead += 1
-        ahead, now = timedelta(minutes=self.minutes_ahead), self.services.common.clock
-        services = with_ports(self.services, clock=lambda: now() + ahead)
+        ahead, now = timedelta(minutes=self.minutes_ahead), self.services.clock
+        services = replace(self.services, clock=lambda: now() + ahead)
         return sweep_stranded(services)
 
     def case(self, comment_id: CommentId) -> Case:
         """Return a comment's case."""
-        return self.services.review.cases.get(comment_id)
+        return self.services.cases.get(comment_id)
 
     def judged(self, ids: Sequence[CommentId]) -> list[CommentId]:
         """Return those of the comments that have a verdict."""
-        waiting = {a.comment.id for a in self.services.intake.comments.load_unjudged(ids)}
+        waiting = {a.comment.id for a in self.services.comments.load_unjudged(ids)}
         return [one for one in ids if one not in waiting]
 
     def await_verdicts(self, ids: Sequence[CommentId], **deadline: float) -> list[Case]:

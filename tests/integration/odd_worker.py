@@ -19,7 +19,6 @@ from service.processes.worker import run_worker
 from service.scoring.weights import Cutoffs, Weights
 from service.settings import load_settings
 from service.wiring import wire
-from tests.fakes import with_ports
 
 
 class OddClassifier:
@@ -49,7 +48,7 @@ def main() -> None:
         weights=Weights(),
         cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
     )
-    services = with_ports(wired.services, current_model=lambda: model)
+    services = replace(wired.services, current_model=lambda: model)
     sys.exit(run_worker(replace(wired, services=services)))
 
 

@@ -92,7 +92,7 @@ def test_a_server_that_hangs_is_waited_for_three_times_and_no_more(ground):
     assert outcomes(verdicts) == {Outcome.UNSURE}
     assert desk.store.calls["gather"] == FAILURES
     assert desk.breaker.reading.counts().refused == 10 - FAILURES
-    assert desk.services.review.cases.get(decided).decision is not None
+    assert desk.services.cases.get(decided).decision is not None
     ground.seconds += 1
     assert flags(desk.judge()) == [()]
     desk.upkeep()
@@ -148,7 +148,7 @@ def test_a_server_that_is_full_answers_and_learns_later_what_it_could_not(ground
     ground.seconds += 1
     desk.upkeep()
 
-    assert all(desk.services.review.cases.get(one).decision for one in decided)
+    assert all(desk.services.cases.get(one).decision for one in decided)
     assert full == (5, 1)
     assert flags(verdicts) == [()]
     assert desk.store.calls["gather"] == 5

@@ -19,7 +19,7 @@ def texts(count, word="radiator"):
 
 
 def attempts(installation, ids):
-    return [a.attempts for a in installation.services.intake.comments.load_unjudged(ids)]
+    return [a.attempts for a in installation.services.comments.load_unjudged(ids)]
 
 
 def test_a_flood_is_judged_in_full_batches(install):
@@ -60,7 +60,7 @@ def test_a_worker_told_to_stop_hands_back_what_it_did_not_judge(install):
     worker.send_signal(signal.SIGTERM)
     code = worker.wait(timeout=15)
     judged = len(installation.judged(ids))
-    waiting = sum(installation.services.intake.queue.depth().values())
+    waiting = sum(installation.services.queue.depth().values())
 
     installation.start_worker(0.0)
     installation.await_verdicts(ids)

@@ -30,7 +30,7 @@ def show(tmp_path, valkey):
     def shown(*retrainings: Retraining) -> dict[tuple[str, ...], float]:
         services = make_services(clock=lambda: NOW)
         for one in retrainings:
-            services.learning.retrainings.put(one)
+            services.retrainings.put(one)
         part = state_parts(replace(wired, services=services))["retrainings"]
         return {
             (sample.name.removeprefix("slopsieve_retraining_"), *sample.labels.values()):

@@ -102,7 +102,7 @@ def test_an_api_under_load_answers_everybody_whom_it_let_in(install):
     assert code == 0
     assert {status for status, _ in answers} == {202}
     assert len(kept) == len(answers) > waiting
-    assert len(installation.services.review.cases.find(sorted(kept))) == len(kept)
+    assert len(installation.services.cases.find(sorted(kept))) == len(kept)
 
 
 def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(install):
@@ -120,21 +120,19 @@ def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice
             "callback_ports": str(site.port),
         }
         endpoint = Endpoint(site_id=installation.site.id, url=site.url(), secrets=(SECRET,))
-        installation.services.telling.endpoints.put(endpoint)
+        installation.services.endpoints.put(endpoint)
         with running(
             installation, "service.processes.background", "background started", **settings
         ) as process:
             judge_batch(installation.submit(["Thank you."]), installation.services)
             until(
-                lambda: installation.services.telling.delivery_queue.wake() or site.received,
+                lambda: installation.services.delivery_queue.wake() or site.received,
                 seconds=START_SECONDS,
             )
             process.send_signal(signal.SIGTERM)
             code = process.wait(STOP_SECONDS)
 
-        [delivery] = installation.services.telling.deliveries.recent(
-            state=None, site_id=None, limit=10
-        )
+        [delivery] = installation.services.deliveries.recent(state=None, site_id=None, limit=10)
         assert code == 0
         assert delivery.state is DeliveryState.DELIVERED
         assert len(site.received) == 1

@@ -65,28 +65,25 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install,
     lately = Retraining(
         id="rtr_1",
         asked_by="Ola",
-        asked_at=services.common.clock(),
+        asked_at=services.clock(),
         options=options,
         state=RetrainingState.ENDED,
     )
-    services.learning.retrainings.put(lately)
+    services.retrainings.put(lately)
 
     with trainer(installation) as first:
-        until(services.learning.trainer_queue.is_heard)
+        until(services.trainer_queue.is_heard)
         asked = ask_retraining(services, by="Olive", options=options)
-        until(lambda: services.learning.retrainings.get(asked.id).step == "fit", seconds=90)
-        alive_while_training = services.learning.trainer_queue.is_heard()
+        until(lambda: services.retrainings.get(asked.id).step == "fit", seconds=90)
+        alive_while_training = services.trainer_queue.is_heard()
         first.send_signal(signal.SIGTERM)
         code = first.wait(30)
-    stopped = services.learning.retrainings.get(asked.id)
+    stopped = services.retrainings.get(asked.id)
     (told / "waits").unlink()
     with trainer(installation):
-        until(
-            lambda: services.learning.retrainings.get(asked.id).state is RetrainingState.ENDED,
-            seconds=90,
-        )
+        until(lambda: services.retrainings.get(asked.id).state is RetrainingState.ENDED, seconds=90)
 
-    ended = services.learning.retrainings.get(asked.id)
+    ended = services.retrainings.get(asked.id)
     assert (code, alive_while_training) == (0, True)
     assert stopped.state is RetrainingState.STOPPED
     assert (ended.asked_by, ended.decisions, ended.waits) == ("Olive", 1, True)

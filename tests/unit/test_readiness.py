@@ -120,10 +120,10 @@ def told(wired) -> dict[str, tuple[str, str]]:
 
 def keep_comment(wired, *, seconds_ago: float) -> None:
     services = wired.services
-    site = next(iter(services.common.sites.all()), None) or add_site("A", services, actor="test")[0]
-    received_at = services.common.clock() - timedelta(seconds=seconds_ago)
+    site = next(iter(services.sites.all()), None) or add_site("A", services, actor="test")[0]
+    received_at = services.clock() - timedelta(seconds=seconds_ago)
     comment = make_comment(site_id=site.id, received_at=received_at)
-    keep_all(services.intake.comments, comment)
+    keep_all(services.comments, comment)
 
 
 def test_a_full_valkey_is_told_as_such_and_nobody_is_told_to_start_a_worker(home):

@@ -43,7 +43,7 @@ def refuse_access(
                 "let an owner see all sites, or choose another role",
             )
         )
-    known = {site.id for site in services.common.sites.all()}
+    known = {site.id for site in services.sites.all()}
     if not site_ids or any(site_id not in known for site_id in site_ids):
         problems.append(
             Problem(
@@ -85,7 +85,7 @@ def set_access(
     act = make_act(
         services, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
     )
-    return services.accounts.users.change(user_id, change, act=act)
+    return services.users.change(user_id, change, act=act)
 
 
 def end_user(
@@ -95,7 +95,7 @@ def end_user(
 
     Raises `LastOwnerError`, `AboveOwnRoleError`, `NotFoundError`.
     """
-    at = services.common.clock()
+    at = services.clock()
 
     def change(user: User, everybody: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
@@ -104,7 +104,7 @@ def end_user(
         return changed
 
     act = make_act(services, actor=actor, act="end user", subject=user_id)
-    return services.accounts.users.change(user_id, change, end_sessions_at=at, act=act)
+    return services.users.change(user_id, change, end_sessions_at=at, act=act)
 
 
 def restore_user(
@@ -114,8 +114,8 @@ def restore_user(
 
     Raises `ConflictError` for one that has not ended, `AboveOwnRoleError`, `NotFoundError`.
     """
-    password = services.common.new_secret()
-    password_hash = services.accounts.passwords.hash(password)
+    password = services.new_secret()
+    password_hash = services.passwords.hash(password)
 
     def change(user: User, _: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
@@ -124,14 +124,12 @@ def restore_user(
         return replace(user, ended_at=None, password_hash=password_hash, must_change_password=True)
 
     act = make_act(services, actor=actor, act="restore user", subject=user_id)
-    return services.accounts.users.change(user_id, change, act=act), password
+    return services.users.change(user_id, change, act=act), password
 
 
 def set_preferences(user: User, preferences: Preferences, services: Services) -> User:
     """Keep how a person likes the pages; return their account."""
-    return services.accounts.users.change(
-        user.id, lambda now, _: replace(now, preferences=preferences)
-    )
+    return services.users.change(user.id, lambda now, _: replace(now, preferences=preferences))
 
 
 def set_mail(user: User, address: str, services: Services) -> User:
@@ -145,7 +143,7 @@ def set_mail(user: User, address: str, services: Services) -> User:
             "mail", "is no email address", "write it as name@example.org, in ASCII letters"
         )
         raise InvalidInputError([problem])
-    return services.accounts.users.change(
+    return services.users.change(
         user.id,
         lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
         act=make_act(services, actor=user.name, act="set mail address", subject=user.id),

@@ -17,14 +17,12 @@ def make_act(
 
     `detail` never holds comment text.
     """
-    return AuditEntry(
-        at=services.common.clock(), actor=actor, act=act, subject=subject, detail=detail
-    )
+    return AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject, detail=detail)
 
 
 def record_act(services: Services, *, actor: str, act: str, subject: str, detail: str = "") -> None:
     """Append the entry of an act that changes nothing in the database. See `make_act`."""
-    services.common.audit_log.append(
+    services.audit_log.append(
         make_act(services, actor=actor, act=act, subject=subject, detail=detail)
     )
 

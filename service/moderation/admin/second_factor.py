@@ -48,7 +48,7 @@ class Offer:
 def offer_second_factor(user: User, services: Services, *, seed: str | None = None) -> Offer:
     """Return a second factor to set up; with a seed the one that was offered with it before."""
     if seed is None:
-        seed = hashlib.sha256(services.common.new_secret().encode()).hexdigest()[:40]
+        seed = hashlib.sha256(services.new_secret().encode()).hexdigest()[:40]
     secret = _secret_of(seed, user.id, services)
     uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=_ISSUER)
     return Offer(seed=seed, uri=uri, secret=secret)
@@ -65,7 +65,7 @@ def turn_on_second_factor(
     if step is None:
         problem = Problem("code", "does not fit", "type the code that the app shows now")
         raise InvalidInputError([problem])
-    factor = SecondFactor(user_id=user.id, seed=seed, since=services.common.clock(), last_step=step)
+    factor = SecondFactor(user_id=user.id, seed=seed, since=services.clock(), last_step=step)
     act = make_act(services, actor=user.name, act="turn on second factor", subject=user.id)
     return _put(factor, act, services)
 
@@ -75,7 +75,7 @@ def renew_recovery_codes(user: User, services: Services) -> tuple[str, ...]:
 
     Raises `NotAuthenticatedError` if there is no second factor.
     """
-    factor = services.accounts.second_factors.get(user.id)
+    factor = services.second_factors.get(user.id)
     if factor is None:
         raise NotAuthenticatedError("this account has no second factor")
     act = make_act(services, actor=user.name, act="renew recovery codes", subject=user.id)
@@ -88,10 +88,10 @@ def check_second_factor(user: User, code: str, services: Services) -> None:
     One step of 30 seconds before and after is let through, for clocks that differ. Raises
     `NotAuthenticatedError` otherwise.
     """
-    factor = services.accounts.second_factors.get(user.id)
+    factor = services.second_factors.get(user.id)
     if factor is not None:
         step = _step_of(code, factor.seed, user.id, services)
-        if step is not None and services.accounts.second_factors.use_step(user.id, step):
+        if step is not None and services.second_factors.use_step(user.id, step):
             return
         digest = _digest(code, user.id, services)
 
@@ -104,7 +104,7 @@ def check_second_factor(user: User, code: str, services: Services) -> None:
                 detail=f"{left} left",
             )
 
-        if step is None and services.accounts.second_factors.use_recovery(user.id, digest, act=act):
+        if step is None and services.second_factors.use_recovery(user.id, digest, act=act):
             return
     raise NotAuthenticatedError("the code does not fit")
 
@@ -118,20 +118,20 @@ def turn_off_second_factor(
     """
     refuse_above(user.role, actor_role)
     act = make_act(services, actor=actor, act="turn off second factor", subject=user.id)
-    return services.accounts.second_factors.remove(user.id, act=act)
+    return services.second_factors.remove(user.id, act=act)
 
 
 def _put(factor: SecondFactor, act: AuditEntry, services: Services) -> tuple[str, ...]:
     codes = tuple(_new_recovery_code(services) for _ in range(_RECOVERY_CODES))
     digests = [_digest(code, factor.user_id, services) for code in codes]
-    services.accounts.second_factors.put(factor, recovery_digests=digests, act=act)
+    services.second_factors.put(factor, recovery_digests=digests, act=act)
     return codes
 
 
 def _secret_of(seed: str, user_id: str, services: Services) -> str:
     """Return the shared secret in Base32, as apps take it."""
     raw = hmac.new(
-        services.accounts.second_factor_secret, f"totp:{user_id}:{seed}".encode(), hashlib.sha256
+        services.second_factor_secret, f"totp:{user_id}:{seed}".encode(), hashlib.sha256
     ).digest()
     return base64.b32encode(raw[:_SECRET_BYTES]).decode("ascii")
 
@@ -142,7 +142,7 @@ def _step_of(code: str, seed: str, user_id: str, services: Services) -> int | No
     if len(typed) != _CODE_DIGITS or not (typed.isascii() and typed.isdigit()):
         return None
     totp = pyotp.TOTP(_secret_of(seed, user_id, services), interval=STEP_SECONDS)
-    now = int(services.common.clock().timestamp()) // STEP_SECONDS
+    now = int(services.clock().timestamp()) // STEP_SECONDS
     # All are compared, whichever fits, so that the time taken tells nothing.
     fitting = [
         now + skew for skew in _SKEWS if hmac.compare_digest(totp.generate_otp(now + skew), typed)
@@ -151,7 +151,7 @@ def _step_of(code: str, seed: str, user_id: str, services: Services) -> int | No
 
 
 def _new_recovery_code(services: Services) -> str:
-    raw = hashlib.sha256(services.common.new_secret().encode()).digest()
+    raw = hashlib.sha256(services.new_secret().encode()).digest()
     letters = base64.b32encode(raw).decode("ascii").lower()[:_RECOVERY_CHARS]
     groups = range(0, _RECOVERY_CHARS, _RECOVERY_GROUP)
     return "-".join(letters[start : start + _RECOVERY_GROUP] for start in groups)
@@ -161,4 +161,4 @@ def _digest(code: str, user_id: str, services: Services) -> str:
     """Return what a recovery code is kept as, however its groups were typed."""
     plain = "".join(c for c in code[:_MAX_TYPED_CHARS].lower() if c.isalnum())
     raw = f"recovery:{user_id}:{plain}".encode("utf-8", "replace")
-    return hmac.new(services.accounts.second_factor_secret, raw, hashlib.sha256).hexdigest()
+    return hmac.new(services.second_factor_secret, raw, hashlib.sha256).hexdigest()

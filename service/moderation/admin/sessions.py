@@ -56,15 +56,15 @@ def name_browser(user_agent: str | None) -> str:
 
 def begin_session(user: User, services: Services, *, user_agent: str | None) -> UserSession:
     """Keep that an account has signed in, and return its new session."""
-    now = services.common.clock()
+    now = services.clock()
     session = UserSession(
-        id=services.common.new_id("ses"),
+        id=services.new_id("ses"),
         user_id=user.id,
         created_at=now,
         last_seen_at=now,
         browser=name_browser(user_agent),
     )
-    services.accounts.sessions.add(session)
+    services.sessions.add(session)
     return session
 
 
@@ -73,26 +73,24 @@ def find_session(session_id: str, services: Services) -> tuple[UserSession, User
 
     It is remembered as used, at most every five minutes. Raises `StoreUnavailableError`.
     """
-    now = services.common.clock()
-    session = services.accounts.sessions.get(session_id)
+    now = services.clock()
+    session = services.sessions.get(session_id)
     if session is None or not session.is_open(now):
         return None
-    user = services.accounts.users.get(session.user_id)
+    user = services.users.get(session.user_id)
     if user is None or user.ended_at is not None:
         return None
     if now - session.last_seen_at >= _SEEN_EVERY:
         # A page that only shows something is shown although nothing can be written now.
         with suppress(StoreUnavailableError):
-            services.accounts.sessions.touch(session.id, at=now)
+            services.sessions.touch(session.id, at=now)
     return session, user
 
 
 def list_sessions(user: User, services: Services) -> list[UserSession]:
     """Return the account's sessions that are open, the one used last first."""
-    now = services.common.clock()
-    return [
-        session for session in services.accounts.sessions.open_of(user.id) if session.is_open(now)
-    ]
+    now = services.clock()
+    return [session for session in services.sessions.open_of(user.id) if session.is_open(now)]
 
 
 def end_session(session_id: str, user: User, services: Services) -> bool:
@@ -100,7 +98,7 @@ def end_session(session_id: str, user: User, services: Services) -> bool:
 
     Return whether that was still to be done. Raises `StoreUnavailableError`; it goes on then.
     """
-    return services.accounts.sessions.end(session_id, user_id=user.id, at=services.common.clock())
+    return services.sessions.end(session_id, user_id=user.id, at=services.clock())
 
 
 def end_other_sessions(session_id: str, user: User, services: Services) -> int:
@@ -111,15 +109,15 @@ def end_other_sessions(session_id: str, user: User, services: Services) -> int:
             services, actor=user.name, act="end other sessions", subject=user.id, detail=str(ended)
         )
 
-    return services.accounts.sessions.end_all(
-        user.id, at=services.common.clock(), except_session=session_id, act=act
+    return services.sessions.end_all(
+        user.id, at=services.clock(), except_session=session_id, act=act
     )
 
 
 def prune_sessions(services: Services) -> int:
     """Delete sessions that were last used 90 days ago; return how many, at most 1,000."""
-    before = services.common.clock() - max(_KEEP_ENDED, IDLE_LIFETIME, LONGEST_LIFETIME)
-    pruned = services.accounts.sessions.prune(seen_before=before, limit=_MOST_AT_ONCE)
+    before = services.clock() - max(_KEEP_ENDED, IDLE_LIFETIME, LONGEST_LIFETIME)
+    pruned = services.sessions.prune(seen_before=before, limit=_MOST_AT_ONCE)
     if pruned:
         log.info("old sessions were deleted", extra={"sessions": pruned})
     return pruned

@@ -108,28 +108,26 @@ def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     Raises `NotFoundError` for an unknown one.
     """
     act = _acts("remove entry", services, by=by)
-    services.reputation.list_entries.remove([entry_id], by=by, at=services.common.clock(), act=act)
-    return services.reputation.list_entries.get(entry_id)
+    services.list_entries.remove([entry_id], by=by, at=services.clock(), act=act)
+    return services.list_entries.get(entry_id)
 
 
 def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     """Take a removal back and return the entry. Raises `NotFoundError` for an unknown one."""
-    services.reputation.list_entries.restore(
-        [entry_id], act=_acts("restore entry", services, by=by)
-    )
-    return services.reputation.list_entries.get(entry_id)
+    services.list_entries.restore([entry_id], act=_acts("restore entry", services, by=by))
+    return services.list_entries.get(entry_id)
 
 
 def list_entries(
     criteria: EntryFilter, services: Services, *, cursor: str | None, limit: int
 ) -> EntryPage:
     """Return one page, newest first. Raises `InvalidInputError` for a foreign cursor."""
-    return services.reputation.list_entries.page(criteria, cursor=cursor, limit=limit)
+    return services.list_entries.page(criteria, cursor=cursor, limit=limit)
 
 
 def keep_entries(entries: Sequence[ListEntry], services: Services, *, by: str) -> None:
     """Keep entries that were checked, with their entries in the log; all or none."""
-    services.reputation.list_entries.add(entries, act=_acts("add {effect} entry", services, by=by))
+    services.list_entries.add(entries, act=_acts("add {effect} entry", services, by=by))
 
 
 def make_entry(
@@ -145,9 +143,9 @@ def make_entry(
     comment_id: CommentId | None = None,
 ) -> ListEntry:
     """Return a new entry that counts from now on; it is not kept yet."""
-    now = services.common.clock()
+    now = services.clock()
     return ListEntry(
-        id=services.common.new_id("ent"),
+        id=services.new_id("ent"),
         site_id=site_id,
         effect=effect,
         kind=kind,
@@ -175,7 +173,7 @@ def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEn
 def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | None, list[Problem]]:
     """Return the entry that is meant, or None with all that is wrong."""
     problems: list[Problem] = []
-    recognised = recognise(new.kind, new.value, services.reputation.sender_secrets)
+    recognised = recognise(new.kind, new.value, services.sender_secrets)
     reason = " ".join(new.reason.split())
     if isinstance(recognised, Problem):
         problems.append(recognised)
@@ -184,7 +182,7 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
     elif len(reason) > MAX_REASON_CHARS:
         problems.append(Problem("reason", "is too long", "say it in at most 200 characters"))
     if new.site_id is not None:
-        services.common.sites.get(new.site_id)
+        services.sites.get(new.site_id)
     if isinstance(recognised, Problem) or problems:
         return None, problems
     entry = make_entry(
@@ -201,7 +199,7 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
 
 
 def _refuse_doubles(entry: ListEntry, services: Services) -> list[Problem]:
-    doubles = find_doubles(entry, services.reputation.list_entries.in_force(entry.added_at))
+    doubles = find_doubles(entry, services.list_entries.in_force(entry.added_at))
     if not doubles:
         return []
     if any(double.effect is entry.effect for double in doubles):
@@ -212,11 +210,11 @@ def _refuse_doubles(entry: ListEntry, services: Services) -> list[Problem]:
 
 
 def _refuse_too_many(kind: EntryKind, services: Services) -> list[Problem]:
-    everything = EntryFilter(in_force=True, at=services.common.clock())
-    phrases = EntryFilter(in_force=True, at=services.common.clock(), kind=EntryKind.PHRASE)
-    full = services.reputation.list_entries.count(everything) >= MAX_IN_FORCE
+    everything = EntryFilter(in_force=True, at=services.clock())
+    phrases = EntryFilter(in_force=True, at=services.clock(), kind=EntryKind.PHRASE)
+    full = services.list_entries.count(everything) >= MAX_IN_FORCE
     if kind is EntryKind.PHRASE:
-        full = full or services.reputation.list_entries.count(phrases) >= MAX_PHRASES_IN_FORCE
+        full = full or services.list_entries.count(phrases) >= MAX_PHRASES_IN_FORCE
     if not full:
         return []
     remedy = "remove entries that match nothing any more"
@@ -231,13 +229,13 @@ def _refuse_common(entry: ListEntry, services: Services) -> list[Problem]:
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:
-    cases = services.review.cases.page(
+    cases = services.cases.page(
         CaseFilter(site_id=entry.site_id),
         order=Order.NEWEST,
         cursor=None,
         limit=PREVIEWED_COMMENTS,
     ).cases
-    book, now = EntryBook([entry]), services.common.clock()
+    book, now = EntryBook([entry]), services.clock()
     matched = [case for case in cases if _matches(case, book, now)]
     rulings = [case.decision.ruling for case in matched if case.decision]
     return Preview(

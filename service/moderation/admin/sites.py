@@ -62,9 +62,9 @@ def add_site(
         )
         raise InvalidInputError([problem])
     site = Site(
-        id=SiteId(services.common.new_id("site")),
+        id=SiteId(services.new_id("site")),
         name=name,
-        created_at=services.common.clock(),
+        created_at=services.clock(),
         settings=settings or SiteSettings(),
     )
     issued = _new_key(site.id, services)
@@ -72,7 +72,7 @@ def add_site(
         make_act(services, actor=actor, act="add site", subject=site.id),
         make_act(services, actor=actor, act="issue key", subject=issued.key.id),
     )
-    services.common.sites.add(site, key=issued.key, acts=acts)
+    services.sites.add(site, key=issued.key, acts=acts)
     return site, issued
 
 
@@ -87,9 +87,7 @@ def issue_key(
 
     Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
     """
-    valid = sum(
-        key.is_valid(services.common.clock()) for key in services.common.sites.list_keys(site_id)
-    )
+    valid = sum(key.is_valid(services.clock()) for key in services.sites.list_keys(site_id))
     if valid >= _MAX_VALID_KEYS:
         msg = f"this site has {valid} valid keys; revoke those that are no longer used"
         raise ConflictError(msg)
@@ -98,18 +96,18 @@ def issue_key(
         make_act(services, actor=actor, act="issue key", subject=issued.key.id),
         *(make_act(services, actor=actor, act="expire key", subject=one) for one in expiring or ()),
     ]
-    services.common.sites.add_key(issued.key, expiring=expiring, acts=acts)
+    services.sites.add_key(issued.key, expiring=expiring, acts=acts)
     return issued
 
 
 def _new_key(site_id: SiteId, services: Services) -> IssuedKey:
-    secret = _KEY_PREFIX + services.common.new_secret()
+    secret = _KEY_PREFIX + services.new_secret()
     key = SiteKey(
-        id=services.common.new_id("key"),
+        id=services.new_id("key"),
         site_id=site_id,
         hint=secret[: len(_KEY_PREFIX) + 4],
         secret_sha256=_hash(secret),
-        created_at=services.common.clock(),
+        created_at=services.clock(),
     )
     return IssuedKey(key=key, secret=secret)
 
@@ -121,7 +119,7 @@ def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> Iss
     kept as a keyed one; and it follows from its id and our secret (`akismet_secret`), because
     late verdicts are told under the key itself.
     """
-    key_id = services.common.new_id(AKISMET_KEY_ID)
+    key_id = services.new_id(AKISMET_KEY_ID)
     secret = akismet_secret(key_id, services)
     key = SiteKey(
         id=key_id,
@@ -129,18 +127,16 @@ def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> Iss
         # Every character shown makes the key easier to guess.
         hint=secret[:2],
         secret_sha256=_akismet_hash(secret, services),
-        created_at=services.common.clock(),
+        created_at=services.clock(),
     )
     act = make_act(services, actor=actor, act="issue Akismet key", subject=key.id)
-    services.common.sites.add_key(key, acts=[act])
+    services.sites.add_key(key, acts=[act])
     return IssuedKey(key=key, secret=secret)
 
 
 def akismet_secret(key_id: str, services: Services) -> str:
     """Return the Akismet key of this id: 12 lower-case hexadecimal digits."""
-    digest = hmac.new(
-        services.reputation.sender_secret, f"akismet key:{key_id}".encode(), hashlib.sha256
-    )
+    digest = hmac.new(services.sender_secret, f"akismet key:{key_id}".encode(), hashlib.sha256)
     return digest.hexdigest()[:_AKISMET_KEY_CHARS]
 
 
@@ -151,10 +147,10 @@ def rotate_keys(
 
     Akismet keys are left alone: other programs hold them.
     """
-    now = services.common.clock()
+    now = services.clock()
     expiring = {
         key.id: min(key.expires_at or now + overlap, now + overlap)
-        for key in services.common.sites.list_keys(site_id)
+        for key in services.sites.list_keys(site_id)
         if key.is_valid(now) and not key.is_akismet
     }
     return issue_key(site_id, services, actor=actor, expiring=expiring)
@@ -171,7 +167,7 @@ def revoke_key(
     if site_id is not None:
         _refuse_lockout(key_id, site_id, services)
     act = make_act(services, actor=actor, act="revoke key", subject=key_id)
-    return services.common.sites.end_key(key_id, revoked_at=act.at, act=act)
+    return services.sites.end_key(key_id, revoked_at=act.at, act=act)
 
 
 def change_site_settings(
@@ -185,7 +181,7 @@ def change_site_settings(
     hundreds at a time; if that is interrupted, setting the mode once more does the rest. Raises
     `NotFoundError` for an unknown site, and what `how` raises.
     """
-    now = services.common.clock()
+    now = services.clock()
 
     def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:
         return AuditEntry(
@@ -196,7 +192,7 @@ def change_site_settings(
             detail="; ".join(_changes(before, after)),
         )
 
-    before, after = services.common.sites.change_settings(site_id, how, act=act)
+    before, after = services.sites.change_settings(site_id, how, act=act)
     if before.settings.mode is not after.settings.mode or before == after:
         _reposition(site_id, services)
     return after
@@ -207,7 +203,7 @@ def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
 
     Those made from now on teach again. Raises `NotFoundError` for an unknown site.
     """
-    now = services.common.clock()
+    now = services.clock()
     return change_site_settings(
         site_id, lambda present: replace(present, learns_since=now), services, actor=actor
     )
@@ -217,7 +213,7 @@ def _reposition(site_id: SiteId, services: Services) -> None:
     """Place all of the site's waiting comments by the mode of now."""
     after: CommentId | None = None
     while True:
-        after = services.intake.comments.reposition(site_id, after=after, limit=_PLACED_AT_ONCE)
+        after = services.comments.reposition(site_id, after=after, limit=_PLACED_AT_ONCE)
         if after is None:
             return
 
@@ -244,8 +240,8 @@ def authenticate_site(secret: str, services: Services) -> Site:
 
     Keys carry 256 random bits, so a plain SHA-256 keeps them as safe as a slow hash would.
     """
-    found = services.common.sites.find_key(_hash(secret))
-    if found is None or not found[0].is_valid(services.common.clock()):
+    found = services.sites.find_key(_hash(secret))
+    if found is None or not found[0].is_valid(services.clock()):
         raise NotAuthenticatedError("this key is unknown, expired or revoked")
     return found[1]
 
@@ -253,8 +249,8 @@ def authenticate_site(secret: str, services: Services) -> Site:
 def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
     """Return the site whose valid Akismet key this is. Raises `NotAuthenticatedError` otherwise."""
     if _AKISMET_KEY.fullmatch(secret):
-        found = services.common.sites.find_key(_akismet_hash(secret, services))
-        if found is not None and found[0].is_akismet and found[0].is_valid(services.common.clock()):
+        found = services.sites.find_key(_akismet_hash(secret, services))
+        if found is not None and found[0].is_akismet and found[0].is_valid(services.clock()):
             return found[1], found[0]
     raise NotAuthenticatedError("this key is unknown, expired or revoked")
 
@@ -284,23 +280,23 @@ def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> S
     try:
         return change_site_settings(site.id, register, services, actor=actor)
     except ConflictError:
-        return services.common.sites.get(site.id)
+        return services.sites.get(site.id)
 
 
 def _refuse_lockout(key_id: str, site_id: SiteId, services: Services) -> None:
-    keys = {key.id: key for key in services.common.sites.list_keys(site_id)}
+    keys = {key.id: key for key in services.sites.list_keys(site_id)}
     if key_id not in keys:
         raise NotFoundError("this site has no key of this id")
     if keys[key_id].is_akismet:
         return
     others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
-    if not any(key.is_valid(services.common.clock()) for key in others):
+    if not any(key.is_valid(services.clock()) for key in others):
         raise ConflictError("this is the site's last valid key; issue another one first")
 
 
 def _akismet_hash(secret: str, services: Services) -> str:
     key = f"akismet hash:{secret}".encode()
-    return hmac.new(services.reputation.sender_secret, key, hashlib.sha256).hexdigest()
+    return hmac.new(services.sender_secret, key, hashlib.sha256).hexdigest()
 
 
 def _hash(secret: str) -> str:

@@ -45,21 +45,21 @@ def add_user(
     """
     name = name.strip()
     if role is None:
-        role = Role.MODERATOR if services.accounts.users.all() else Role.OWNER
+        role = Role.MODERATOR if services.users.all() else Role.OWNER
     refuse_above(role, actor_role)
     problems = [*_name_problems(name), *refuse_access(role, site_ids, services)]
     if problems:
         raise InvalidInputError(problems)
-    password = services.common.new_secret()
+    password = services.new_secret()
     user = User(
-        id=services.common.new_id("user"),
+        id=services.new_id("user"),
         name=name,
-        password_hash=services.accounts.passwords.hash(password),
-        created_at=services.common.clock(),
+        password_hash=services.passwords.hash(password),
+        created_at=services.clock(),
         role=role,
         site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
     )
-    services.accounts.users.add(
+    services.users.add(
         user,
         act=make_act(services, actor=actor, act="add user", subject=user.id, detail=role.value),
     )
@@ -82,7 +82,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 def find_user(name: str, services: Services) -> User:
     """Return the account of this name. Raises `NotFoundError` for an unknown one."""
-    user = services.accounts.users.find(name)
+    user = services.users.find(name)
     if user is None:
         msg = f"there is no moderator called {name!r}"
         raise NotFoundError(msg)
@@ -99,7 +99,7 @@ def reset_password(
     """
     user = find_user(name, services)
     refuse_above(user.role, actor_role)
-    password = services.common.new_secret()
+    password = services.new_secret()
     act = make_act(services, actor=actor, act="reset password", subject=user.id)
     _set_password(user, password, services, act, must_change=True)
     return password
@@ -110,18 +110,18 @@ def authenticate_user(name: str, password: str, services: Services) -> User:
 
     An account that has ended is answered like a wrong password.
     """
-    user = services.accounts.users.find(name)
+    user = services.users.find(name)
     password = password[:MAX_PASSWORD_CHARS]
     if user is None:
-        services.accounts.passwords.hash(_DECOY_PASSWORD)
-    elif services.accounts.passwords.verify(user.password_hash, password) and user.ended_at is None:
+        services.passwords.hash(_DECOY_PASSWORD)
+    elif services.passwords.verify(user.password_hash, password) and user.ended_at is None:
         return user
     raise NotAuthenticatedError("name and password do not fit")
 
 
 def check_password(user: User, password: str, services: Services) -> bool:
     """Return True if this is the account's password."""
-    return services.accounts.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
+    return services.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
 
 
 def change_password(user: User, services: Services, *, old: str, new: str) -> User:
@@ -152,8 +152,8 @@ def _set_password(
     user: User, password: str, services: Services, act: AuditEntry, *, must_change: bool
 ) -> User:
     """Set a password and end the sessions that the old one began, in one transaction with `act`."""
-    password_hash = services.accounts.passwords.hash(password)
-    return services.accounts.users.change(
+    password_hash = services.passwords.hash(password)
+    return services.users.change(
         user.id,
         lambda now, _: replace(now, password_hash=password_hash, must_change_password=must_change),
         end_sessions_at=act.at,

@@ -44,11 +44,11 @@ class FigureBook:
             raise ValueError(msg)
         key = (None if site_ids is None else tuple(sorted(set(site_ids))), days)
         with self._turn():
-            now = self._services.common.clock()
+            now = self._services.clock()
             known = self._remembered.get(key)
             if known is None or not timedelta() <= now - known.until < REMEMBERED_FOR:
                 scope = last_days(key[0], days, now)
-                known = figures_of(self._services.insight.figures.count(scope), scope)
+                known = figures_of(self._services.figures.count(scope), scope)
                 self._remembered[key] = known
             self._remembered.move_to_end(key)
             while len(self._remembered) > MAX_REMEMBERED:

@@ -35,9 +35,7 @@ MAX_FIELD_CHARS = 4_000
 
 def issue_token(site: Site, page: str | None, services: Services) -> Mapping[str, object]:
     """Return a token for a form on this page, as JSON has it."""
-    return services.intake.form_challenges.issue(
-        site.id, page=page_key(page), at=services.common.clock()
-    )
+    return services.form_challenges.issue(site.id, page=page_key(page), at=services.clock())
 
 
 def with_token(comment: Comment, sent: str | None, services: Services) -> Comment:
@@ -52,9 +50,7 @@ def with_token(comment: Comment, sent: str | None, services: Services) -> Commen
         return comment
     told = _decode(sent)
     behaviour = read_behaviour(told.get("behaviour"))
-    found = (
-        services.intake.form_challenges.read(told, comment.site_id) if "challenge" in told else None
-    )
+    found = services.form_challenges.read(told, comment.site_id) if "challenge" in told else None
     try:
         token = _judge(comment, services, found, was_sent="challenge" in told)
     except StoreUnavailableError:
@@ -62,7 +58,7 @@ def with_token(comment: Comment, sent: str | None, services: Services) -> Commen
         token = None
     if found is not None and token is not FormToken.LATE:
         # Our clock at both ends, whatever the visitor's says.
-        ours = read_seconds((services.common.clock() - found.issued_at).total_seconds())
+        ours = read_seconds((services.clock() - found.issued_at).total_seconds())
         behaviour = replace(behaviour or FormBehaviour(), seconds=ours)
     form = replace(comment.form, token=token, behaviour=behaviour or comment.form.behaviour)
     return replace(comment, form=form)
@@ -73,16 +69,16 @@ def _judge(
 ) -> FormToken | None:
     """Return what became of a token. Raises `StoreUnavailableError`."""
     if not was_sent:
-        is_asked = services.intake.spent_tokens.are_used_by(comment.site_id)
+        is_asked = services.spent_tokens.are_used_by(comment.site_id)
         return FormToken.MISSING if is_asked else None
     if found is None:
         return FormToken.FORGED
-    if not timedelta() <= services.common.clock() - found.issued_at <= TOKEN_LIFE:
+    if not timedelta() <= services.clock() - found.issued_at <= TOKEN_LIFE:
         return FormToken.LATE
     # Keyed and of this token alone: nobody can compare it with a comment's words.
     what = f"{found.id}:{comment.fingerprint()}".encode()
-    use = hmac.digest(services.reputation.sender_secret, what, "sha256").hex()[:32]
-    if not services.intake.spent_tokens.spend(found.id, use=use, site_id=comment.site_id):
+    use = hmac.digest(services.sender_secret, what, "sha256").hex()[:32]
+    if not services.spent_tokens.spend(found.id, use=use, site_id=comment.site_id):
         return FormToken.REPLAYED
     page = page_key(comment.post.url)
     if page is not None and found.page is not None and page != found.page:

@@ -47,20 +47,20 @@ def report_comment(
     )
     name = reported_by[:_MAX_NAME_CHARS] if reported_by else None
     report = Report(
-        id=services.common.new_id("rep")
+        id=services.new_id("rep")
         if comment_id
         else _same_for_repeats(site, label, text, author_name, post_url),
         site_id=site.id,
         label=label,
-        reported_at=services.common.clock(),
+        reported_at=services.clock(),
         comment_id=comment_id,
         reported_by=name,
     )
     if comment_id is None:
-        services.intake.reports.add(report)
+        services.reports.add(report)
     elif site.settings.reports_decide:
         # Told of by the ruling alone.
-        services.intake.reports.add(report)
+        services.reports.add(report)
         decide_comment(
             comment_id,
             Ruling.REJECT if label is Label.SPAM else Ruling.APPROVE,
@@ -70,8 +70,8 @@ def report_comment(
             at_once=True,
         )
     else:
-        endpoints = {site.id: services.telling.endpoints.get(site.id)}
-        is_new = services.intake.reports.add(
+        endpoints = {site.id: services.endpoints.get(site.id)}
+        is_new = services.reports.add(
             report,
             tell=lambda cases: write_messages(
                 [(case, EventKind.REVIEW) for case in cases], services, endpoints
@@ -95,8 +95,8 @@ def find_comment(
     Of several people's equal words ("Thanks!") nobody else's are taken: where both tell an author,
     it must be the same. Among an author's own, those under this post are preferred.
     """
-    since = services.common.clock() - REPORTS_FIND
-    ids = services.intake.comments.find_by_content(site.id, content_key(text), since=since)
+    since = services.clock() - REPORTS_FIND
+    ids = services.comments.find_by_content(site.id, content_key(text), since=since)
     cases = [_load(comment_id, site, services) for comment_id in ids[:_MAX_LOOKED_AT]]
     found = [case for case in cases if case is not None]
     if author_name:
@@ -112,7 +112,7 @@ def find_comment(
 
 def _load(comment_id: CommentId, site: Site, services: Services) -> Case | None:
     try:
-        return services.review.cases.get(comment_id, site_id=site.id)
+        return services.cases.get(comment_id, site_id=site.id)
     except NotFoundError:
         return None
 

@@ -65,7 +65,7 @@ def submit_version(
     for _ in range(_TRIES):
         ids = _version_ids(comment.site_id, comment.site_comment_id, services)
         if ids:
-            newest = services.review.cases.get(ids[-1], site_id=comment.site_id)
+            newest = services.cases.get(ids[-1], site_id=comment.site_id)
             if newest.withdrawn_at is None and _shows_the_same(newest.comment, comment):
                 if not newest.decisions:
                     _keep_ruling(newest.comment, services)
@@ -99,7 +99,7 @@ def withdraw_versions(
     A deletion may overtake its comment: of an unknown one it is remembered when it was deleted,
     now unless given, and what was written before is never kept.
     """
-    comments, now = services.intake.comments, services.common.clock()
+    comments, now = services.comments, services.clock()
     ids = _version_ids(site_id, site_comment_id, services)
     if not ids:
         comments.note_deletion(site_id, site_comment_id, deleted_at=deleted_at or now, at=now)
@@ -115,7 +115,7 @@ def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> l
             versioned(site_comment_id, number)
             for number in range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
         ]
-        found = services.intake.comments.find_by_site_ids(site_id, names)
+        found = services.comments.find_by_site_ids(site_id, names)
         ids += [found[name] for name in names if name in found]
         if len(found) < _NAMES_AT_ONCE:
             return ids

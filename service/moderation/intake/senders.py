@@ -18,7 +18,7 @@ def with_sender(
     The lists and the autonomous system are looked up now, as the address is forgotten after it.
     Raises `ValueError` for an address that is not an IP address.
     """
-    secrets = services.reputation.sender_secrets
+    secrets = services.sender_secrets
     sender = make_sender(
         address=address,
         email=email,
@@ -28,14 +28,14 @@ def with_sender(
         site_id=comment.site_id,
         account_id=comment.author.account_id,
     )
-    system = services.reputation.find_system(address) if address else None
+    system = services.find_system(address) if address else None
     return replace(
         comment, sender=_listed(replace(sender, system=system), comment, address, services)
     )
 
 
 def _listed(sender: Sender, comment: Comment, address: str | None, services: Services) -> Sender:
-    lists = services.reputation.reputation_lists
+    lists = services.reputation_lists
     # Finding the links costs more than all look-ups together, so nobody looks for nothing.
     domains = linked_domains(comment) if lists.has(ListKind.DOMAINS) else ()
     listings = lists.find(

@@ -26,7 +26,7 @@ def submit_comments(
     the comments are kept all the same, and the sweep queues them later; a repeat is kept and judged
     only once.
     """
-    added = services.intake.comments.add(comments, queued_at=services.common.clock())
+    added = services.comments.add(comments, queued_at=services.clock())
     if before_queueing is not None:
         before_queueing()
     refused: list[CommentId] = []
@@ -39,7 +39,7 @@ def submit_comments(
         if new and not _put(new, lane, services):
             refused += new
     _mark_queued(refused, None, services)
-    services.common.observer.kept(comments, added, at=services.common.clock())
+    services.observer.kept(comments, added, at=services.clock())
     return added
 
 
@@ -49,13 +49,13 @@ def queue_comments(ids: Sequence[CommentId], lane: Lane, services: Services) -> 
         return True
     taken = _put(ids, lane, services)
     if taken:
-        _mark_queued(ids, services.common.clock(), services)
+        _mark_queued(ids, services.clock(), services)
     return taken
 
 
 def _put(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
     try:
-        services.intake.queue.put(ids, lane)
+        services.queue.put(ids, lane)
     except StoreUnavailableError:
         # The sweep queues them later. The queue itself says that it is away, once.
         return False
@@ -66,7 +66,7 @@ def _mark_queued(ids: Sequence[CommentId], at: datetime | None, services: Servic
     if not ids:
         return
     try:
-        services.intake.comments.mark_queued(ids, at)
+        services.comments.mark_queued(ids, at)
     except StoreUnavailableError:
         # They are kept: a refusal now would have their site send them once more.
         log.warning(

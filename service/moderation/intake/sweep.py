@@ -29,9 +29,9 @@ def sweep_stranded(services: Services) -> int:
     the lane that is kept with it or it is lost; who wants it judged later, keeps it in the slow one
     (`NewComment.lane`). So none is lost for good, and none is queued twice within `_LOST_AFTER`.
     """
-    now = services.common.clock()
-    waiting = services.intake.queue.depth()
-    pending = services.intake.comments.count_pending()
+    now = services.clock()
+    waiting = services.queue.depth()
+    pending = services.comments.count_pending()
     # With as many ids in a lane as comments pending, it holds what seems lost, or others twice,
     # and soon gets through those; sweep upon sweep would only make it longer.
     short = [lane for lane in Lane if waiting[lane] < pending[lane]]
@@ -42,7 +42,7 @@ def sweep_stranded(services: Services) -> int:
 
 
 def _sweep(lane: Lane, now: datetime, services: Services, *, has_backlog: bool) -> int:
-    stranded = services.intake.comments.find_stranded(
+    stranded = services.comments.find_stranded(
         lane,
         queued_before=now - (_LOST_AFTER_WITH_BACKLOG if has_backlog else _LOST_AFTER),
         received_before=now - _NEVER_QUEUED_AFTER,

@@ -26,7 +26,7 @@ def take_over_rulings(
     """
     open_ones = [
         case
-        for case in services.review.cases.find(list(rulings))
+        for case in services.cases.find(list(rulings))
         if case.decision is None and case.withdrawn_at is None and case.comment.site_id == site_id
     ]
     recorded = 0
@@ -40,11 +40,11 @@ def take_over_rulings(
 def _record(
     open_ones: Sequence[Case], ruling: Ruling, services: Services, *, decided_by: str
 ) -> int:
-    now = services.common.clock()
+    now = services.clock()
     cases = {case.comment.id: case for case in open_ones}
     decisions = [
         Decision(
-            id=services.common.new_id("dec"),
+            id=services.new_id("dec"),
             comment_id=comment_id,
             ruling=ruling,
             decided_by=decided_by,
@@ -56,7 +56,7 @@ def _record(
     # Of the site itself, whose undo time nobody waits for.
     messages = write_ruling_messages(ruled, services, before=open_ones, at_once=True)
     # Who decides one meanwhile is not overruled.
-    made = services.review.decisions.add_many(
+    made = services.decisions.add_many(
         decisions, deliveries=messages, acts=acts_on_comments, open_only=True
     )
     remember(

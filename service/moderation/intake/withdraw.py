@@ -20,13 +20,13 @@ def withdraw_comment(
     Its verdict, its decisions and the log stay, so that figures stay true. Raises `NotFoundError`
     for a comment that is not kept or belongs to another site.
     """
-    case = services.review.cases.get(comment_id, site_id=site_id)
+    case = services.cases.get(comment_id, site_id=site_id)
     if case.withdrawn_at is not None:
         return False
-    now = services.common.clock()
+    now = services.clock()
     act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
     messages = write_withdrawn_messages([case], services)
-    services.intake.comments.withdraw(comment_id, at=now, act=act, deliveries=messages)
+    services.comments.withdraw(comment_id, at=now, act=act, deliveries=messages)
     if messages:
         wake_deliverers(services)
     log.info("comment withdrawn", extra={"comment_id": comment_id})

@@ -26,7 +26,7 @@ class AttemptCount:
 
         If it raises, it may have been counted all the same: take it back.
         """
-        services.intake.comments.count_attempt([a.comment.id for a in attempts])
+        services.comments.count_attempt([a.comment.id for a in attempts])
 
     def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
         """Let the counts be what they were before this attempt. Raises `StoreUnavailableError`."""
@@ -36,5 +36,5 @@ class AttemptCount:
     def settle(self, services: Services) -> None:
         """Take back what could not be taken back before. Raises `StoreUnavailableError`."""
         if self._owed:
-            services.intake.comments.lower_attempts(self._owed)
+            services.comments.lower_attempts(self._owed)
             self._owed.clear()

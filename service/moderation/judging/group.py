@@ -69,23 +69,23 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
     as there is anything to place.
     Raises `StoreUnavailableError`; the next call goes on where this one ended.
     """
-    now = services.common.clock()
-    lease = services.clusters.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)
+    now = services.clock()
+    lease = services.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)
     if lease is Lease.REFUSED:
         memory.clear()
         return 0
     if lease is Lease.TAKEN:
         memory.clear()
-    if memory.grouping is None and not services.clusters.campaigns.fresh(limit=1):
+    if memory.grouping is None and not services.campaigns.fresh(limit=1):
         return 0
     grouping = memory.grouping
     if grouping is None:
-        grouping = memory.begin(services.clusters.campaigns.place_before(memory.most))
+        grouping = memory.begin(services.campaigns.place_before(memory.most))
     placed = 0
     if not _fill(grouping, memory, services, goes_on=goes_on):
         return placed
     while True:
-        some = services.clusters.campaigns.fresh(limit=PORTION)
+        some = services.campaigns.fresh(limit=PORTION)
         if some:
             _place(some, grouping, services)
             placed += len(some)
@@ -98,7 +98,7 @@ def _fill(
 ) -> bool:
     """Read on in what was placed before; return whether all of it is remembered."""
     while memory.fill_after is not None:
-        page = services.clusters.campaigns.grouped(after=memory.fill_after, limit=_FILL_PORTION)
+        page = services.campaigns.grouped(after=memory.fill_after, limit=_FILL_PORTION)
         for traits in page.traits:
             grouping.remember(traits, None)
         memory.fill_after = page.next_after
@@ -115,10 +115,10 @@ def _place(fresh: Sequence[Traits], grouping: Grouping, services: Services) -> N
             Placement(
                 comment_id=traits.comment_id,
                 like=like,
-                new_campaign_id=services.common.new_id("camp"),
+                new_campaign_id=services.new_id("camp"),
             )
         )
-    joined = services.clusters.campaigns.place(placements, at=services.common.clock())
+    joined = services.campaigns.place(placements, at=services.clock())
     for one in placements:
         if one.like is not None and one.comment_id not in joined:
             # Withdrawn, erased or taken out of its campaign since it was remembered.
@@ -144,10 +144,10 @@ def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
 
 def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None:
     """Reject who joined a campaign that people rejected, where the site's policy says so."""
-    wishing = {site.id for site in services.common.sites.all() if site.settings.rejects_campaigns}
+    wishing = {site.id for site in services.sites.all() if site.settings.rejects_campaigns}
     if not wishing:
         return
-    for case in services.review.cases.find(list(joined)):
+    for case in services.cases.find(list(joined)):
         if case.comment.site_id in wishing and _may_be_settled(case):
             _reject_like_the_others(case, joined[case.comment.id], services)
 
@@ -170,7 +170,7 @@ def _may_be_settled(case: Case) -> bool:
 
 
 def _reject_like_the_others(case: Case, campaign_id: str, services: Services) -> None:
-    rulings = services.clusters.campaigns.peoples_rulings(campaign_id)
+    rulings = services.campaigns.peoples_rulings(campaign_id)
     if not may_reject(rulings):
         return
     try:

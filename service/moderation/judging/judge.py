@@ -56,8 +56,8 @@ def judge_batch(
     counting = counting or AttemptCount()
     counting.settle(services)
     # What is read before the first write is one transaction.
-    with services.common.one_moment():
-        attempts = services.intake.comments.load_unjudged(ids)
+    with services.one_moment():
+        attempts = services.comments.load_unjudged(ids)
         fresh = [a for a in attempts if a.attempts == 0]
         stored = _try_apart(fresh, services, counting) if fresh else []
         for attempt in attempts:
@@ -113,24 +113,24 @@ def _try_apart(
 def _try_batch(
     attempts: Sequence[Attempt], services: Services, counting: AttemptCount, *, untried: bool
 ) -> list[CommentId]:
-    timer = StageTimer(services.common.observer.monotonic)
-    began = services.common.clock()
-    book = services.reputation.entries_in_force()
+    timer = StageTimer(services.observer.monotonic)
+    began = services.clock()
+    book = services.entries_in_force()
     if untried:
         counting.begin(attempts, services)
         judged = [_unjudgeable(attempt, services) for attempt in attempts]
     else:
-        taught = services.learning.taught()
-        facts = services.judging.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])
+        taught = services.taught()
+        facts = services.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])
         counting.begin(attempts, services)
         comments = [a.comment for a in attempts]
         histories = _gather(comments, services)
         timer.end(Stage.GATHER)
         judged = judge_with_outputs(
             comments,
-            services.judging.current_model(),
+            services.current_model(),
             histories=histories,
-            now=services.common.clock(),
+            now=services.clock(),
             settings=[a.settings for a in attempts],
             book=book,
             taught=taught,
@@ -157,14 +157,14 @@ def _tell_observer(
         verdicts=[one.verdict for one in judged],
         stored=frozenset(stored),
         began=began,
-        ended=services.common.clock(),
+        ended=services.clock(),
         seconds=timer.seconds,
     )
-    services.common.observer.judged(batch)
+    services.observer.judged(batch)
 
 
 def _unjudgeable(attempt: Attempt, services: Services) -> Judged:
-    model = services.judging.current_model()
+    model = services.current_model()
     verdict = conclude(
         attempt.comment.id,
         signals=(),
@@ -173,7 +173,7 @@ def _unjudgeable(attempt: Attempt, services: Services) -> Judged:
         model_version=model.version,
         weights=model.weights,
         cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
-        judged_at=services.common.clock(),
+        judged_at=services.clock(),
     )
     return Judged(verdict=verdict)
 
@@ -195,15 +195,14 @@ def _store(
     audit = frozenset(
         v.comment_id
         for v in verdicts
-        if v.outcome is not Outcome.UNSURE
-        and is_audited(v.comment_id, services.judging.audit_share)
+        if v.outcome is not Outcome.UNSURE and is_audited(v.comment_id, services.audit_share)
     )
     attempted = {a.comment.id: a for a in attempts}
     cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
     endpoints = {a.comment.site_id: a.endpoint for a in attempts}
     messages = write_verdict_messages(cases, services, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
-    stored = services.judging.verdicts.add(
+    stored = services.verdicts.add(
         verdicts,
         audit=audit,
         deliveries=messages,
@@ -263,7 +262,7 @@ def _count_hits(
     if not hits:
         return
     try:
-        services.reputation.list_entries.count_hits(hits, at=services.common.clock())
+        services.list_entries.count_hits(hits, at=services.clock())
     except StoreUnavailableError:
         log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
 

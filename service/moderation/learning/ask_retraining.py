@@ -31,13 +31,13 @@ def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -
     Raise `NoTrainerError` where there is none, `ConflictError` while one is asked for or runs,
     `StoreUnavailableError`.
     """
-    if not services.learning.trainer_queue.is_heard():
+    if not services.trainer_queue.is_heard():
         raise NoTrainerError("no process that retrains gives a sign of life")
-    now = services.common.clock()
-    asked = Retraining(id=services.common.new_id("rtr"), asked_by=by, asked_at=now, options=options)
+    now = services.clock()
+    asked = Retraining(id=services.new_id("rtr"), asked_by=by, asked_at=now, options=options)
     act = make_act(services, actor=by, act="ask for retraining", subject=asked.id)
-    services.learning.retrainings.ask(asked, act=act)
-    services.learning.trainer_queue.wake()
+    services.retrainings.ask(asked, act=act)
+    services.trainer_queue.wake()
     return asked
 
 
@@ -60,11 +60,11 @@ def retrain_if_wanted(
     refusal = runs.refuse()
     if refusal and order.retraining_id is not None:
         # Whoever asked is told; asking again is one click.
-        asked = services.learning.retrainings.get(order.retraining_id)
+        asked = services.retrainings.get(order.retraining_id)
         failed = replace(
-            asked, state=RetrainingState.FAILED, ended_at=services.common.clock(), problem=refusal
+            asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
         )
-        services.learning.retrainings.put(failed)
+        services.retrainings.put(failed)
         return failed
     return retrain(order, services, runs, goes_on=goes_on)
 
@@ -77,7 +77,7 @@ def _next(
     every: timedelta | None,
     promotes: bool,
 ) -> Order | None:
-    recent = services.learning.retrainings.recent(limit=_LOOKED_BACK)
+    recent = services.retrainings.recent(limit=_LOOKED_BACK)
     asked = [one for one in recent if one.state is RetrainingState.ASKED]
     if asked:
         # The one asked for first; the page lets nobody ask for a second.
@@ -97,6 +97,6 @@ def _next(
         if one.options == options
         and (one.state is not RetrainingState.STOPPED or runs.holds(one.id))
     ]
-    if begun and services.common.clock() - max(begun) < every:
+    if begun and services.clock() - max(begun) < every:
         return None
     return Order(asked_by=SCHEDULE, options=options, promotes=promotes)

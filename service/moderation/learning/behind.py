@@ -24,7 +24,7 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
     if verdict is None or lean is None or not comment.text:
         return ()
     try:
-        taught = services.learning.taught()
+        taught = services.taught()
     except StoreUnavailableError:
         return ()
     ids = taught.behind(
@@ -33,7 +33,7 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
         by=lean.contribution,
         until=verdict.judged_at.toordinal(),
     )
-    found = services.review.cases.find([one for one in ids if one != comment.id]) if ids else []
+    found = services.cases.find([one for one in ids if one != comment.id]) if ids else []
     in_force = [
         one
         for one in found

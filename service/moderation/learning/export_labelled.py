@@ -53,7 +53,7 @@ def decisions_for_training(
     telling = _Telling(services)
     after: int | None = 0
     while after is not None:
-        page = services.review.decisions.find_in_force(after=after, limit=_PORTION)
+        page = services.decisions.find_in_force(after=after, limit=_PORTION)
         wanted = {
             one.decision.comment_id: one.decision.id
             for one in page.decided_comments
@@ -62,7 +62,7 @@ def decisions_for_training(
             and (since is None or one.decision.decided_at >= since)
             and (until is None or one.decision.decided_at < until)
         }
-        for case in services.review.cases.find(list(wanted)) if wanted else ():
+        for case in services.cases.find(list(wanted)) if wanted else ():
             decision = case.decision
             # Ruled on anew since the page was read: it comes again, further on.
             if decision is None or decision.id != wanted[case.comment.id]:
@@ -79,13 +79,11 @@ class _Telling:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._owners = frozenset(
-            user.name for user in services.accounts.users.all() if user.role is Role.OWNER
+            user.name for user in services.users.all() if user.role is Role.OWNER
         )
         self._bulk_decisions: dict[str, ChosenBy] = {}
         # A key of its own, so that no pseudonym can be compared with any other hash.
-        self._key = hmac.digest(
-            services.reputation.sender_secret, b"reviewers of decisions", "sha256"
-        )
+        self._key = hmac.digest(services.sender_secret, b"reviewers of decisions", "sha256")
 
     def row(self, case: Case, decision: Decision) -> dict[str, Any]:
         """Return one row; its keys are those of the contract of `decisions_for_training`."""
@@ -155,7 +153,7 @@ class _Telling:
             if len(self._bulk_decisions) >= _MAX_BULK_DECISIONS_KNOWN:
                 self._bulk_decisions.clear()
             try:
-                self._bulk_decisions[bulk_decision_id] = self._services.review.bulk_decisions.get(
+                self._bulk_decisions[bulk_decision_id] = self._services.bulk_decisions.get(
                     bulk_decision_id
                 ).what
             except NotFoundError:
@@ -163,7 +161,7 @@ class _Telling:
         return self._bulk_decisions[bulk_decision_id]
 
     def _weight(self, case: Case) -> float:
-        share = self._services.judging.audit_share
+        share = self._services.audit_share
         if not case.audit or case.verdict is None or case.verdict.outcome is Outcome.UNSURE:
             return 1.0
         # A share that was set to 0 since says nothing about how this one was drawn.

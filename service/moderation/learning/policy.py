@@ -35,14 +35,14 @@ def recheck_policy(campaign_ids: Collection[str], services: Services) -> int:
     return sum(
         _take_back(campaign_id, services)
         for campaign_id in sorted(campaign_ids)
-        if not may_reject(services.clusters.campaigns.peoples_rulings(campaign_id))
+        if not may_reject(services.campaigns.peoples_rulings(campaign_id))
     )
 
 
 def _take_back(campaign_id: str, services: Services) -> int:
     taken_back, cursor = 0, None
     while True:
-        page = services.clusters.campaigns.members(
+        page = services.campaigns.members(
             campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=_PORTION
         )
         rejected = [case for case in page.cases if _is_by_policy(case)]
@@ -64,7 +64,7 @@ def _is_by_policy(case: Case) -> bool:
 def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
     undone_cases = [replace(case, decisions=()) for case in cases]
     messages = write_ruling_messages(undone_cases, services, before=cases)
-    now = services.common.clock()
+    now = services.clock()
 
     def act(undone: Sequence[Decision]) -> list[AuditEntry]:
         detail = f"{len(undone)} rejections taken back: people no longer reject enough of it"
@@ -74,7 +74,7 @@ def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
             )
         ]
 
-    undone = services.review.decisions.undo_many(
+    undone = services.decisions.undo_many(
         [case.decision for case in cases if case.decision],
         by=CAMPAIGN_POLICY,
         at=now,
@@ -82,7 +82,7 @@ def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
         acts=act,
     )
     # Nobody learns from what a policy does.
-    services.review.decisions.mark_remembered(undone)
+    services.decisions.mark_remembered(undone)
     if messages:
         wake_deliverers(services)
     return len(undone)

@@ -38,13 +38,13 @@ def gather_whole(comments: Sequence[Comment], services: Services) -> list[Histor
     then is half a story. A new installation's are blank too, but no decision is missing from
     them. Raises `StoreUnavailableError`.
     """
-    now = services.common.clock()
+    now = services.clock()
     try:
-        return services.reputation.history.gather(comments, now=now, only_filled=True)
+        return services.history.gather(comments, now=now, only_filled=True)
     except HistoryBlankError:
-        if services.review.decisions.find_in_force(after=0, limit=1).decided_comments:
+        if services.decisions.find_in_force(after=0, limit=1).decided_comments:
             raise
-    return services.reputation.history.gather(comments, now=now)
+    return services.history.gather(comments, now=now)
 
 
 def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool:
@@ -53,7 +53,7 @@ def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool
     Return whether they were. Safe to run at any time and by several at once. Raises
     `StoreUnavailableError`.
     """
-    if not services.reputation.history.is_blank():
+    if not services.history.is_blank():
         return False
     while not rebuild_portion(services).is_last and goes_on():
         pass
@@ -85,16 +85,16 @@ def rebuild_portion(services: Services, *, portion: int = PORTION) -> Portion:
     another process has been faster, or the server was wiped since the portion began, the next one
     goes on from where the place then is. Raises `StoreUnavailableError`.
     """
-    after = services.reputation.rebuild_place.find()
-    page = services.review.decisions.find_in_force(after=after, limit=portion)
+    after = services.rebuild_place.find()
+    page = services.decisions.find_in_force(after=after, limit=portion)
     for decided_comment in page.decided_comments:
         apply_to_reputation(decided_comment, services)
     if page.next_after is not None:
-        services.reputation.rebuild_place.move(after, page.next_after)
+        services.rebuild_place.move(after, page.next_after)
         return Portion(decisions=len(page.decided_comments), is_last=False)
     # Where the place is gone or moved, something was wiped or is under way: nothing is filled yet.
-    if not services.reputation.rebuild_place.clear(after):
+    if not services.rebuild_place.clear(after):
         return Portion(decisions=0, is_last=False)
-    services.reputation.history.mark_filled()
+    services.history.mark_filled()
     log.info("histories are filled")
     return Portion(decisions=0, is_last=True)

@@ -30,7 +30,7 @@ def remember(decided_comments: Sequence[DecidedComment], services: Services) -> 
     try:
         _recheck_policies(decided_comments, services)
         told = [one.decision for one in decided_comments if apply_to_reputation(one, services)]
-        services.review.decisions.mark_remembered(told)
+        services.decisions.mark_remembered(told)
     except StoreUnavailableError:
         log.warning(
             "not all that follows from a decision was done yet",
@@ -44,7 +44,7 @@ def remember_open(services: Services) -> int:
     Ends where the store fails, with what was told before struck off. Safe to run at any time, twice
     too. Raises `StoreUnavailableError`.
     """
-    waiting = services.review.decisions.find_unremembered(limit=_MOST_AT_ONCE)
+    waiting = services.decisions.find_unremembered(limit=_MOST_AT_ONCE)
     _recheck_policies(waiting, services)
     told: list[Decision] = []
     try:
@@ -53,7 +53,7 @@ def remember_open(services: Services) -> int:
                 told.append(one.decision)  # noqa: PERF401  # kept if the store fails half-way
     finally:
         if told:
-            services.review.decisions.mark_remembered(told)
+            services.decisions.mark_remembered(told)
             log.info("histories were told what they missed", extra={"decisions": len(told)})
     return len(told)
 
@@ -68,7 +68,7 @@ def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Serv
         and is_by_person(one.decision)
     ]
     if taken_back:
-        found = {case.campaign_id for case in services.review.cases.find(taken_back)}
+        found = {case.campaign_id for case in services.cases.find(taken_back)}
         recheck_policy({one for one in found if one is not None}, services)
 
 
@@ -82,11 +82,7 @@ def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> 
     decision = decided_comment.decision
     if not is_by_person(decision):
         return True
-    act = (
-        services.reputation.history.learn
-        if decision.undone_at is None
-        else services.reputation.history.unlearn
-    )
+    act = services.history.learn if decision.undone_at is None else services.history.unlearn
     try:
         act(decision.id, decided_comment.comment, decision.ruling, at=decision.decided_at)
     except StoreUnavailableError:

@@ -102,7 +102,7 @@ def try_retraining(
 
     Raises what `retrain` does, and `TrainingStoppedError`.
     """
-    run_id = services.common.new_id("try")
+    run_id = services.new_id("try")
     with _alone(services, runs) as renew:
 
         def hear(progress: TrainingProgress) -> None:
@@ -110,7 +110,7 @@ def try_retraining(
             told(progress)
 
         try:
-            decisions = decisions_for_training(services, until=services.common.clock())
+            decisions = decisions_for_training(services, until=services.clock())
             runs.keep_decisions(run_id, decisions)
             return runs.train(run_id, order.options, dry_run=True, told=hear, goes_on=goes_on)
         finally:
@@ -121,7 +121,7 @@ def find_unfinished(
     services: Services, runs: TrainingRuns, options: RetrainingOptions | None = None
 ) -> Retraining | None:
     """Return the newest retraining that can be gone on with here, of these options if given."""
-    for one in services.learning.retrainings.recent(limit=_LOOKED_BACK):
+    for one in services.retrainings.recent(limit=_LOOKED_BACK):
         fits = one.is_unfinished() if options is not None else _may_go_on(one)
         if fits and options in (None, one.options) and runs.holds(one.id):
             return one
@@ -142,7 +142,7 @@ def _begin(order: Order, services: Services, runs: TrainingRuns) -> Retraining:
             return resumed
     if order.resumes_only:
         raise ConflictError("there is no unfinished retraining here that could be gone on with")
-    now = services.common.clock()
+    now = services.clock()
     begun = _asked(order, services, now)
     kept = runs.keep_decisions(begun.id, decisions_for_training(services, until=now))
     return _put_running(replace(begun, started_at=now), kept, services)
@@ -154,18 +154,18 @@ def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> R
     What was erased, withdrawn, undone or ruled otherwise since it began must not teach as it was,
     so then it is begun anew.
     """
-    decisions = decisions_for_training(services, until=services.common.clock())
+    decisions = decisions_for_training(services, until=services.clock())
     still_so = {(one["id"], one["label"]) for one in decisions}
     if still_so.issuperset(runs.kept_labels(unfinished.id)):
         again = replace(unfinished, problem=None, ended_at=None)
         kept = KeptDecisions(count=again.decisions, sha256=again.decisions_sha256)
         return _put_running(again, kept, services)
     runs.drop(unfinished.id)
-    services.learning.retrainings.put(
+    services.retrainings.put(
         replace(
             unfinished,
             state=RetrainingState.FAILED,
-            ended_at=services.common.clock(),
+            ended_at=services.clock(),
             problem="some of what it learnt from was erased or undone since: it begins anew",
         )
     )
@@ -174,9 +174,9 @@ def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> R
 
 def _asked(order: Order, services: Services, now: datetime) -> Retraining:
     if order.retraining_id is not None:
-        return services.learning.retrainings.get(order.retraining_id)
+        return services.retrainings.get(order.retraining_id)
     return Retraining(
-        id=services.common.new_id("rtr"),
+        id=services.new_id("rtr"),
         asked_by=order.asked_by,
         asked_at=now,
         options=order.options,
@@ -187,11 +187,11 @@ def _put_running(begun: Retraining, kept: KeptDecisions, services: Services) -> 
     running = replace(
         begun,
         state=RetrainingState.RUNNING,
-        seen_at=services.common.clock(),
+        seen_at=services.clock(),
         decisions=kept.count,
         decisions_sha256=kept.sha256,
     )
-    services.learning.retrainings.put(running)
+    services.retrainings.put(running)
     return running
 
 
@@ -199,7 +199,7 @@ def _is_worth_it(begun: Retraining, services: Services) -> bool:
     """Return True if there are decisions that the last run of these options did not have."""
     if not begun.decisions and not begun.options.data:
         return False
-    for one in services.learning.retrainings.recent(limit=_LOOKED_BACK):
+    for one in services.retrainings.recent(limit=_LOOKED_BACK):
         if one.id == begun.id or one.options != begun.options:
             continue
         if one.state is RetrainingState.ENDED:
@@ -238,7 +238,7 @@ def _train(
         report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)
     except TrainingStoppedError:
         stopped = replace(teller.latest, state=RetrainingState.STOPPED, seconds_left=None)
-        services.learning.retrainings.put(stopped)
+        services.retrainings.put(stopped)
         return stopped
     except TrainingFailedError as error:
         failed = replace(teller.latest, state=RetrainingState.FAILED, problem=str(error))
@@ -260,13 +260,13 @@ def promote_retrained(retraining: Retraining, services: Services, *, by: str) ->
     if retraining.version is None:
         msg = f"retraining {retraining.id} has no candidate"
         raise ConflictError(msg)
-    promoted = services.learning.retrainings.answer(
-        retraining.id, Answer.PROMOTED, by=by, at=services.common.clock()
+    promoted = services.retrainings.answer(
+        retraining.id, Answer.PROMOTED, by=by, at=services.clock()
     )
     try:
         promote_version(retraining.version, services, by=by)
     except BaseException:
-        services.learning.retrainings.reopen(retraining.id)
+        services.retrainings.reopen(retraining.id)
         raise
     return promoted
 
@@ -280,15 +280,11 @@ def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> 
         subject=retraining.version or retraining.id,
         detail=f"retraining {retraining.id}",
     )
-    return services.learning.retrainings.answer(
-        retraining.id, Answer.REFUSED, by=by, at=act.at, act=act
-    )
+    return services.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=act.at, act=act)
 
 
 def _put_end(ended: Retraining, services: Services) -> Retraining:
-    ended = replace(
-        ended, ended_at=services.common.clock(), seen_at=services.common.clock(), seconds_left=None
-    )
+    ended = replace(ended, ended_at=services.clock(), seen_at=services.clock(), seconds_left=None)
     said = ended.recommendation.value if ended.recommendation else ended.state.value
     act = make_act(
         services,
@@ -297,7 +293,7 @@ def _put_end(ended: Retraining, services: Services) -> Retraining:
         subject=ended.id,
         detail=f"{said}: {ended.version}" if ended.version else said,
     )
-    services.learning.retrainings.put(ended, act=act)
+    services.retrainings.put(ended, act=act)
     log.info("retraining ended", extra={"retraining_id": ended.id, "state": said})
     return ended
 
@@ -309,11 +305,11 @@ class _Teller:
         self.latest = running
         self._services = services
         self._holder = holder
-        self._told_at = services.common.clock()
+        self._told_at = services.clock()
 
     def hear(self, progress: TrainingProgress) -> None:
         """Take note of how far it is. Raise `TrainingStoppedError` if it is another's turn now."""
-        now = self._services.common.clock()
+        now = self._services.clock()
         self.latest = replace(
             self.latest,
             step=progress.step,
@@ -326,7 +322,7 @@ class _Teller:
         self._told_at = now
         try:
             _renew(self._services, self._holder)
-            self._services.learning.retrainings.put(self.latest)
+            self._services.retrainings.put(self.latest)
         except StoreUnavailableError:
             # Nobody else can begin either while the database is away.
             log.warning("the database is away, the training goes on")
@@ -342,8 +338,8 @@ def _alone(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None
     if refusal:
         raise TrainingFailedError(refusal)
     with runs.only_one():
-        now, holder = services.common.clock(), runs.place
-        taken = services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
+        now, holder = services.clock(), runs.place
+        taken = services.retrainings.take_lease(holder, now=now, until=now + _LEASE)
         if taken is Lease.REFUSED:
             raise ConflictError(
                 "another machine retrains on this database now: look at `slopsieve retrain --list`"
@@ -352,13 +348,10 @@ def _alone(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None
             yield lambda: _renew(services, holder)
         finally:
             with suppress(StoreUnavailableError):
-                services.learning.retrainings.end_lease(holder)
+                services.retrainings.end_lease(holder)
 
 
 def _renew(services: Services, holder: str) -> None:
-    now = services.common.clock()
-    if (
-        services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
-        is Lease.REFUSED
-    ):
+    now = services.clock()
+    if services.retrainings.take_lease(holder, now=now, until=now + _LEASE) is Lease.REFUSED:
         raise TrainingStoppedError("another machine retrains meanwhile")

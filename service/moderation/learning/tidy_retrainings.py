@@ -29,7 +29,7 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
     they were written, or when a comment that a report quotes was withdrawn. What is being trained
     now stays as it is until it ends. Safe to run at any time. Raises `StoreUnavailableError`.
     """
-    now = services.common.clock()
+    now = services.clock()
     erased_at = _last_erasure(services)
     tidied = 0
     for place, run in enumerate(runs.runs()):
@@ -47,14 +47,14 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
 
 
 def _last_erasure(services: Services) -> datetime | None:
-    erasures = services.common.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
+    erasures = services.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
     return erasures.entries[0].at if erasures.entries else None
 
 
 def _find(run: RunFiles, services: Services) -> Retraining | None:
     """Return what is known of a run; None of a dry run, or of one of an earlier database."""
     try:
-        return services.learning.retrainings.get(run.run_id)
+        return services.retrainings.get(run.run_id)
     except NotFoundError:
         return None
 
@@ -84,4 +84,4 @@ def _quotes_withdrawn(kept: Retraining | None, services: Services) -> bool:
     if kept is None or kept.report is None:
         return False
     ids = [CommentId(one) for one in kept.report.newly_lost]
-    return any(case.withdrawn_at is not None for case in services.review.cases.find(ids))
+    return any(case.withdrawn_at is not None for case in services.cases.find(ids))

@@ -34,12 +34,12 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     Half-written ones that killed processes left go after a day. Safe to run at any time. Raises
     `StoreUnavailableError`.
     """
-    services.learning.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
-    retrainings = services.learning.retrainings.recent(limit=_LOOKED_BACK)
-    now = services.common.clock()
+    services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
+    retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
+    now = services.clock()
     if any(_runs(one) and not one.is_silent(now) for one in retrainings):
         return 0
-    there = {version.name for version in services.learning.versions.all()}
+    there = {version.name for version in services.versions.all()}
     refused = [name for name in _refused(retrainings) if name in there]
     dropped = 0
     for name in refused[keep:]:
@@ -70,12 +70,12 @@ def _is_refused(one: Retraining) -> bool:
 def _served(name: str, services: Services) -> bool:
     """Return True if a version ever served: verdicts name it, and owners may roll back."""
     promoted = AuditFilter(act=PROMOTED, subject=name)
-    return bool(services.common.audit_log.page(promoted, after=None, limit=1).entries)
+    return bool(services.audit_log.page(promoted, after=None, limit=1).entries)
 
 
 def _drop(name: str, services: Services) -> bool:
     try:
-        services.learning.versions.drop(name)
+        services.versions.drop(name)
     except NotFoundError:
         return False
     except ConflictError as error:

@@ -15,7 +15,7 @@ def promote_version(name: str, services: Services, *, by: str) -> None:
 
     Raise `NotFoundError` for an unknown one, `ConflictError` for one that cannot be used.
     """
-    before = services.learning.versions.promote(name)
+    before = services.versions.promote(name)
     record_act(services, actor=by, act=PROMOTED, subject=name, detail=f"before: {before or 'none'}")
 
 
@@ -24,7 +24,7 @@ def roll_back(services: Services, *, by: str) -> str:
 
     Raise `ConflictError` if there is none.
     """
-    previous = services.learning.versions.previous()
+    previous = services.versions.previous()
     if previous is None:
         raise ConflictError("no version was current before this one")
     promote_version(previous, services, by=by)

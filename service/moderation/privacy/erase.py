@@ -55,7 +55,7 @@ def find_person(
 
 def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
     """Return how many comments of a person are kept, by site."""
-    return services.reputation.personal_data.count_by_site(person)
+    return services.personal_data.count_by_site(person)
 
 
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
@@ -68,32 +68,26 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
-    now = services.common.clock()
+    now = services.clock()
     while exported < MAX_EXPORTED:
-        ids = services.reputation.personal_data.find(person, after=after, limit=_PORTION)
+        ids = services.personal_data.find(person, after=after, limit=_PORTION)
         if not ids:
             break
         after = ids[-1]
         for comment_id in ids:
             try:
-                case = services.review.cases.get(comment_id)
+                case = services.cases.get(comment_id)
             except NotFoundError:
                 continue
             exported += 1
-            accounts.update(
-                services.reputation.history.conducts(account_of(case.comment.sender), now=now)
-            )
+            accounts.update(services.history.conducts(account_of(case.comment.sender), now=now))
             yield {"kind": "comment", **_record(case)}
-    accounts.update(services.reputation.history.conducts(person.sender, now=now))
+    accounts.update(services.history.conducts(person.sender, now=now))
     for name, conduct in sorted(accounts.items()):
         yield {"kind": "account", "account": name, "conduct": asdict(conduct)}
-    for entry in services.reputation.list_entries.known_by(entry_keys(person.sender)):
+    for entry in services.list_entries.known_by(entry_keys(person.sender)):
         yield {"kind": "list_entry", "list_entry": asdict(entry)}
-    more = (
-        bool(services.reputation.personal_data.find(person, after=after, limit=1))
-        if after
-        else False
-    )
+    more = bool(services.personal_data.find(person, after=after, limit=1)) if after else False
     yield {"kind": "end", "comments": exported, "cut": more}
 
 
@@ -121,19 +115,15 @@ def erase_person(
     erased, after = 0, None
     for number in itertools.count():
         limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
-        ids = (
-            services.reputation.personal_data.find(person, after=after, limit=limit)
-            if limit > 0
-            else []
-        )
+        ids = services.personal_data.find(person, after=after, limit=limit) if limit > 0 else []
         if not ids and number:
             break
         after = ids[-1] if ids else None
         forget_accounts(ids, services)
         # The first entry is written even if nothing was found: that somebody asked is an act.
-        messages = write_withdrawn_messages(services.review.cases.find(ids), services)
-        erased += services.reputation.personal_data.withdraw(
-            ids, at=services.common.clock(), act=act, deliveries=messages
+        messages = write_withdrawn_messages(services.cases.find(ids), services)
+        erased += services.personal_data.withdraw(
+            ids, at=services.clock(), act=act, deliveries=messages
         )
         if messages:
             wake_deliverers(services)
@@ -141,7 +131,7 @@ def erase_person(
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
     forget_records(person.sender, services)
     if at_most is None or erased < at_most:
-        services.review.search.drop_left_out()
+        services.search.drop_left_out()
     log.info("a person's comments were erased", extra={"comments": erased})
     return erased
 

@@ -42,7 +42,7 @@ def make_keys(
 
     Raises `InvalidInputError` for what is no address.
     """
-    secrets = services.reputation.sender_secrets
+    secrets = services.sender_secrets
     try:
         return make_sender(
             address=address,
@@ -82,12 +82,12 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     forget_records(person, services)
     erased = 0
     while True:
-        ids = services.intake.comments.find_sent_by(person, limit=_PORTION)
+        ids = services.comments.find_sent_by(person, limit=_PORTION)
         if erased and not ids:
             break
         forget_accounts(ids, services)
         # One entry is written even if nothing was found: that somebody asked is an act.
-        services.intake.comments.erase_senders(
+        services.comments.erase_senders(
             ids,
             act=make_act(
                 services,
@@ -111,8 +111,8 @@ def forget_records(person: Sender, services: Services) -> None:
 
     Raises `StoreUnavailableError`.
     """
-    services.reputation.history.forget(person)
-    services.reputation.list_entries.forget(entry_keys(person))
+    services.history.forget(person)
+    services.list_entries.forget(entry_keys(person))
 
 
 def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
@@ -120,9 +120,9 @@ def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
 
     Raises `StoreUnavailableError`.
     """
-    senders = {case.comment.sender for case in services.review.cases.find(ids)}
+    senders = {case.comment.sender for case in services.cases.find(ids)}
     for account in {account_of(one) for one in senders} - {Sender()}:
-        services.reputation.history.forget(account)
+        services.history.forget(account)
 
 
 def account_of(sender: Sender) -> Sender:

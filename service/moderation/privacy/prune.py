@@ -34,8 +34,8 @@ def prune_deliveries(
     however old: nobody has been told of it yet. Safe to run at any time, twice too. Raises
     `StoreUnavailableError`.
     """
-    before = services.common.clock() - keep
-    prune = partial(services.telling.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
+    before = services.clock() - keep
+    prune = partial(services.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
     pruned = _in_portions(prune, _MOST_AT_ONCE, goes_on)
     if pruned:
         log.info("old deliveries were deleted", extra={"deliveries": pruned})
@@ -59,8 +59,8 @@ def prune_comments(
     long as `goes_on` says. Deletions whose comments did not come within 30 days are forgotten, too.
     Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
-    now = services.common.clock()
-    services.intake.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
+    now = services.clock()
+    services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
     pruned = 0
     for age, only in (
         (keep, None),
@@ -85,16 +85,14 @@ def _in_portions(prune: Callable[[], int], most: int, goes_on: Callable[[], bool
 def _withdraw_old(
     services: Services, received_before: datetime, only: SpamOnly | None, *, at: datetime
 ) -> int:
-    ids = services.reputation.personal_data.find_old(
+    ids = services.personal_data.find_old(
         received_before=received_before, only=only, limit=_MOST_COMMENTS_AT_ONCE
     )
     if not ids:
         return 0
-    shown = services.review.cases.find(ids)
+    shown = services.cases.find(ids)
     messages = write_withdrawn_messages(shown, services)
-    withdrawn = services.reputation.personal_data.withdraw(
-        ids, at=at, deliveries=messages, only=only
-    )
+    withdrawn = services.personal_data.withdraw(ids, at=at, deliveries=messages, only=only)
     if messages:
         wake_deliverers(services)
     return withdrawn

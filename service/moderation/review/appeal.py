@@ -22,4 +22,4 @@ def appeal(case: Case, text: str, services: Services) -> bool:
     if is_blank or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:
         return False
     act = make_act(services, actor="author", act="appeal", subject=case.comment.id)
-    return services.intake.reports.appeal(case.comment.id, words, act=act)
+    return services.reports.appeal(case.comment.id, words, act=act)

@@ -51,14 +51,14 @@ def decide_together(
     refuse_note(note)
     wanted = list(dict.fromkeys(ids))
     new = BulkDecision(
-        id=bulk_decision_id or services.common.new_id("str"),
+        id=bulk_decision_id or services.new_id("str"),
         what=what,
         ruling=ruling,
         decided_by=decided_by,
-        decided_at=services.common.clock(),
+        decided_at=services.clock(),
         n_left_out=len(wanted),
     )
-    bulk_decision = services.review.bulk_decisions.begin(new, act=act_on_bulk_decision)
+    bulk_decision = services.bulk_decisions.begin(new, act=act_on_bulk_decision)
     if (bulk_decision.what, bulk_decision.ruling, bulk_decision.decided_by) != (
         what,
         ruling,
@@ -69,14 +69,14 @@ def decide_together(
     for some in _portions(wanted):
         cases = [
             case
-            for case in services.review.cases.find(some)
+            for case in services.cases.find(some)
             if _is_open(case, bulk_decision)
             and (site_ids is None or case.comment.site_id in site_ids)
         ]
         changed = _decide_portion(cases, bulk_decision, services, note=note, open_only=open_only)
         changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
     remember(changed_at_once, services)
-    return services.review.bulk_decisions.get(bulk_decision.id)
+    return services.bulk_decisions.get(bulk_decision.id)
 
 
 def undo_bulk_decision(
@@ -88,18 +88,18 @@ def undo_bulk_decision(
     were not told yet are told nothing. May be made again after a crash. Raises `NotFoundError` for
     an unknown bulk decision.
     """
-    now = services.common.clock()
+    now = services.clock()
     # First of all, so that whoever is still deciding it goes no further.
-    bulk_decision = services.review.bulk_decisions.take_back(
+    bulk_decision = services.bulk_decisions.take_back(
         bulk_decision_id, by=undone_by, at=now, act=act_on_bulk_decision
     )
     changed_at_once: list[DecidedComment] = []
     for page in _pages(bulk_decision_id, services):
-        cases = services.review.cases.find([one.comment.id for one in page.decided_comments])
+        cases = services.cases.find([one.comment.id for one in page.decided_comments])
         changed = _undo_portion(cases, bulk_decision, services, undone_by=undone_by)
         changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
     remember(changed_at_once, services)
-    return services.review.bulk_decisions.get(bulk_decision_id)
+    return services.bulk_decisions.get(bulk_decision_id)
 
 
 def _decide_portion(
@@ -113,11 +113,11 @@ def _decide_portion(
     """Decide some comments in one transaction and return what changed."""
     if not open_ones:
         return []
-    now = services.common.clock()
+    now = services.clock()
     cases = {case.comment.id: case for case in open_ones}
     decisions = [
         Decision(
-            id=services.common.new_id("dec"),
+            id=services.new_id("dec"),
             comment_id=comment_id,
             ruling=bulk_decision.ruling,
             decided_by=bulk_decision.decided_by,
@@ -129,9 +129,7 @@ def _decide_portion(
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
     messages = write_ruling_messages(ruled, services, before=open_ones)
-    changed = services.review.decisions.add_many(
-        decisions, deliveries=messages, open_only=open_only
-    )
+    changed = services.decisions.add_many(decisions, deliveries=messages, open_only=open_only)
     if messages:
         tell_of_decisions({one.comment_id: cases[one.comment_id] for one in changed}, services)
     return [DecidedComment(decision=one, comment=cases[one.comment_id].comment) for one in changed]
@@ -146,7 +144,7 @@ def _pages(bulk_decision_id: str, services: Services) -> Iterator[DecidedPage]:
     """Yield a bulk decision's decisions in force, by and by."""
     after: int | None = 0
     while after is not None:
-        page = services.review.decisions.find_of_bulk_decision(
+        page = services.decisions.find_of_bulk_decision(
             bulk_decision_id, after=after, limit=PORTION
         )
         after = page.next_after
@@ -169,8 +167,8 @@ def _undo_portion(
     messages = write_ruling_messages(
         [replace(case, decisions=()) for case in known.values()], services, before=known.values()
     )
-    undone = services.review.decisions.undo_many(
-        decisions, by=undone_by, at=services.common.clock(), deliveries=messages
+    undone = services.decisions.undo_many(
+        decisions, by=undone_by, at=services.clock(), deliveries=messages
     )
     if messages:
         tell_of_decisions({one.comment_id: known[one.comment_id] for one in undone}, services)

@@ -40,7 +40,7 @@ def decide_campaign(
     unticked ones leave the campaign. Nothing is done to comments of other sites than `site_ids`;
     None means all. Raises what `decide_together` raises.
     """
-    campaigns = services.clusters.campaigns
+    campaigns = services.campaigns
     seen = {*ticked, *unticked}
     wanted = list(dict.fromkeys(ticked))
     if others_until is not None:
@@ -56,7 +56,7 @@ def decide_campaign(
     open_ids = [
         case.comment.id
         for start in range(0, len(wanted), PORTION)
-        for case in services.review.cases.find(wanted[start : start + PORTION])
+        for case in services.cases.find(wanted[start : start + PORTION])
         if case.decision is None and (case.comment.id in seen or not is_low(case))
     ]
     bulk_decision = None
@@ -82,7 +82,7 @@ def put_back(
 ) -> int:
     """Let comments that were taken out of a campaign be its members again; return how many."""
     act = _acts("put back into campaign", campaign_id, services, by=by)
-    return len(services.clusters.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
+    return len(services.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
 
 
 def _take_out(
@@ -95,11 +95,11 @@ def _take_out(
 ) -> None:
     theirs = [
         case.comment.id
-        for case in services.review.cases.find(ids)
+        for case in services.cases.find(ids)
         if site_ids is None or case.comment.site_id in site_ids
     ]
     act = _acts("take out of campaign", campaign_id, services, by=by)
-    services.clusters.campaigns.leave(campaign_id, theirs, act=act)
+    services.campaigns.leave(campaign_id, theirs, act=act)
 
 
 def _acts(

@@ -26,7 +26,7 @@ def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
     """
     if not case.is_open:
         return None
-    now = services.common.clock()
+    now = services.clock()
     claim = Claim(
         comment_id=case.comment.id,
         user_id=user.id,
@@ -35,7 +35,7 @@ def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
         until=now + CLAIM_LASTS,
     )
     try:
-        return services.review.claims.take(claim)
+        return services.claims.take(claim)
     except StoreUnavailableError:
         return None
 
@@ -43,7 +43,7 @@ def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
 def end_claim(comment_id: CommentId, services: Services, *, user: User | None = None) -> None:
     """End the claim on a comment: this moderator's own, or anybody's once it is decided."""
     try:
-        services.review.claims.end(comment_id, user_id=user.id if user else None)
+        services.claims.end(comment_id, user_id=user.id if user else None)
     except StoreUnavailableError:
         # It ends by itself.
         return
@@ -54,7 +54,7 @@ def claims_of_others(
 ) -> Mapping[CommentId, Claim]:
     """Return who else looks at these comments now."""
     try:
-        found = services.review.claims.find(ids, now=services.common.clock())
+        found = services.claims.find(ids, now=services.clock())
     except StoreUnavailableError:
         return {}
     return {one: claim for one, claim in found.items() if claim.user_id != user.id}
@@ -66,8 +66,8 @@ def seconds_since_opening(comment_id: CommentId, user: User, services: Services)
     It says nothing after `MOST_SECONDS`, or where the claim is not theirs.
     """
     try:
-        claim = services.review.claims.find_last(comment_id, user_id=user.id)
+        claim = services.claims.find_last(comment_id, user_id=user.id)
     except StoreUnavailableError:
         return None
-    seconds = (services.common.clock() - claim.since).total_seconds() if claim else -1.0
+    seconds = (services.clock() - claim.since).total_seconds() if claim else -1.0
     return seconds if 0.0 <= seconds <= MOST_SECONDS else None

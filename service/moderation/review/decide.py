@@ -51,21 +51,21 @@ def decide_comment(
     `decision_id`, which the decision is to have, is taken. `seconds` passed from opening the
     comment to the ruling.
     """
-    case = services.review.cases.get(comment_id, site_id=site_id)
+    case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
     if case.decision is not None and case.decision.ruling is ruling and not case.is_appealed:
         return case
     decision = Decision(
-        id=decision_id or services.common.new_id("dec"),
+        id=decision_id or services.new_id("dec"),
         comment_id=comment_id,
         ruling=ruling,
         decided_by=decided_by,
-        decided_at=services.common.clock(),
+        decided_at=services.clock(),
         note=note,
         seconds=seconds,
     )
     messages = _messages(case, services, decision=decision, at_once=at_once)
-    replaced = services.review.decisions.add(
+    replaced = services.decisions.add(
         decision, deliveries=messages, acts=acts_on_comments, instead_of=instead_of
     )
     changed = [replaced, decision] if replaced is not None else [decision]
@@ -89,7 +89,7 @@ def undo_decision(
     has withdrawn the comment, or if another decision is in force: nobody takes back unknowingly
     what somebody else decided in the meantime.
     """
-    case = services.review.cases.get(comment_id, site_id=site_id)
+    case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
     current = case.decision
     if current is None:
@@ -101,10 +101,10 @@ def undo_decision(
         raise ConflictError(msg)
     messages = _messages(case, services, decision=None, at_once=True)
     try:
-        undone = services.review.decisions.undo(
+        undone = services.decisions.undo(
             comment_id,
             by=undone_by,
-            at=services.common.clock(),
+            at=services.clock(),
             deliveries=messages,
             acts=acts_on_comments,
             decision_id=current.id,
@@ -113,7 +113,7 @@ def undo_decision(
         if decision_id is None:
             raise
         # Somebody undid it a moment earlier.
-        return services.review.cases.get(comment_id)
+        return services.cases.get(comment_id)
     remember([DecidedComment(decision=undone, comment=case.comment)], services)
     return _tell(case, messages, services, at_once=True)
 
@@ -154,7 +154,7 @@ def _tell(seen: Case, messages: Sequence[Delivery], services: Services, *, at_on
     """Have what was kept delivered, and return the case as it stands now."""
     if messages:
         wake_deliverers(services)
-    case = services.review.cases.get(seen.comment.id)
+    case = services.cases.get(seen.comment.id)
     if messages and case.verdict != seen.verdict:
         # It came while the message was written, which therefore does not know it.
         if case.decision is not None:

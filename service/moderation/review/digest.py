@@ -39,7 +39,7 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
     Where nothing waits and no held spam is doubtful, nothing is sent. May be called as often as one
     likes, by several processes at once: nobody gets two in a day. Raises `StoreUnavailableError`.
     """
-    now = services.common.clock().astimezone(plan.zone)
+    now = services.clock().astimezone(plan.zone)
     if now.hour < plan.hour:
         return 0
     taken = 0
@@ -49,11 +49,11 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
         digest = f"{now:%Y-%m-%d}:{recipient.name}"
         if not (waiting.number or held.doubtful):
             continue
-        if not services.digest.digest_claims.claim(digest):
+        if not services.digest_claims.claim(digest):
             continue
         sent = recipient.send(digest, write(waiting, held, plan, recipient.language))
         if sent.retry:
-            services.digest.digest_claims.release(digest)
+            services.digest_claims.release(digest)
         taken += sent.problem is None
         log.info(
             "digest not sent" if sent.problem else "digest sent",
@@ -63,7 +63,7 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
 
 
 def _recipients(plan: DigestPlan, services: Services) -> Iterator[_Recipient]:
-    room, mailer = services.digest.room, services.digest.mailer
+    room, mailer = services.room, services.mailer
     if room is not None:
         yield _Recipient(
             name="room",
@@ -78,7 +78,7 @@ def _recipients(plan: DigestPlan, services: Services) -> Iterator[_Recipient]:
         message_id = digest.replace(":", ".")
         return mailer.send(Mail(to=address, message_id=message_id, written=written))
 
-    for user in services.accounts.users.all():
+    for user in services.users.all():
         # Whoever can do nothing about what waits is spared.
         may_decide = user.ended_at is None and user.may(Permission.DECIDE)
         if user.preferences.mail and may_decide:
@@ -92,15 +92,13 @@ def _recipients(plan: DigestPlan, services: Services) -> Iterator[_Recipient]:
 
 def _waiting(site_ids: tuple[SiteId, ...] | None, services: Services) -> Waiting:
     waits = CaseFilter(site_ids=site_ids, needs_review=True)
-    oldest = services.review.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).cases
+    oldest = services.cases.page(waits, order=Order.OLDEST, cursor=None, limit=1).cases
     if not oldest:
         return Waiting()
-    return Waiting(number=services.review.cases.count(waits), oldest=oldest[0].comment.received_at)
+    return Waiting(number=services.cases.count(waits), oldest=oldest[0].comment.received_at)
 
 
 def _held(site_ids: tuple[SiteId, ...] | None, services: Services) -> HeldSpam:
     held = CaseFilter(site_ids=site_ids, held_as_spam=True)
     doubtful = replace(held, p_spam_below=_DOUBTFUL_BELOW)
-    return HeldSpam(
-        number=services.review.cases.count(held), doubtful=services.review.cases.count(doubtful)
-    )
+    return HeldSpam(number=services.cases.count(held), doubtful=services.cases.count(doubtful))

@@ -25,10 +25,10 @@ def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
 
     None if there is none among their last acts of twelve hours.
     """
-    criteria = AuditFilter(actor=name, since=services.common.clock() - _LOOKS_BACK)
-    page = services.common.audit_log.page(criteria, after=None, limit=_MOST_ACTS)
+    criteria = AuditFilter(actor=name, since=services.clock() - _LOOKS_BACK)
+    page = services.audit_log.page(criteria, after=None, limit=_MOST_ACTS)
     ruled = [CommentId(one.subject) for one in page.entries if one.act in _RULED]
-    cases = {case.comment.id: case for case in services.review.cases.find(ruled)}
+    cases = {case.comment.id: case for case in services.cases.find(ruled)}
     for entry in page.entries:
         found = _in_force(entry, cases.get(CommentId(entry.subject)), services)
         if found is not None:
@@ -45,7 +45,7 @@ def _in_force(
     if entry.act not in _RULED_TOGETHER:
         return None
     try:
-        bulk_decision = services.review.bulk_decisions.get(entry.subject)
+        bulk_decision = services.bulk_decisions.get(entry.subject)
     except NotFoundError:
         return None
     return bulk_decision if bulk_decision.undone_at is None and bulk_decision.n_in_force else None

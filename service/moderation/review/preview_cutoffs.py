@@ -44,12 +44,12 @@ def preview_cutoffs(
     problems = find_cutoff_problems(ham_cutoff, spam_cutoff)
     if problems:
         raise InvalidInputError(problems)
-    site = services.common.sites.get(site_id)
-    promise = services.judging.current_promise()
+    site = services.sites.get(site_id)
+    promise = services.current_promise()
     settings = replace(site.settings, ham_cutoff=ham_cutoff, spam_cutoff=spam_cutoff)
     cutoffs = cutoffs_of(settings, promise.cutoffs if promise else _NO_PROMISE)
-    counts = services.review.cases.cutoff_preview(
-        site_id, received_from=services.common.clock() - PREVIEWED, cutoffs=cutoffs
+    counts = services.cases.cutoff_preview(
+        site_id, received_from=services.clock() - PREVIEWED, cutoffs=cutoffs
     )
     return Preview(cutoffs=cutoffs, counts=counts, promise=promise)
 

@@ -39,15 +39,13 @@ def preview_rules(site_id: SiteId, rules: SiteRules, services: Services) -> Rule
 
     Each is looked at with what was known when it came. Decisions count as of now.
     """
-    since = services.common.clock() - _PREVIEWED
+    since = services.clock() - _PREVIEWED
     criteria = CaseFilter(site_id=site_id, received_from=since)
-    page = services.review.cases.page(
-        criteria, order=Order.NEWEST, cursor=None, limit=_MAX_PREVIEWED
-    )
+    page = services.cases.page(criteria, order=Order.NEWEST, cursor=None, limit=_MAX_PREVIEWED)
     cases = page.cases[::-1]
     preview = RulesPreview(since=cases[0].comment.received_at if page.next_cursor else since)
     judged = [(case.comment, rules) for case in cases]
-    facts_before = services.judging.rule_facts.find(judged, before=preview.since)
+    facts_before = services.rule_facts.find(judged, before=preview.since)
     published = defaultdict[str | None, list[datetime]](list)
     for case, facts in zip(cases, facts_before, strict=True):
         verdict, account = case.verdict, case.comment.sender.account_key

@@ -83,7 +83,7 @@ def decide_and_list(
     `InvalidInputError` for a trait that the comment does not have, and what `decide_as_seen`
     raises; then nothing was changed.
     """
-    comment = services.review.cases.get(comment_id).comment
+    comment = services.cases.get(comment_id).comment
     traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
     if len(traits) < len(set(what)):
         problem = Problem("what", "names what this comment does not have", "load the comment anew")
@@ -92,7 +92,7 @@ def decide_and_list(
     case = decide_as_seen(
         comment_id, ruling, services, decided_by=by, seen_decision_id=seen_decision_id
     )
-    in_force = services.reputation.list_entries.in_force(services.common.clock())
+    in_force = services.list_entries.in_force(services.clock())
     entries = [_entry(trait, comment, effect, services, by=by) for trait in traits]
     new = [entry for entry in entries if not _is_listed(entry, in_force)]
     # Every process holds them all: the ruling stands, the list grows no further.
@@ -115,7 +115,7 @@ def undo_reject_and_block(
     Entries that were made from another comment stay. Raises what `undo_as_seen` raises; then
     nothing was changed.
     """
-    entries = [services.reputation.list_entries.get(entry_id) for entry_id in entry_ids]
+    entries = [services.list_entries.get(entry_id) for entry_id in entry_ids]
     case = undo_as_seen(comment_id, services, undone_by=by, seen_decision_id=seen_decision_id)
     for entry in entries:
         if entry.comment_id == comment_id:
@@ -166,7 +166,7 @@ def _sender_traits(sender: Sender) -> list[Trait]:
 def _domain_traits(comment: Comment, services: Services) -> list[Trait]:
     traits = []
     for domain in linked_domains(comment):
-        found = recognise(EntryKind.DOMAIN, domain, services.reputation.sender_secrets)
+        found = recognise(EntryKind.DOMAIN, domain, services.sender_secrets)
         if isinstance(found, Recognised) and not is_reference(domain, registered_domain(domain)):
             traits.append(Trait(kind=EntryKind.DOMAIN, recognised=found, expires_in=None))
     return traits[:MAX_DOMAINS_OFFERED]

@@ -43,12 +43,12 @@ def list_for_review(
     """
     order = order or _ORDERS.get(tab, Order.NEWEST)
     criteria = _criteria(tab, site_ids)
-    return services.review.cases.page(criteria, order=order, cursor=cursor, limit=limit)
+    return services.cases.page(criteria, order=order, cursor=cursor, limit=limit)
 
 
 def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many comments a list holds."""
-    return services.review.cases.count(_criteria(tab, site_ids))
+    return services.cases.count(_criteria(tab, site_ids))
 
 
 def decide_as_seen(
@@ -72,7 +72,7 @@ def decide_as_seen(
     time. Raises what `decide_comment` raises, too.
     """
     refuse_note(note, seconds=seconds)
-    case = services.review.cases.get(comment_id)
+    case = services.cases.get(comment_id)
     if _was_made(case, decision_id):
         return case
     _refuse_stale(case, seen_decision_id, ruling=ruling)
@@ -88,7 +88,7 @@ def decide_as_seen(
             decision_id=decision_id,
         )
     except ConflictError:
-        case = services.review.cases.get(comment_id)
+        case = services.cases.get(comment_id)
         if _was_made(case, decision_id):
             # The same call came twice at once.
             return case
@@ -106,7 +106,7 @@ def undo_as_seen(
     A decision that is undone already changes nothing. Raises `ConflictError` if another one is in
     force by now, and what `undo_decision` raises.
     """
-    case = services.review.cases.get(comment_id)
+    case = services.cases.get(comment_id)
     _refuse_stale(case, seen_decision_id, ruling=None)
     if case.decision is None:
         return case

@@ -62,11 +62,11 @@ def find_comments(
 
     Raises `InvalidInputError` with every problem of the line, and for a cursor of another list.
     """
-    until = services.common.clock() + _MOMENT
+    until = services.clock() + _MOMENT
     scope = read_line(line, services, user=user)
     query = scope.query.until(until)
-    page = services.review.search.find(query, site_ids=scope.site_ids, cursor=cursor, limit=limit)
-    count = services.review.search.count(query, site_ids=scope.site_ids, limit=MAX_COUNTED + 1)
+    page = services.search.find(query, site_ids=scope.site_ids, cursor=cursor, limit=limit)
+    count = services.search.count(query, site_ids=scope.site_ids, limit=MAX_COUNTED + 1)
     return Found(
         page=page,
         count=min(count, MAX_COUNTED),
@@ -84,7 +84,7 @@ def _count_decided(query: SearchQuery, scope: Scope, count: int, services: Servi
     if asked and ("none", False) not in asked and any(not negated for _, negated in asked):
         return count
     is_decided = Term(field=Field.DECISION, value="none", negated=True)
-    return services.review.search.count(
+    return services.search.count(
         query.also(is_decided), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
     )
 
@@ -107,7 +107,7 @@ def decide_found(
     if not line.strip():
         raise InvalidInputError([_ASKS_NOTHING])
     scope = read_line(line, services, user=user)
-    ids = services.review.search.ids(
+    ids = services.search.ids(
         scope.query.until(until), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
     )
     if len(ids) > MAX_DECIDED:
@@ -132,13 +132,13 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
     before the first comment is handed out. Raises `InvalidInputError` at once.
     """
     scope = read_line(line, services, user=user)
-    query = scope.query.until(services.common.clock() + _MOMENT)
-    count = services.review.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
+    query = scope.query.until(services.clock() + _MOMENT)
+    count = services.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
     record_act(
         services, actor=user.name, act="export", subject="comments", detail=f"{count} as {form}"
     )
     # Looked up now: the rows are read when the request has ended.
-    find = services.review.search.find
+    find = services.search.find
     return _export(partial(find, query, site_ids=scope.site_ids, limit=_EXPORTED_AT_ONCE))
 
 
@@ -157,7 +157,7 @@ def read_line(line: str, services: Services, *, user: User) -> Scope:
 
     A site is given by its name, whatever the case, or by its id. Raises `InvalidInputError`.
     """
-    sites = [site for site in services.common.sites.all() if user.sees(site.id)]
+    sites = [site for site in services.sites.all() if user.sees(site.id)]
     known = {name for site in sites for name in (site.id, site.name.casefold())}
     query = parse_search(line, sites=known)
     terms = query.of(Field.SITE)
@@ -177,7 +177,7 @@ def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> i
     """
     taken = 0
     while goes_on():
-        portion = services.review.search.index_due(limit=_PORTION)
+        portion = services.search.index_due(limit=_PORTION)
         taken += portion
         if portion < _PORTION:
             break

@@ -24,14 +24,11 @@ def plan_callback(
     None for an address that does not lie under the host of the site's registered blog, or that
     is never called at all. The delivery names the key, it does not hold it.
     """
-    if (
-        not is_own_address(url, site.settings.blog)
-        or services.telling.notifier.refuse(url) is not None
-    ):
+    if not is_own_address(url, site.settings.blog) or services.notifier.refuse(url) is not None:
         return None
     promise = {"guid": guid, "key_id": key.id}
     return Delivery(
-        id=services.common.new_id("del"),
+        id=services.new_id("del"),
         seq=0,
         site_id=site.id,
         comment_id=comment_id,
@@ -39,7 +36,7 @@ def plan_callback(
         form=DeliveryForm.AKISMET,
         url=url,
         payload=json.dumps(promise),
-        created_at=services.common.clock(),
+        created_at=services.clock(),
     )
 
 
@@ -51,8 +48,8 @@ def write_callback(delivery: Delivery, services: Services) -> str | None:
     one. Raises `NotFoundError` for a comment or a site that is not kept any more.
     """
     promise = json.loads(delivery.payload)
-    case = services.review.cases.get(delivery.comment_id, site_id=delivery.site_id)
-    label = plain_answer(case, services.common.sites.get(delivery.site_id).settings)
+    case = services.cases.get(delivery.comment_id, site_id=delivery.site_id)
+    label = plain_answer(case, services.sites.get(delivery.site_id).settings)
     if label is None:
         return None
     return json.dumps(

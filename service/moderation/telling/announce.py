@@ -51,7 +51,7 @@ def tell_of_decisions(
     What was judged while its message was written is told once more.
     """
     unjudged = [key for key, case in seen.items() if case.verdict is None]
-    judged = [case for case in services.review.cases.find(unjudged) if case.verdict is not None]
+    judged = [case for case in services.cases.find(unjudged) if case.verdict is not None]
     if judged:
         announce_decisions(judged, services, at_once=at_once)
     else:
@@ -62,7 +62,7 @@ def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Del
     try:
         messages = write()
         if messages:
-            services.telling.deliveries.add(messages)
+            services.deliveries.add(messages)
     except ModerationError:
         log.exception(
             "a site was not told",
@@ -124,7 +124,7 @@ def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint, before: Case | 
 def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
     """Return where the sites of these cases want to be told."""
     site_ids = {case.comment.site_id for case in cases}
-    return {site_id: services.telling.endpoints.get(site_id) for site_id in site_ids}
+    return {site_id: services.endpoints.get(site_id) for site_id in site_ids}
 
 
 def write_ruling_messages(
@@ -158,7 +158,7 @@ def write_decision_messages(
         return messages
     decisions = {case.comment.id: case.decision for case in cases}
     seconds = {
-        site_id: services.common.sites.get(site_id).settings.undo_seconds
+        site_id: services.sites.get(site_id).settings.undo_seconds
         for site_id in {message.site_id for message in messages}
     }
     return [
@@ -181,7 +181,7 @@ def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[
     They are to be kept together with the withdrawal; `cases` are those as they stood before. A site
     that does not want that is told nothing.
     """
-    now = services.common.clock()
+    now = services.clock()
     shown = [case for case in cases if as_published(case)]
     endpoints = endpoints_of(shown, services)
     events = [
@@ -196,16 +196,16 @@ def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[
 def wake_deliverers(services: Services) -> None:
     """Ask that messages go out now; if that cannot be asked, they go out some seconds later."""
     try:
-        services.telling.delivery_queue.wake()
+        services.delivery_queue.wake()
     except ModerationError as error:
         log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
 
 
 def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
-    now = services.common.clock()
+    now = services.clock()
     builds = endpoint.form is DeliveryForm.BUILD_HOOK
     return Delivery(
-        id=services.common.new_id("msg"),
+        id=services.new_id("msg"),
         seq=0,
         site_id=case.comment.site_id,
         comment_id=case.comment.id,
@@ -216,9 +216,7 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
             # What a platform is asked is settled when it is asked.
             "{}"
             if endpoint.form.is_call
-            else _payload(
-                case, event, _happened_at(case, event) or now, services.telling.statements
-            )
+            else _payload(case, event, _happened_at(case, event) or now, services.statements)
         ),
         created_at=now,
         next_try_at=now + BUILD_EVERY if builds else None,

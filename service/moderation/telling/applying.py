@@ -39,20 +39,20 @@ def apply_decision(
     What it says of the token, and for how long it asks to be left alone, is kept of `endpoint`.
     Raises `NotFoundError` for a comment that is not kept any more, `StoreUnavailableError`.
     """
-    now = services.common.clock()
+    now = services.clock()
     if endpoint.is_paused(now):
-        services.telling.deliveries.release(delivery.id, until=endpoint.rests_until or now)
+        services.deliveries.release(delivery.id, until=endpoint.rests_until or now)
         return None
-    case = services.review.cases.get(delivery.comment_id, site_id=delivery.site_id)
+    case = services.cases.get(delivery.comment_id, site_id=delivery.site_id)
     key = unversioned(case.comment.site_comment_id or "")
-    known = services.telling.applied.get(delivery.site_id, key)
+    known = services.applied.get(delivery.site_id, key)
     act = _act(case, delivery.event, known)
     if act is None:
         return nothing_to_do(delivery, services)
     if act.act is Act.HIDE and known is None:
         # Kept before it is asked for: the platform may tell of it before it answers.
-        services.telling.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key))
-    outcome = services.telling.notifier.apply(delivery, endpoint, act)
+        services.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key))
+    outcome = services.notifier.apply(delivery, endpoint, act)
     _remember(outcome, act, known, Applied(site_id=delivery.site_id, site_comment_id=key), services)
     pause(outcome, endpoint, services)
     return outcome
@@ -84,28 +84,28 @@ def _remember(
     """Keep what is hidden now, as far as the answer tells."""
     if act.act is Act.RESTORE or outcome.settled:
         if outcome.delivered:
-            services.telling.applied.remove(this.site_id, this.site_comment_id)
+            services.applied.remove(this.site_id, this.site_comment_id)
     elif outcome.delivered:
-        services.telling.applied.put(replace(this, certain=True))
+        services.applied.put(replace(this, certain=True))
     elif known is None and not outcome.uncertain:
-        services.telling.applied.remove(this.site_id, this.site_comment_id)
+        services.applied.remove(this.site_id, this.site_comment_id)
 
 
 def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
     """Keep what a platform said of its token, and for how long it asks to be left alone."""
-    now = services.common.clock()
+    now = services.clock()
     if outcome.refused:
-        services.telling.endpoints.pause(endpoint, refused_at=now)
+        services.endpoints.pause(endpoint, refused_at=now)
     elif outcome.retry_after_seconds is not None:
         until = now + timedelta(seconds=outcome.retry_after_seconds)
-        services.telling.endpoints.pause(endpoint, rests_until=until)
+        services.endpoints.pause(endpoint, rests_until=until)
 
 
 def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
     """Return the outcome of a message that asks for nothing any more."""
     attempt = DeliveryAttempt(
         delivery_id=delivery.id,
-        at=services.common.clock(),
+        at=services.clock(),
         milliseconds=0,
         status=None,
         problem=NOTHING_TO_CHANGE,

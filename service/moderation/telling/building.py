@@ -34,18 +34,18 @@ def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> Se
     Builds read what the site shows when they run, so one call tells all that was kept before it.
     Raises `StoreUnavailableError`.
     """
-    now = services.common.clock()
+    now = services.clock()
     if endpoint.called_at is not None and delivery.created_at < endpoint.called_at:
         return nothing_to_do(delivery, services)
     until = now + BUILD_EVERY
     # Several messages of a site are sent at once; one of them calls.
-    if not services.telling.endpoints.begin_call(endpoint, at=now, until=until):
-        services.telling.deliveries.release(delivery.id, until=until)
+    if not services.endpoints.begin_call(endpoint, at=now, until=until):
+        services.deliveries.release(delivery.id, until=until)
         return None
     act = PlatformAct(act=Act.BUILD, comment_id=delivery.comment_id)
-    outcome = services.telling.notifier.apply(delivery, endpoint, act)
+    outcome = services.notifier.apply(delivery, endpoint, act)
     if outcome.delivered:
-        services.telling.endpoints.pause(endpoint, called_at=now, rests_until=until)
+        services.endpoints.pause(endpoint, called_at=now, rests_until=until)
     else:
         pause(outcome, endpoint, services)
     return outcome

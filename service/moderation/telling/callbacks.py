@@ -54,9 +54,9 @@ def set_callback(
     endpoint = Endpoint(
         site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
     )
-    _refuse(endpoint, services.telling.endpoints.get(site_id), services)
+    _refuse(endpoint, services.endpoints.get(site_id), services)
     act = make_act(services, actor=actor, act="set callback", subject=site_id)
-    services.telling.endpoints.put(endpoint, act=act)
+    services.endpoints.put(endpoint, act=act)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
@@ -83,9 +83,9 @@ def set_applier(
         events=tuple(dict.fromkeys(events)),
         form=form,
     )
-    _refuse(endpoint, services.telling.endpoints.get(site_id), services, _token_problems(token))
+    _refuse(endpoint, services.endpoints.get(site_id), services, _token_problems(token))
     act = make_act(services, actor=actor, act="set applier", subject=site_id, detail=form.value)
-    services.telling.endpoints.put(endpoint, act=act)
+    services.endpoints.put(endpoint, act=act)
     wake_deliverers(services)
     return endpoint
 
@@ -107,12 +107,12 @@ def set_build_hook(
     )
     _refuse(
         endpoint,
-        services.telling.endpoints.get(site_id),
+        services.endpoints.get(site_id),
         services,
         [] if token is None else _token_problems(token),
     )
     act = make_act(services, actor=actor, act="set build hook", subject=site_id)
-    services.telling.endpoints.put(endpoint, act=act)
+    services.endpoints.put(endpoint, act=act)
     wake_deliverers(services)
     return endpoint
 
@@ -131,7 +131,7 @@ def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoi
         return replace(old, refused_at=None, rests_until=None)
 
     act = make_act(services, actor=actor, act="resume applier", subject=site_id)
-    endpoint = services.telling.endpoints.change(site_id, resumed, act=act)
+    endpoint = services.endpoints.change(site_id, resumed, act=act)
     wake_deliverers(services)
     return endpoint
 
@@ -162,7 +162,7 @@ def change_callback(
         return endpoint
 
     act = make_act(services, actor=actor, act="change callback", subject=site_id)
-    return services.telling.endpoints.change(site_id, changed, act=act)
+    return services.endpoints.change(site_id, changed, act=act)
 
 
 def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedSecret:
@@ -180,19 +180,19 @@ def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedS
         return Endpoint(site_id=site_id, url=signed.url, secrets=secrets, events=signed.events)
 
     act = make_act(services, actor=actor, act="rotate callback secret", subject=site_id)
-    endpoint = services.telling.endpoints.change(site_id, rotated, act=act)
+    endpoint = services.endpoints.change(site_id, rotated, act=act)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
 def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
     """Tell a site nothing more; what still waits is given up when its turn comes."""
     act = make_act(services, actor=actor, act="remove callback", subject=site_id)
-    services.telling.endpoints.remove(site_id, act=act)
+    services.endpoints.remove(site_id, act=act)
 
 
 def get_callback(site_id: SiteId, services: Services) -> Endpoint:
     """Return a site's callback. Raises `NotFoundError` if it has none."""
-    return _known(services.telling.endpoints.get(site_id))
+    return _known(services.endpoints.get(site_id))
 
 
 def replay_deliveries(
@@ -207,7 +207,7 @@ def replay_deliveries(
     `ids` None means all of them, at most the newest 10,000, of one site if given.
     """
     if ids is None:
-        dead = services.telling.deliveries.recent(
+        dead = services.deliveries.recent(
             state=DeliveryState.DEAD, site_id=site_id, limit=MAX_REPLAYED
         )
         ids = [one.id for one in dead]
@@ -216,7 +216,7 @@ def replay_deliveries(
     def act(replayed: int) -> AuditEntry:
         return make_act(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
 
-    replayed = services.telling.deliveries.replay(ids, at=services.common.clock(), act=act)
+    replayed = services.deliveries.replay(ids, at=services.clock(), act=act)
     if replayed:
         wake_deliverers(services)
     return replayed
@@ -242,7 +242,7 @@ def newest_deliveries(
     """Return the newest messages in this state of these sites, of all for None."""
     found: list[Delivery] = []
     for site_id in (None,) if site_ids is None else site_ids:
-        found += services.telling.deliveries.recent(state=state, site_id=site_id, limit=limit)
+        found += services.deliveries.recent(state=state, site_id=site_id, limit=limit)
     return sorted(found, key=lambda one: one.seq, reverse=True)[:limit]
 
 
@@ -250,7 +250,7 @@ def get_delivery(
     delivery_id: str, services: Services, *, site_id: SiteId | None = None
 ) -> Delivery:
     """Return a message. Raises `NotFoundError` for one of nobody or of another site."""
-    delivery = services.telling.deliveries.get(delivery_id)
+    delivery = services.deliveries.get(delivery_id)
     if site_id is not None and delivery.site_id != site_id:
         raise NotFoundError("this site has no message of this id")
     return delivery
@@ -261,7 +261,7 @@ def get_signed_callback(site_id: SiteId, services: Services) -> Endpoint:
 
     Raises `NotFoundError` if it has none, `ConflictError` for one at a platform.
     """
-    return _signed(services.telling.endpoints.get(site_id))
+    return _signed(services.endpoints.get(site_id))
 
 
 def _known(endpoint: Endpoint | None) -> Endpoint:
@@ -289,7 +289,7 @@ def _refuse(
 ) -> None:
     """Raise `InvalidInputError` for these problems and what is wrong with the endpoint itself."""
     problems = [*problems]
-    refusal = services.telling.notifier.refuse(endpoint.url)
+    refusal = services.notifier.refuse(endpoint.url)
     if refusal is not None:
         problems.append(
             Problem("url", refusal, "give the https URL of a public host, at its usual port")
@@ -323,5 +323,5 @@ def _token_problems(token: str) -> list[Problem]:
 
 def _new_secret(services: Services) -> str:
     """Return a Standard Webhooks secret: a prefix and the base64 of 32 bytes."""
-    key = hashlib.sha256(services.common.new_secret().encode()).digest()
+    key = hashlib.sha256(services.new_secret().encode()).digest()
     return _SECRET_PREFIX + base64.b64encode(key).decode("ascii")

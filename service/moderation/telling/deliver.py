@@ -41,8 +41,8 @@ def take_deliveries(
     services: Services, *, limit: int, except_sites: Collection[SiteId] = ()
 ) -> list[Delivery]:
     """Return messages that are due, leased to whoever called for as long as sending can take."""
-    now = services.common.clock()
-    return services.telling.deliveries.take_due(
+    now = services.clock()
+    return services.deliveries.take_due(
         now, until=now + LEND_FOR, limit=limit, except_sites=except_sites
     )
 
@@ -62,10 +62,10 @@ def deliver(
     if outcome is None:
         return None
     state, wait = _what_follows(delivery, outcome, delays)
-    next_try_at = services.common.clock() + timedelta(seconds=wait) if wait is not None else None
-    services.telling.deliveries.record(outcome.attempt, state=state, next_try_at=next_try_at)
+    next_try_at = services.clock() + timedelta(seconds=wait) if wait is not None else None
+    services.deliveries.record(outcome.attempt, state=state, next_try_at=next_try_at)
     _tell(delivery, outcome.attempt, state)
-    services.common.observer.told(delivery, outcome.attempt, state)
+    services.observer.told(delivery, outcome.attempt, state)
     return outcome
 
 
@@ -79,7 +79,7 @@ def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
     if written is None:
         _wait_for_verdict(delivery, services)
         return None
-    return services.telling.notifier.send(written, endpoint)
+    return services.notifier.send(written, endpoint)
 
 
 def _endpoint(delivery: Delivery) -> Endpoint | None:
@@ -100,7 +100,7 @@ def _written(delivery: Delivery, endpoint: Endpoint | None, services: Services) 
 
 
 def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
-    now = services.common.clock()
+    now = services.clock()
     age = now - delivery.created_at
     if age > _GIVE_UP_AFTER:
         attempt = DeliveryAttempt(
@@ -110,10 +110,10 @@ def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
             status=None,
             problem="there never was a verdict",
         )
-        services.telling.deliveries.record(attempt, state=DeliveryState.DEAD)
+        services.deliveries.record(attempt, state=DeliveryState.DEAD)
         return
     wait = min(max(age * _LOOK_AGAIN_SHARE, _LOOK_AGAIN_FIRST), _LOOK_AGAIN_LAST)
-    services.telling.deliveries.release(delivery.id, until=now + wait)
+    services.deliveries.release(delivery.id, until=now + wait)
 
 
 def _what_follows(

@@ -40,14 +40,14 @@ def add_hook(
     if given is not None:
         _check(given, platform)
     hook = InboundHook(
-        id=services.common.new_id("hook"),
+        id=services.new_id("hook"),
         site_id=site_id,
         platform=platform,
         secret=_new_secret(platform, services) if given is None else given,
-        created_at=services.common.clock(),
+        created_at=services.clock(),
     )
     act = make_act(services, actor=actor, act="add hook", subject=hook.id)
-    services.telling.inbound.add(hook, act=act)
+    services.inbound.add(hook, act=act)
     return hook
 
 
@@ -55,7 +55,7 @@ def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> Inboun
     """Return the newest hook in force of a site's own forms, a new one where there is none."""
     forms = [
         hook
-        for hook in services.telling.inbound.all(site_id)
+        for hook in services.inbound.all(site_id)
         if hook.platform is Platform.STATIC_FORM and hook.revoked_at is None
     ]
     if forms:
@@ -65,20 +65,20 @@ def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> Inboun
 
 def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
     """End a hook at once; its platform is told 410. Raises `NotFoundError`."""
-    known = services.telling.inbound.get(hook_id)
+    known = services.inbound.get(hook_id)
     if known is None:
         msg = f"there is no hook {hook_id!r}; `slopsieve hooks list` names them"
         raise NotFoundError(msg)
     if known.revoked_at is not None:
         return known
     act = make_act(services, actor=actor, act="revoke hook", subject=hook_id)
-    return services.telling.inbound.revoke(hook_id, at=act.at, act=act)
+    return services.inbound.revoke(hook_id, at=act.at, act=act)
 
 
 def _new_secret(platform: Platform, services: Services) -> str:
     if platform is Platform.STATIC_FORM:
         return ""
-    secret = services.common.new_secret()
+    secret = services.new_secret()
     if platform is not Platform.STANDARD:
         return secret
     return _STANDARD_PREFIX + base64.b64encode(secret.encode()[:_MAX_KEY_BYTES]).decode()

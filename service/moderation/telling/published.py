@@ -39,7 +39,7 @@ def list_published(site: Site, post: str, services: Services, *, page: int) -> P
             "with `slopsieve sites set SITE --public-feed` or on the site's page."
         )
         raise NotFoundError(msg)
-    found = services.review.cases.published(
+    found = services.cases.published(
         site.id,
         addresses_of(post, site.settings.blog),
         offset=(page - 1) * PAGE,
@@ -59,7 +59,7 @@ def link_replies(
     """
     shown = list(comments)
     named = sorted({one.reply_to for one in shown if one.reply_to})
-    ids = services.intake.comments.find_by_site_ids(site.id, named) if named else {}
+    ids = services.comments.find_by_site_ids(site.id, named) if named else {}
     parents = {name: ids.get(name, CommentId(name)) for name in named}
     cases = _by_id(parents.values(), site, services)
     edited = [
@@ -69,7 +69,7 @@ def link_replies(
     ]
     # A later version has taken its place, unless it was deleted.
     later = {versioned(name, n): name for n in range(2, _VERSIONS) for name in edited[:_EDITED]}
-    found = services.intake.comments.find_by_site_ids(site.id, list(later)) if later else {}
+    found = services.comments.find_by_site_ids(site.id, list(later)) if later else {}
     parents |= {later[version]: found[version] for version in later if version in found}
     cases |= _by_id(found.values(), site, services)
     published = {one for one, case in cases.items() if as_published(case) is not None}
@@ -85,7 +85,7 @@ def _linked(
 
 
 def _by_id(ids: Iterable[CommentId], site: Site, services: Services) -> dict[CommentId, Case]:
-    cases = services.review.cases.find(sorted(ids))
+    cases = services.cases.find(sorted(ids))
     return {case.comment.id: case for case in cases if case.comment.site_id == site.id}
 
 

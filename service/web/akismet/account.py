@@ -39,9 +39,9 @@ def get_stats(call: AkismetCall, services: Services) -> Response:
     site = call.site
     if site is None:
         return answers.text(answers.INVALID)
-    now = services.common.clock()
+    now = services.clock()
     reach = _REACHES.get(call.fields.get("from", ""))
-    tally = services.review.cases.tally(
+    tally = services.cases.tally(
         site.id, received_from=now - reach if reach else site.created_at, received_before=now
     )
     held = site.settings.holds_unsure

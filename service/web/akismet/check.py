@@ -138,7 +138,7 @@ class CommentCheck:
         if comment_id is None:
             return None
         try:
-            case = self._services.review.cases.get(comment_id, site_id=site.id)
+            case = self._services.cases.get(comment_id, site_id=site.id)
         except NotFoundError:
             return None
         was = case.comment
@@ -180,7 +180,7 @@ class CommentCheck:
         return True
 
     def _add_deliveries(self, deliveries: Sequence[Delivery]) -> Sequence[None]:
-        self._services.telling.deliveries.add(deliveries)
+        self._services.deliveries.add(deliveries)
         return [None] * len(deliveries)
 
 

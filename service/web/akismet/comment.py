@@ -59,10 +59,10 @@ def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment
 def _as_sent(call: AkismetCall, site: Site, services: Services) -> Comment:
     """Return the comment without its sender."""
     return Comment(
-        id=CommentId(services.common.new_id("com")),
+        id=CommentId(services.new_id("com")),
         site_id=site.id,
         text=read_text(call),
-        received_at=services.common.clock(),
+        received_at=services.clock(),
         post=_post(call),
         author=Author(
             name=_cut(_clean(call, "comment_author"), MAX_NAME_CHARS),

@@ -88,7 +88,7 @@ def _identify(name: str, services: Services, key_cache: KeyCache) -> AkismetCall
             site, key = key_cache.recognise(secret)
         except NotAuthenticatedError:
             g.wrong_key = True
-            address = hashed_address(services.reputation.sender_secret)
+            address = hashed_address(services.sender_secret)
             log.warning("Akismet key refused", extra={"address": address, "call": name})
     g.site = site
     return AkismetCall(

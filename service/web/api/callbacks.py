@@ -40,7 +40,7 @@ def set_callback(body: CallbackRequest) -> SetCallbackAnswer:
     events = tuple(EventKind) if body.events is None else tuple(body.events)
     secret = None
     # One at a platform holds the owner's token: `change_callback` refuses to replace it.
-    if services.telling.endpoints.get(site_id) is None:
+    if services.endpoints.get(site_id) is None:
         issued = callbacks.set_callback(site_id, body.url, services, actor=actor, events=events)
         endpoint, secret = issued.endpoint, issued.secret
     else:
@@ -70,7 +70,7 @@ def list_deliveries(query: DeliveryQuery) -> DeliveryList:
 
     With `state=dead` those that were given up after a day of attempts.
     """
-    found = services.telling.deliveries.recent(
+    found = services.deliveries.recent(
         state=query.state, site_id=current_site().id, limit=query.limit
     )
     return DeliveryList(deliveries=found)
@@ -81,7 +81,7 @@ def list_deliveries(query: DeliveryQuery) -> DeliveryList:
 def get_delivery(delivery_id: str) -> DeliveryLogAnswer:
     """Read the log of a message."""
     delivery = callbacks.get_delivery(delivery_id, services, site_id=current_site().id)
-    log = services.telling.deliveries.attempts(delivery.id)
+    log = services.deliveries.attempts(delivery.id)
     return DeliveryLogAnswer(delivery=delivery, log=log)
 
 

@@ -37,12 +37,10 @@ def list_comments(query: ListQuery) -> CommentPage:
         received_from=query.received_from,
         received_before=query.received_before,
     )
-    page = services.review.cases.page(
-        criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit
-    )
+    page = services.cases.page(criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit)
     asked = query.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     return CommentPage(
-        comments=[CommentAnswer.of(case, services.telling.statements) for case in page.cases],
+        comments=[CommentAnswer.of(case, services.statements) for case in page.cases],
         next_cursor=page.next_cursor,
         links=PageLinks(
             next=page.next_cursor
@@ -55,8 +53,8 @@ def list_comments(query: ListQuery) -> CommentPage:
 @operation(tag="Comments")
 def get_comment(comment_id: CommentId) -> CommentAnswer:
     """Read a comment's state, verdict and history."""
-    case = services.review.cases.get(comment_id, site_id=current_site().id)
-    return CommentAnswer.of(case, services.telling.statements)
+    case = services.cases.get(comment_id, site_id=current_site().id)
+    return CommentAnswer.of(case, services.statements)
 
 
 @api.delete("/comments/<id:comment_id>")
@@ -69,8 +67,8 @@ def withdraw_comment(comment_id: CommentId) -> CommentAnswer:
     """
     site_id = current_site().id
     withdraw.withdraw_comment(comment_id, services, by=_SITE, site_id=site_id)
-    case = services.review.cases.get(comment_id, site_id=site_id)
-    return CommentAnswer.of(case, services.telling.statements)
+    case = services.cases.get(comment_id, site_id=site_id)
+    return CommentAnswer.of(case, services.statements)
 
 
 @api.delete("/comments")
@@ -102,7 +100,7 @@ def decide_comment(comment_id: CommentId, body: DecisionRequest) -> CommentAnswe
         note=body.note,
         at_once=True,
     )
-    return CommentAnswer.of(case, services.telling.statements)
+    return CommentAnswer.of(case, services.statements)
 
 
 @api.delete("/comments/<id:comment_id>/decision")
@@ -116,4 +114,4 @@ def undo_decision(comment_id: CommentId, query: UndoQuery) -> CommentAnswer:
         decision_id=query.decision,
         site_id=current_site().id,
     )
-    return CommentAnswer.of(case, services.telling.statements)
+    return CommentAnswer.of(case, services.statements)

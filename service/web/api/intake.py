@@ -119,7 +119,7 @@ def submit_comment(
     is_kept = body.keep or kept.added.outcome is not AddOutcome.NEW
     if not is_kept:
         withdraw_comment(comment.id, services, by="site")
-    answer = CommentAnswer.of(case, services.telling.statements if is_kept else None)
+    answer = CommentAnswer.of(case, services.statements if is_kept else None)
     headers = {"Location": answer.links.self}
     if seconds and case.verdict is None and body.keep:
         headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
@@ -204,11 +204,11 @@ def new_comment(
 
     Raises `InvalidInputError` for one that was written more than a day ahead.
     """
-    now = services.common.clock()
+    now = services.clock()
     if given.written_at and given.written_at > now + _MOST_AHEAD:
         raise InvalidInputError([_AHEAD])
     comment = Comment(
-        id=CommentId(services.common.new_id("com")),
+        id=CommentId(services.new_id("com")),
         site_id=site.id,
         text=given.text,
         received_at=now,
@@ -278,6 +278,6 @@ def _conflict(added: Added) -> ConflictError:
 def _look_up(kept: Case, services: Services) -> Case:
     """Return the case as it stands; what was kept stays kept while the store cannot be read."""
     try:
-        return services.review.cases.get(kept.comment.id, site_id=kept.comment.site_id)
+        return services.cases.get(kept.comment.id, site_id=kept.comment.site_id)
     except StoreUnavailableError:
         return kept

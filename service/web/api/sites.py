@@ -94,7 +94,7 @@ def set_form() -> FormAnswer:
 @operation(tag="Keys")
 def list_keys() -> KeyList:
     """List the site's keys."""
-    return KeyList(keys=services.common.sites.list_keys(current_site().id))
+    return KeyList(keys=services.sites.list_keys(current_site().id))
 
 
 @api.post("/site/keys")

@@ -55,7 +55,7 @@ _STORAGE_OPTIONS: dict[str, Any] = {
 
 def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
     """Answer 429 with Retry-After to whoever calls too often; health is never limited."""
-    secret = services.reputation.sender_secret
+    secret = services.sender_secret
 
     def by_address() -> str:
         return hashed_address(secret)

@@ -42,15 +42,13 @@ def read(received: Received, services: Services) -> Sequence[Event]:
         return ()
     post = _read_post(received)
     site_comment_id = own_id(_NAME, require(post.id("id"), "post.id"))
-    if event == "post_destroyed" and services.telling.applied.get(
-        received.site.id, site_comment_id
-    ):
+    if event == "post_destroyed" and services.applied.get(received.site.id, site_comment_id):
         # Our own: whoever undoes the rejection has it recovered, which needs its words.
         return ()
     if event == "post_recovered":
         # By us or by a person there: from now on nothing of ours hides it.
-        services.telling.applied.remove(received.site.id, site_comment_id)
-        services.intake.comments.forget_deletion(received.site.id, site_comment_id)
+        services.applied.remove(received.site.id, site_comment_id)
+        services.comments.forget_deletion(received.site.id, site_comment_id)
     if event == "post_destroyed" or post.is_true("user_deleted"):
         return [Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))]
     if not _is_judged(post):

@@ -40,7 +40,7 @@ def serve_events(read: Read, delivery_id: DeliveryId) -> Callable[[Received, Too
             _carry_out(event, received, services)
         # Only now: a delivery that was cut short is sent again, and carrying out twice is harmless.
         for name in names:
-            services.telling.inbound.remember(
+            services.inbound.remember(
                 received.hook.id, name, at=received.now, forget=received.now - REMEMBERED
             )
         _log(received, events)
@@ -65,9 +65,7 @@ def _names(received: Received, delivery_id: str | None) -> list[str]:
 
 def _was_carried_out(names: Sequence[str], received: Received, services: Services) -> bool:
     since = received.now - REMEMBERED
-    return any(
-        services.telling.inbound.has_seen(received.hook.id, name, since=since) for name in names
-    )
+    return any(services.inbound.has_seen(received.hook.id, name, since=since) for name in names)
 
 
 def _carry_out(event: Event, received: Received, services: Services) -> None:

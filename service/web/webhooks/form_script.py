@@ -65,7 +65,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
     @public.get(f"/<hook_id>/{FORM_SCRIPT}")
     @open_to_all
     def form_script(hook_id: str) -> Response:
-        find_box(hook_id, services.telling, services.common)
+        find_box(hook_id, services)
         # It is the same for everybody; browsers check its hash only if any page may read it.
         g.shared_with = ANY_ORIGIN
         return _fresh_for_all(
@@ -75,7 +75,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
     @public.get("/<hook_id>/words")
     @open_to_all
     def form_words(hook_id: str) -> Response:
-        find_box(hook_id, services.telling, services.common)
+        find_box(hook_id, services)
         g.shared_with = ANY_ORIGIN
         words = {name: gettext(word) for name, word in _WORDS.items()}
         response = as_json({"language": current_language(), **words})
@@ -92,7 +92,7 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
         hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does. A page of
         another site is refused with 403.
         """
-        site = find_box(hook_id, services.telling, services.common)
+        site = find_box(hook_id, services)
         # Before the query is read: a script can only read a refusal that names its origin.
         g.shared_with = static_form.origin_of(request.headers, site)
         if g.shared_with is None:

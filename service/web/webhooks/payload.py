@@ -174,9 +174,9 @@ def as_comment(
     is another address. Nobody waits for most of these verdicts, but the comments are public
     already, so they go ahead of batches.
     """
-    now = services.common.clock()
+    now = services.clock()
     comment = Comment(
-        id=CommentId(services.common.new_id("com")),
+        id=CommentId(services.new_id("com")),
         site_id=site.id,
         text=cut_text(draft.text),
         received_at=now,

@@ -15,7 +15,7 @@ from service.domain.inbound import Platform
 from service.domain.published import PublishedComment
 from service.domain.site import Site
 from service.moderation.telling.published import list_published
-from service.ports.services import CommonPorts, Services, TellingPorts
+from service.ports.services import Services
 from service.web.edge.auth import PUBLIC, open_to_all
 from service.web.edge.ids import is_id
 from service.web.edge.language import day_in_words
@@ -114,19 +114,19 @@ def as_html(text: str) -> Markup:
     )
 
 
-def find_box(hook_id: str, telling: TellingPorts, common: CommonPorts) -> Site:
+def find_box(hook_id: str, services: Services) -> Site:
     """Return whose open comment box this is. Raises `NotFoundError`."""
-    hook = telling.inbound.get(hook_id) if is_id(hook_id) else None
+    hook = services.inbound.get(hook_id) if is_id(hook_id) else None
     if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
         raise NotFoundError("There is no such comment box.")
-    return common.sites.get(hook.site_id)
+    return services.sites.get(hook.site_id)
 
 
 def _look_up(
     hook_id: str, services: Services
 ) -> tuple[Site, _Asked, Sequence[PublishedComment], bool]:
     """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
-    site = find_box(hook_id, services.telling, services.common)
+    site = find_box(hook_id, services)
     g.shared_with = static_form.origin_of(request.headers, site)
     asked = read_query(_Asked)
     found = list_published(site, asked.post, services, page=asked.page)

@@ -103,11 +103,11 @@ def _receive(services: Services) -> Received:
     A stranger learns nothing of which hooks there are.
     """
     hook_id = (request.view_args or {}).get("hook_id", "")
-    hook = services.telling.inbound.get(hook_id) if is_id(hook_id) else None
+    hook = services.inbound.get(hook_id) if is_id(hook_id) else None
     if hook is None:
         raise NotAuthenticatedError("There is no such hook, or the signature does not fit it.")
     adapter = ADAPTERS[hook.platform]
-    site = services.common.sites.get(hook.site_id)
+    site = services.sites.get(hook.site_id)
     if adapter.verify is None:
         # Before anything can be refused: a script can only read what names its origin.
         g.open_form = hook.id
@@ -119,7 +119,7 @@ def _receive(services: Services) -> Received:
         body=read_bounded(adapter.max_body_bytes),
         content_type=request.headers.get("Content-Type", ""),
         address=request.remote_addr,
-        now=services.common.clock(),
+        now=services.clock(),
         arrived=g.get("started", time.perf_counter()),
     )
     if adapter.verify is not None:

@@ -60,8 +60,8 @@ def _find(token: str, services: Services) -> Case:
     """
     comment_id = token.partition(".")[0]
     if is_id(comment_id):
-        case = services.review.cases.get(CommentId(comment_id))
-        is_signed = services.telling.statements.is_signed(case.comment, token)
+        case = services.cases.get(CommentId(comment_id))
+        is_signed = services.statements.is_signed(case.comment, token)
         if is_signed and case.withdrawn_at is None:
             return case
     raise NotFoundError("There is no such statement.")

@@ -87,7 +87,7 @@ def serve(received: Received, tools: Tools) -> Response:
     kept = keep_in_line(new, tools.submit, tools.waiter, seconds=UNWAITED_SECONDS)
     log.info("form received", extra={"hook": received.hook.id})
     comment = replace(new.comment, id=kept.added.comment_id)
-    statements = tools.services.telling.statements
+    statements = tools.services.statements
     return _thank(fields, received, statement_url=statements.url_of_comment(comment))
 
 

@@ -90,7 +90,7 @@ def akismet_headers(answer: TestResponse) -> dict[str, str]:
 
 def kept_cases(services: Services) -> list[Case]:
     """Return every case of the factories' site, the newest first."""
-    page = services.review.cases.page(
+    page = services.cases.page(
         CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=1_000
     )
     return list(page.cases)

@@ -109,7 +109,7 @@ def test_only_the_blatant_is_to_be_discarded_and_only_where_verdicts_reject(
 
 
 def test_an_akismet_key_fits_wordpress_and_is_kept_as_a_keyed_hash(services, key):
-    [kept] = services.common.sites.list_keys(SITE)
+    [kept] = services.sites.list_keys(SITE)
 
     assert re.fullmatch(r"[0-9a-f]{12}", key)
     assert key not in repr(kept)
@@ -393,7 +393,7 @@ def test_what_was_sent_to_somebody_is_judged_and_stands_under_no_post(akismet, s
     answer = akismet.check(HAM, permalink=page, comment_type=kind)
 
     assert answer.data == b"false"
-    shown = list_published(services.common.sites.get(SITE), page, services, page=1).comments
+    shown = list_published(services.sites.get(SITE), page, services, page=1).comments
     assert [one.text for one in shown] == ([HAM] if kind == "comment" else [])
 
 

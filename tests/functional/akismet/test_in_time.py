@@ -34,13 +34,13 @@ def test_the_wait_leaves_time_to_answer_before_any_client_gives_up():
 def late(akismet, services, monkeypatch) -> Akismet:
     """A client of a server whose worker does not judge by itself."""
     monkeypatch.setattr(check, "WAIT_BUDGET_SECONDS", IMPATIENT_SECONDS)
-    services.intake.queue.judges = False
+    services.queue.judges = False
     return akismet
 
 
 def deliveries_of(services):
     """Return all deliveries, the newest first."""
-    return services.telling.deliveries.recent(state=None, site_id=None, limit=100)
+    return services.deliveries.recent(state=None, site_id=None, limit=100)
 
 
 def test_a_late_verdict_is_a_provisional_no_within_the_budget(late, waits):
@@ -55,7 +55,7 @@ def test_a_late_verdict_is_a_provisional_no_within_the_budget(late, waits):
 
 def test_a_late_comment_is_kept_judged_and_answered_when_asked_again(late, services):
     late.check(SPAM, comment_author="Ann")
-    services.intake.queue.run()
+    services.queue.run()
 
     again = late.check(SPAM, comment_author="Ann", recheck_reason="recheck")
 
@@ -73,7 +73,7 @@ def test_the_late_verdict_goes_to_the_callback_as_the_answer_would_have(
     (delivery,) = deliveries_of(services)
     early = write_callback(delivery, services)
 
-    services.intake.queue.run()
+    services.queue.run()
     body = json.loads(write_callback(delivery, services))
 
     assert early is None
@@ -129,7 +129,7 @@ def test_which_addresses_are_a_sites_own(url, blog, own):
 def test_a_late_test_promises_nothing_and_is_not_kept(late, services):
     answer = late.check(SPAM, is_test="1", callback=CALLBACK)
 
-    services.intake.queue.run()
+    services.queue.run()
     assert answer.data == b"false"
     assert deliveries_of(services) == []
     (case,) = kept_cases(services)
@@ -146,4 +146,4 @@ def test_a_request_that_waited_too_long_for_a_thread_is_answered_at_once(late, s
 
     assert answer.data == b"false"
     assert "x-akismet-recheck-after" in headers_of(answer)
-    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}

@@ -82,7 +82,7 @@ class Box:
         self.blog = f"http://{_BLOG_HOST}:{self._listener.server_port}"
         self.page = self.blog + _PATH
         set_site(services, blog=self.blog, public_feed=True)
-        services.telling.inbound.add(
+        services.inbound.add(
             InboundHook(
                 id=HOOK, site_id=SITE, platform=Platform.STATIC_FORM, secret="", created_at=NOW
             )
@@ -108,7 +108,7 @@ class Box:
 
     def wait(self, seconds: float) -> None:
         """Let so much time pass by the service's clock; the limits' minute is a real one."""
-        self.services.common.clock.advance(seconds=seconds)
+        self.services.clock.advance(seconds=seconds)
 
     def newest_id(self) -> str | None:
         """Return the last comment's id, None where there is none."""
@@ -130,7 +130,7 @@ class Box:
         )
 
     def _newest(self) -> Case | None:
-        found = self.services.review.cases.page(
+        found = self.services.cases.page(
             CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200
         )
         return max(found.cases, key=lambda one: one.comment.id, default=None)

@@ -58,8 +58,8 @@ def test_no_page_breaks_a_rule_of_accessibility_or_scrolls_sideways_when_zoomed(
         "/lists?show=allow": "#new",
         "/models": "main:has(.checks) section:has(#retrainings) progress",
     }
-    held = services.review.cases.get(known["comment_id"])
-    telling[services.telling.statements.url_of_comment(held.comment)] = "#appeal"
+    held = services.cases.get(known["comment_id"])
+    telling[services.statements.url_of_comment(held.comment)] = "#appeal"
     watched = open_page(locale="de")
     page = watched.page
     found = []

@@ -17,7 +17,7 @@ def campaign(services):
 
 
 def rulings(services, ids):
-    decisions = [services.review.cases.get(one).decision for one in ids]
+    decisions = [services.cases.get(one).decision for one in ids]
     return [one and one.ruling for one in decisions]
 
 

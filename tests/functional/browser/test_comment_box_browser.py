@@ -76,8 +76,8 @@ def make_box(browser, address, services):
 def keep(services, box, text="Hi.", **changes):
     """Keep a comment that is shown under the page."""
     comment = make_comment(text, **({"post": Post(url=box.page)} | changes))
-    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-    services.judging.verdicts.add([make_verdict(comment.id, Outcome.HAM)], audit=frozenset())
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.verdicts.add([make_verdict(comment.id, Outcome.HAM)], audit=frozenset())
     return comment.id
 
 

@@ -40,7 +40,7 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
     known = fill(services)
     kept = [keep_hostile(services, lot) for lot in _groups()]
     keep_hostile_names(services, list(HOSTILE.values())[::5])
-    services.review.search.index_due(limit=1_000)
+    services.search.index_due(limit=1_000)
     comments = [f"/review/comments/{one}?show=ham" for one, _ in kept]
     campaigns = [f"/review/campaigns/{one}" for _, one in kept[:3]]
     searches = ["/review/search?q=outcome:unsure", "/review/search?q=%3Cscript%3E+author:%22%3Csvg"]

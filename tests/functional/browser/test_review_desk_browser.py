@@ -39,7 +39,7 @@ def _ready(watched):
 
 
 def _rulings(services, comments):
-    decisions = [services.review.cases.get(comment.id).decision for comment in comments]
+    decisions = [services.cases.get(comment.id).decision for comment in comments]
     return [one and one.ruling for one in decisions]
 
 
@@ -104,7 +104,7 @@ def test_a_moderator_decides_and_undoes_by_keyboard_alone(services, queue, open_
     expect(_words(page)).to_have_text("Comment number 1")
 
     wait_until_sent(page)
-    cases = [services.review.cases.get(one.id) for one in queue[1:3]]
+    cases = [services.cases.get(one.id) for one in queue[1:3]]
     assert [case.decision for case in cases] == [None, None]
     assert [[d.ruling for d in case.decisions] for case in cases] == [
         [Ruling.REJECT],
@@ -131,7 +131,7 @@ def test_keys_do_nothing_while_one_types_holds_a_modifier_or_reads_the_help(
     page.keyboard.press("Tab")
 
     expect(_words(page)).to_have_text("Comment number 0")
-    assert not any(services.review.cases.get(c.id).decisions for c in queue)
+    assert not any(services.cases.get(c.id).decisions for c in queue)
     assert watched.complaints == []
 
 
@@ -144,8 +144,8 @@ def test_everything_works_without_scripts(services, queue, open_page):
     page.click(".done button")
     expect(_words(page)).to_have_text("Comment number 1")
 
-    assert services.review.cases.get(queue[1].id).decision is None
-    assert len(services.review.cases.get(queue[1].id).decisions) == 1
+    assert services.cases.get(queue[1].id).decision is None
+    assert len(services.cases.get(queue[1].id).decisions) == 1
 
 
 def test_the_keys_pass_over_a_withdrawn_comment(services, open_page):
@@ -159,7 +159,7 @@ def test_the_keys_pass_over_a_withdrawn_comment(services, open_page):
 
     expect(page.locator("#spoken")).to_have_text("Nothing to decide here")
     expect(page.locator('.row a[aria-current="true"]')).to_have_count(1)
-    assert services.review.cases.get(withdrawn.id).decisions == ()
+    assert services.cases.get(withdrawn.id).decisions == ()
     assert watched.complaints == []
 
 
@@ -185,7 +185,7 @@ def test_a_queue_is_cleared_by_keyboard_with_a_note_and_a_comment_put_off(
     expect(page.locator(".list")).to_contain_text("Nothing waits for you")
 
     wait_until_sent(page)
-    decisions = [services.review.cases.get(comment.id).decision for comment in queue]
+    decisions = [services.cases.get(comment.id).decision for comment in queue]
     assert [one.ruling.value for one in decisions] == ["approve", "reject", "approve", "approve"]
     assert [one.note for one in decisions] == [None, "jar of spam", None, None]
     assert watched.complaints == []
@@ -269,7 +269,7 @@ def test_a_phone_swipes_through_opened_comments(services, queue, open_page):
 
     expect(page.locator(".done")).to_contain_text("Rejected.")
     wait_until_sent(page)
-    assert services.review.cases.get(queue[0].id).decision.ruling is Ruling.REJECT
+    assert services.cases.get(queue[0].id).decision.ruling is Ruling.REJECT
     assert page.evaluate("document.querySelector('.tabs').getBoundingClientRect().height") < 60
     assert watched.complaints == []
 

@@ -57,7 +57,7 @@ def _sending(page):
 
 def _log(services):
     """Return what was ruled on which comment by whom, in the order it was."""
-    entries = reversed(services.common.audit_log.recent())
+    entries = reversed(services.audit_log.recent())
     acts = {"approve", "reject", "undo"}
     return [(one.actor, one.act, one.subject) for one in entries if one.act in acts]
 
@@ -109,10 +109,8 @@ def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_
     ours = [entry for entry in _log(services) if entry[0] == "Ola"]
     free = [one for n, one in enumerate(queue[:10]) if n not in theirs]
     assert ours == _expected(free, ["approve", *["reject"] * 6])
-    assert [services.review.cases.get(queue[n].id).decision.decided_by for n in theirs] == [
-        "Mara"
-    ] * 3
-    assert [len(services.review.cases.get(one.id).decisions) for one in queue[:10]] == [1] * 10
+    assert [services.cases.get(queue[n].id).decision.decided_by for n in theirs] == ["Mara"] * 3
+    assert [len(services.cases.get(one.id).decisions) for one in queue[:10]] == [1] * 10
     refused = {page.locator(".row").nth(n).get_attribute("data-id") for n in range(3)}
     assert refused == {queue[n].id for n in theirs}
 
@@ -233,7 +231,7 @@ def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
     page.keyboard.press("u")
     expect(page.locator(".done")).to_contain_text("Nothing to undo")
 
-    assert not any(services.review.cases.get(one.id).decision for one in queue)
+    assert not any(services.cases.get(one.id).decision for one in queue)
 
 
 def test_an_open_comment_says_that_a_colleague_has_decided_it(services, queue, open_page):

@@ -18,7 +18,7 @@ def judged(services):
     comments = [
         keep(
             services,
-            make_comment(received_at=services.common.clock()),
+            make_comment(received_at=services.clock()),
             Outcome.UNSURE,
             p_spam=0.05 + number / 10,
         )

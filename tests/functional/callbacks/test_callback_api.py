@@ -45,10 +45,10 @@ def test_the_secret_is_shown_once_and_a_removed_callback_is_gone(api):
 @pytest.fixture
 def given_up(told, services):
     """The messages that the site did not take, as it reads them."""
-    services.telling.notifier.status = 410
+    services.notifier.status = 410
     told.post("/v1/comments", json={"text": "One."})
     run_all(services)
-    services.telling.notifier.status = 200
+    services.notifier.status = 200
     return told.get("/v1/site/deliveries?state=dead").get_json()["deliveries"]
 
 
@@ -83,7 +83,7 @@ def test_another_site_sees_and_replays_nothing(given_up, other_api):
 
 def test_a_sites_key_does_not_change_where_its_owner_applies_decisions(api, services):
     set_applier(SITE, DeliveryForm.GITHUB, "token-of-the-owner", services, actor="ada")
-    before = services.telling.endpoints.get(SITE)
+    before = services.endpoints.get(SITE)
 
     answers = [
         api.put("/v1/site/callback", json={"url": URL}),
@@ -94,4 +94,4 @@ def test_a_sites_key_does_not_change_where_its_owner_applies_decisions(api, serv
     assert [answer.status_code for answer in answers] == [409, 409, 409]
     assert "slopsieve callbacks" in answers[0].text
     assert "token-of-the-owner" not in api.get("/v1/site/callback").text
-    assert services.telling.endpoints.get(SITE) == before
+    assert services.endpoints.get(SITE) == before

@@ -43,11 +43,11 @@ def given_up(folder):
     """A folder with two messages that could never be delivered."""
     rows(folder, "set", "Radiator blog", URL)
     with open_services(data_dir=folder) as services:
-        [site] = services.common.sites.all()
-        comment = make_comment(id=CommentId(services.common.new_id("com")), site_id=site.id)
+        [site] = services.sites.all()
+        comment = make_comment(id=CommentId(services.new_id("com")), site_id=site.id)
         submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
         judge_batch([comment.id], services)
-        services.telling.endpoints.remove(site.id)
+        services.endpoints.remove(site.id)
         while taken := take_deliveries(services, limit=9):
             for one in taken:
                 deliver(one, services)
@@ -101,9 +101,9 @@ def test_a_token_is_never_shown_and_one_that_was_refused_is_tried_again(folder, 
         input=f"{TOKEN}\n",
     )
     with open_services(data_dir=folder) as services:
-        [site] = services.common.sites.all()
-        endpoint = services.telling.endpoints.get(site.id)
-        services.telling.endpoints.pause(endpoint, refused_at=services.common.clock())
+        [site] = services.sites.all()
+        endpoint = services.endpoints.get(site.id)
+        services.endpoints.pause(endpoint, refused_at=services.clock())
     [stopped] = rows(folder, "sites")
     [resumed] = rows(folder, "resume", "Radiator blog")
 

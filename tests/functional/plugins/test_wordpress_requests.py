@@ -36,11 +36,11 @@ def _judged(api, **changes) -> dict:
 
 def _tell_all(services) -> list[dict]:
     """Return what the site was sent, in order."""
-    services.telling.notifier.sent.clear()
+    services.notifier.sent.clear()
     while taken := take_deliveries(services, limit=99):
         for one in taken:
             deliver(one, services)
-    return [json.loads(delivery.payload) for delivery, _ in services.telling.notifier.sent]
+    return [json.loads(delivery.payload) for delivery, _ in services.notifier.sent]
 
 
 def test_a_connection_learns_who_the_site_is_its_secret_and_its_script(connected):
@@ -85,7 +85,7 @@ def test_a_comment_is_answered_with_what_the_plugin_reads(api, classifier, p_spa
 def test_how_the_form_was_filled_in_and_the_honeypot_arrive(api, services):
     filled = {**COMMENT["form"], "honeypot_filled": True}
 
-    case = services.review.cases.get(_judged(api, form=filled)["id"])
+    case = services.cases.get(_judged(api, form=filled)["id"])
 
     assert case.comment.form.honeypot_filled is True
     assert case.comment.form.behaviour.keys == 120

@@ -53,7 +53,7 @@ def add_hook(services: Services, platform: Platform, **changes: Any) -> str:
         "secret": WHSEC if platform is Platform.STANDARD else SECRET,
         "created_at": NOW,
     }
-    services.telling.inbound.add(InboundHook(**(values | changes)))
+    services.inbound.add(InboundHook(**(values | changes)))
     return str((values | changes)["id"])
 
 
@@ -67,7 +67,7 @@ def send(services: Services, stranger: FlaskClient) -> Send:
     def deliver(
         platform: Platform, payload: Any, headers: dict[str, str] | None = None, **changes: Any
     ) -> TestResponse:
-        if services.telling.inbound.get(f"hook_{platform.value}") is None:
+        if services.inbound.get(f"hook_{platform.value}") is None:
             add_hook(services, platform)
         body = payload if isinstance(payload, bytes) else json.dumps(payload, indent=2).encode()
         if platform is Platform.STANDARD:
@@ -122,9 +122,7 @@ def discourse(send: Send) -> Send:
 
 def all_cases(services: Services) -> list[Case]:
     """Return every case of the site, in the order of arrival."""
-    page = services.review.cases.page(
-        CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200
-    )
+    page = services.cases.page(CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200)
     return sorted(page.cases, key=lambda case: case.comment.id)
 
 

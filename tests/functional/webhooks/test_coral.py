@@ -82,7 +82,7 @@ def test_the_wait_leaves_time_to_answer_within_what_is_promised():
 
 def test_what_is_not_judged_in_time_is_held_within_the_budget(coral, services, waits, monkeypatch):
     monkeypatch.setattr(adapter, "WAIT_BUDGET_SECONDS", 0.2)
-    services.intake.queue.judges = False
+    services.queue.judges = False
 
     told = coral()
 

@@ -6,6 +6,7 @@ import base64
 import copy
 import hashlib
 import json
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +21,6 @@ from service.stores.form_challenges import AltchaFormChallenges
 from service.web.app import create_app
 from service.web.webhooks.form_script import script_integrity
 from tests.factories import NOW, SITE
-from tests.fakes import with_ports
 from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
 
@@ -215,7 +215,7 @@ class _Away(SpentTokens):
 
 
 def test_without_its_memory_comments_are_taken_and_nothing_is_said(services, hook, config):
-    app = create_app(with_ports(services, spent_tokens=_Away()), config, {})
+    app = create_app(replace(services, spent_tokens=_Away()), config, {})
     client = app.test_client()
     challenge = client.get(f"/public/{hook}/form-token", headers=OWN).get_json()
 

@@ -254,7 +254,7 @@ def test_a_message_that_comes_again_changes_nothing(github, discourse, send, ser
 def test_a_post_that_a_rejection_deleted_keeps_its_words_until_it_is_recovered(discourse, services):
     discourse(DISCOURSE_POST)
     ours = Applied(site_id=SITE, site_comment_id="discourse:9021", certain=True)
-    services.telling.applied.put(ours)
+    services.applied.put(ours)
 
     answer = discourse(post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed")
     kept = only_case(services)
@@ -263,7 +263,7 @@ def test_a_post_that_a_rejection_deleted_keeps_its_words_until_it_is_recovered(d
     assert answer.get_json() == {"status": "ignored"}
     assert kept.withdrawn_at is None
     assert kept.comment.text == RAW
-    assert services.telling.applied.get(SITE, "discourse:9021") is None
+    assert services.applied.get(SITE, "discourse:9021") is None
 
 
 @pytest.mark.parametrize("forum", ["", "javascript:alert(1)", "https://x.example/" + "u" * 3_000])

@@ -33,9 +33,9 @@ def path(services):
 
 def keep(services, outcome: Outcome | None = Outcome.HAM, text: str = "Hi.", **changes):
     comment = make_comment(text, **({"post": Post(url=POST)} | changes))
-    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     if outcome is not None:
-        services.judging.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
+        services.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
     return comment.id
 
 
@@ -101,7 +101,7 @@ def test_what_was_rejected_withdrawn_or_erased_vanishes(path, stranger, services
     tag = stranger.get(path, query_string={"post": POST}).headers["ETag"]
 
     withdraw_comment(withdrawn, services, by="the site")
-    services.reputation.personal_data.withdraw([erased], at=NOW)
+    services.personal_data.withdraw([erased], at=NOW)
     rule(services, rejected, Ruling.REJECT)
 
     assert [one["id"] for one in read(stranger, path, headers={"If-None-Match": tag})] == [kept]
@@ -121,7 +121,7 @@ def test_nothing_is_shown_until_the_owner_switches_it_on(path, stranger, service
 
 def test_a_revoked_hook_or_one_of_another_kind_shows_nothing(path, stranger, services):
     other = add_hook(services, Platform.GITHUB)
-    services.telling.inbound.revoke("hook_static-form", at=NOW)
+    services.inbound.revoke("hook_static-form", at=NOW)
 
     for hook in ("hook_static-form", other, "no-such", "%00", "x" * 300):
         for what in ("comments", "form.js", "form-token"):

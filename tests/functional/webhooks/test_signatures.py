@@ -154,7 +154,7 @@ def test_an_unknown_hook_is_answered_like_a_wrong_signature(stranger):
 
 def test_a_revoked_hook_tells_its_platform_alone_that_it_is_gone(send, services, stranger):
     hook = add_hook(services, Platform.GITHUB)
-    services.telling.inbound.revoke(hook, at=NOW)
+    services.inbound.revoke(hook, at=NOW)
     headers = {"X-GitHub-Event": "issue_comment"}
 
     told = send(Platform.GITHUB, recorded.GITHUB_ISSUE_COMMENT, headers)

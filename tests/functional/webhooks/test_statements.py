@@ -38,7 +38,7 @@ ENDPOINT = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whs
 
 
 def link_of(services, comment) -> str:
-    return services.telling.statements.url_of_comment(comment)
+    return services.statements.url_of_comment(comment)
 
 
 def read(stranger, url):
@@ -84,7 +84,7 @@ def test_a_link_leads_to_one_comment_of_one_site_alone(services, stranger, held)
 
 def _prune(services, comment):
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada")
-    services.common.clock.advance(days=9)
+    services.clock.advance(days=9)
     prune_comments(services, keep=timedelta(days=1), keep_spam=None, keep_held_spam=None)
 
 
@@ -112,7 +112,7 @@ def test_with_the_comment_its_link_and_the_appeal_s_words_go(services, stranger,
     assert exported["appeal"]["text"] == WORDS
     assert (read(stranger, url).status_code, appeal(stranger, url).status_code) == (404, 404)
     assert read(stranger, url).text == read(stranger, UNKNOWN).text
-    assert services.review.cases.get(held.id).appeal is None
+    assert services.cases.get(held.id).appeal is None
     assert review_queue(services) == []
 
 
@@ -127,7 +127,7 @@ def test_an_author_appeals_once_and_a_person_answers(services, stranger, held):
     assert second.status_code == 409
     assert "You appealed on 1 March 2026" in words(second)
     assert "Why should it be shown?" not in words(second)
-    acts = services.common.audit_log.page(AuditFilter(act="appeal"), after=None, limit=9).entries
+    acts = services.audit_log.page(AuditFilter(act="appeal"), after=None, limit=9).entries
     assert [(one.actor, one.subject, one.detail) for one in acts] == [("author", held.id, "")]
 
     client = signed_in(services)
@@ -146,7 +146,7 @@ def test_an_appeal_says_something_in_500_characters(services, stranger, held, te
     answer = appeal(stranger, link_of(services, held), text)
 
     assert answer.status_code == (413 if len(text) > 600 else 422)
-    assert services.review.cases.get(held.id).appeal is None
+    assert services.cases.get(held.id).appeal is None
     assert appeal(stranger, link_of(services, held), "\r\n" * 250 + "é" * 500).status_code == 303
 
 
@@ -226,7 +226,7 @@ def test_the_api_and_messages_give_the_link_of_what_is_held(
     kept = api.post("/v1/comments?wait=5", json=sent).get_json()
     unkept = api.post("/v1/comments?wait=5", json=sent | {"keep": False}).get_json()
 
-    case = services.review.cases.get(kept["id"])
+    case = services.cases.get(kept["id"])
     told = services, {SITE: ENDPOINT}
     answers = [
         kept,

@@ -52,7 +52,7 @@ def test_a_form_is_kept_and_thanked_for(path, stranger, services):
         address="127.0.0.1",
         email=FORM["email"],
         name="Mara",
-        secret=services.reputation.sender_secrets.present,
+        secret=services.sender_secrets.present,
         site_id=comment.site_id,
     )
 
@@ -327,7 +327,7 @@ def test_a_visitor_without_a_script_is_told_the_field_and_the_remedy(path, stran
 def test_a_revoked_form_is_gone_and_leads_nobody_to_the_moderators_pages(
     stranger, path, method, revoked, services
 ):
-    services.telling.inbound.revoke("hook_static-form", at=NOW)
+    services.inbound.revoke("hook_static-form", at=NOW)
 
     for where, statuses in ((path, {revoked}), ("/hooks/no-such-hook", {401, 405})):
         answer = stranger.open(where, method=method, data=FORM, headers=BROWSER)

@@ -131,7 +131,7 @@ def restore_account(user: User, me: User) -> ResponseReturnValue:
 
 
 def _find(user_id: str) -> User:
-    return services.accounts.users.get(user_id) or abort(HTTPStatus.NOT_FOUND)
+    return services.users.get(user_id) or abort(HTTPStatus.NOT_FOUND)
 
 
 def _role() -> Role:
@@ -158,7 +158,7 @@ def _said(error: InvalidInputError | ConflictError) -> str:
 
 
 def _list_page(*, refusal: str = "") -> str:
-    users = services.accounts.users.all()
+    users = services.users.all()
     return render_template(
         "accounts.html",
         accounts=[user for user in users if user.ended_at is None],
@@ -179,8 +179,8 @@ def _values(refusal: str, *, role: Role, site_ids: tuple[SiteId, ...] | None) ->
     mine = moderator().role
     return {
         "refusal": refusal,
-        "last_seen": services.accounts.sessions.last_seen(),
-        "factors": services.accounts.second_factors.user_ids(),
+        "last_seen": services.sessions.last_seen(),
+        "factors": services.second_factors.user_ids(),
         "roles": [one for one in Role if not is_above(one, mine)],
         "chosen_role": role,
         "sites": all_sites().values(),

@@ -32,15 +32,15 @@ _MAX_SEQ_CHARS = 18
 @needs(Permission.SEE_LOG)
 def log() -> ResponseReturnValue:
     asked, after = _read_query(), _after()
-    page = services.common.audit_log.page(_filter(asked), after=after, limit=PAGE_SIZE)
+    page = services.audit_log.page(_filter(asked), after=after, limit=PAGE_SIZE)
     older = page.next_after
     subjects = [CommentId(one.subject) for one in page.entries if is_id(one.subject)]
-    users = {user.id: user.name for user in services.accounts.users.all()}
+    users = {user.id: user.name for user in services.users.all()}
     return render_template(
         "log.html",
         entries=page.entries,
         names=users | {site_id: site.name for site_id, site in all_sites().items()},
-        comments=seen_ids(services.review.cases.find_judged(subjects)),
+        comments=seen_ids(services.cases.find_judged(subjects)),
         asked=asked,
         further=url_for("pages.log", **asked, after=older) if older else None,
         newest=url_for("pages.log", **asked) if after else None,
@@ -51,7 +51,7 @@ def log() -> ResponseReturnValue:
 @needs(Permission.SEE_LOG)
 def export_log() -> ResponseReturnValue:
     return Response(
-        _lines(services.common.audit_log, _filter(_read_query())),
+        _lines(services.audit_log, _filter(_read_query())),
         mimetype="application/jsonl",
         headers={"Content-Disposition": 'attachment; filename="slopsieve-log.jsonl"'},
     )

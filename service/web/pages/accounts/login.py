@@ -52,7 +52,7 @@ def sign_in() -> ResponseReturnValue:
         refusal = gettext("Incorrect name or password.")
         return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
     target = safe_next(request.form.get("next"))
-    if services.accounts.second_factors.get(user.id) is not None:
+    if services.second_factors.get(user.id) is not None:
         _remember_first_step(user, target)
         return go_to("pages.sign_in_code")
     _start_session(user)
@@ -125,7 +125,7 @@ def _remember_first_step(user: User, target: str) -> None:
     session.clear()
     session[_PENDING] = {
         "user": user.id,
-        "at": int(services.common.clock().timestamp()),
+        "at": int(services.clock().timestamp()),
         "proof": _proof(user),
         "next": target,
     }
@@ -136,8 +136,8 @@ def _half_signed_in() -> User | None:
     pending = session.get(_PENDING)
     if pending is None:
         return None
-    age_seconds = services.common.clock().timestamp() - pending["at"]
-    user = services.accounts.users.get(pending["user"])
+    age_seconds = services.clock().timestamp() - pending["at"]
+    user = services.users.get(pending["user"])
     if user is None or user.ended_at is not None or age_seconds > _PENDING_SECONDS:
         return None
     return user if hmac.compare_digest(_proof(user), pending["proof"]) else None

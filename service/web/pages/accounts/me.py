@@ -34,8 +34,8 @@ def me() -> ResponseReturnValue:
         languages=[(tag, language_name(tag)) for tag in languages()],
         sessions=list_sessions(user, services),
         current=current_session_id(),
-        factor=services.accounts.second_factors.get(user.id),
-        takes_digests=services.digest.mailer is not None and user.may(Permission.DECIDE),
+        factor=services.second_factors.get(user.id),
+        takes_digests=services.mailer is not None and user.may(Permission.DECIDE),
     )
 
 

@@ -44,7 +44,7 @@ def offer_factor() -> ResponseReturnValue:
     if not check_password(user, typed("password"), services):
         return _wrong_password()
     offer = offer_second_factor(user, services)
-    session[_OFFERED] = {"seed": offer.seed, "at": int(services.common.clock().timestamp())}
+    session[_OFFERED] = {"seed": offer.seed, "at": int(services.clock().timestamp())}
     return go_to("pages.second_factor")
 
 
@@ -53,7 +53,7 @@ def offer_factor() -> ResponseReturnValue:
 def confirm_factor() -> ResponseReturnValue:
     user = moderator()
     offer = _offered(user)
-    if offer is None or services.accounts.second_factors.get(user.id) is not None:
+    if offer is None or services.second_factors.get(user.id) is not None:
         return go_to("pages.second_factor")
     try:
         codes = turn_on_second_factor(user, services, seed=offer.seed, code=typed("code"))
@@ -68,7 +68,7 @@ def confirm_factor() -> ResponseReturnValue:
 @needs(Permission.LOOK)
 def renew_codes() -> ResponseReturnValue:
     user = moderator()
-    if services.accounts.second_factors.get(user.id) is None:
+    if services.second_factors.get(user.id) is None:
         return go_to("pages.second_factor")
     if not check_password(user, typed("password"), services):
         return _wrong_password()
@@ -89,12 +89,12 @@ def turn_off_factor() -> ResponseReturnValue:
 
 def _page(*, refusal: str = "", codes: tuple[str, ...] = ()) -> str:
     user = moderator()
-    factor = services.accounts.second_factors.get(user.id)
+    factor = services.second_factors.get(user.id)
     offer = None if factor else _offered(user)
     return render_template(
         "second_factor.html",
         since=factor and factor.since,
-        codes_left=services.accounts.second_factors.count_recovery(user.id) if factor else 0,
+        codes_left=services.second_factors.count_recovery(user.id) if factor else 0,
         codes=codes,
         offer=offer,
         square=_square(offer) if offer else "",
@@ -111,7 +111,7 @@ def _wrong_password() -> ResponseReturnValue:
 def _offered(user: User) -> Offer | None:
     """Return the second factor that was offered to this browser within ten minutes."""
     offered = session.get(_OFFERED)
-    if offered is None or services.common.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
+    if offered is None or services.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
         return None
     return offer_second_factor(user, services, seed=offered["seed"])
 

@@ -37,7 +37,7 @@ def tell_time(moment: datetime) -> Moment:
     """Return a moment as time past, exactly, and for machines."""
     moment = moment.astimezone(UTC)
     return Moment(
-        short=_past(moment, services.common.clock()),
+        short=_past(moment, services.clock()),
         exact=gettext("%(day)s, %(time)s UTC", day=day_in_words(moment), time=f"{moment:%H:%M:%S}"),
         iso=moment.isoformat(timespec="seconds"),
         day=day_in_words(moment),
@@ -62,7 +62,7 @@ def _past(moment: datetime, now: datetime) -> str:
 @pages.app_template_filter()
 def time_left(at: datetime) -> str:
     """Return how long it is until a moment."""
-    wait = at - services.common.clock()
+    wait = at - services.clock()
     if wait <= timedelta(0):
         return gettext("now")
     if wait < timedelta(minutes=1):
@@ -75,7 +75,7 @@ def time_left(at: datetime) -> str:
 def all_sites() -> dict[SiteId, Site]:
     """Return all sites by id, read once a request."""
     if "sites" not in g:
-        g.sites = {site.id: site for site in services.common.sites.all()}
+        g.sites = {site.id: site for site in services.sites.all()}
     found: dict[SiteId, Site] = g.sites
     return found
 

@@ -47,7 +47,7 @@ def just_done_bulk_decision() -> BulkDecision | None:
     if bulk_decision_id is None:
         return None
     try:
-        return services.review.bulk_decisions.get(bulk_decision_id)
+        return services.bulk_decisions.get(bulk_decision_id)
     except NotFoundError:
         return None
 

@@ -230,7 +230,7 @@ def read_until() -> datetime:
 
 def seen_case(comment_id: str, permission: Permission = Permission.LOOK) -> Case:
     """Return a comment; end the request unless the signed-in user may do this at its site."""
-    case = services.review.cases.get(CommentId(comment_id))
+    case = services.cases.get(CommentId(comment_id))
     require(permission, case.comment.site_id)
     return case
 
@@ -290,7 +290,7 @@ def _begin_moment() -> None:
     What changes something reads as it goes: it may take long, or wait for somebody else.
     """
     if request.method in _LOOKING:
-        g.moment = services.common.one_moment()
+        g.moment = services.one_moment()
         g.moment.__enter__()
 
 
@@ -326,7 +326,7 @@ def _ask_for_second_factor() -> ResponseReturnValue | None:
         return None
     if request.endpoint in _WITHOUT_SECOND_FACTOR:
         return None
-    if services.accounts.second_factors.get(moderator().id) is not None:
+    if services.second_factors.get(moderator().id) is not None:
         return None
     return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 

@@ -35,7 +35,7 @@ def shell_of() -> dict[str, Any]:
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
-    troubles = services.telling.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
+    troubles = services.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
     return {
         "daily_ways": [way for way in _DAILY if user.may(way[2])],
         "seldom_ways": [way for way in _SELDOM if user.may(way[2])],

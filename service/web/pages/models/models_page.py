@@ -40,8 +40,8 @@ def models() -> ResponseReturnValue:
 @pages.get("/models/progress")
 @needs(Permission.MANAGE_MODELS)
 def models_progress() -> ResponseReturnValue:
-    now = services.common.clock()
-    one = _under_way(services.learning.retrainings.recent(limit=RETRAININGS_SHOWN), now)
+    now = services.clock()
+    one = _under_way(services.retrainings.recent(limit=RETRAININGS_SHOWN), now)
     if one is None:
         return {"under_way": ""}
     return {
@@ -54,7 +54,7 @@ def models_progress() -> ResponseReturnValue:
 @pages.get("/models/versions/<version_name>")
 @needs(Permission.MANAGE_MODELS)
 def models_card(version_name: str) -> ResponseReturnValue:
-    card = services.learning.versions.card(version_name)
+    card = services.versions.card(version_name)
     return render_template(
         "model_card.html",
         name=version_name,
@@ -77,7 +77,7 @@ def promote_model(version_name: str) -> ResponseReturnValue:
 @needs(Permission.MANAGE_MODELS)
 def roll_model_back() -> ResponseReturnValue:
     # Two clicks in a row must not go back and forth: the form names what it goes back to.
-    if request.form.get("to") != services.learning.versions.previous():
+    if request.form.get("to") != services.versions.previous():
         return _show(gettext("Meanwhile another version was promoted. Nothing was changed."))
     try:
         name = roll_back(services, by=moderator().name)
@@ -129,7 +129,7 @@ def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
 
 
 def _find(retraining_id: str) -> Retraining:
-    return services.learning.retrainings.get(retraining_id)
+    return services.retrainings.get(retraining_id)
 
 
 def _answered() -> ResponseReturnValue:
@@ -145,13 +145,13 @@ def _serves(version_name: str | None) -> ResponseReturnValue:
 
 
 def _show(refusal: str = "") -> ResponseReturnValue:
-    now = services.common.clock()
-    recent = services.learning.retrainings.recent(limit=RETRAININGS_SHOWN)
+    now = services.clock()
+    recent = services.retrainings.recent(limit=RETRAININGS_SHOWN)
     html = render_template(
         "models.html",
         refusal=refusal,
-        versions=services.learning.versions.all(),
-        previous=services.learning.versions.previous(),
+        versions=services.versions.all(),
+        previous=services.versions.previous(),
         trained_at=trained_at,
         retrainings=recent,
         now=now,
@@ -186,12 +186,12 @@ def _lost_comments(recent: Sequence[Retraining]) -> set[str]:
     """Return which ids of lost ham are comments that this person may see."""
     lost = [one.report.newly_lost[:LOST_SHOWN] for one in recent if one.report]
     ids = [CommentId(one) for one in chain.from_iterable(lost) if is_id(one)]
-    return seen_ids(services.review.cases.find(ids))
+    return seen_ids(services.cases.find(ids))
 
 
 def _is_heard() -> bool:
     try:
-        return services.learning.trainer_queue.is_heard()
+        return services.trainer_queue.is_heard()
     except StoreUnavailableError:
         # Going back to an earlier version must work on the day on which the queue does not.
         return False

@@ -24,7 +24,7 @@ def about_sender_view(case: Case, site_ids: Sequence[SiteId] | None) -> SenderRe
     """
     if case.withdrawn_at is not None:
         return None
-    record = services.reputation.sender_records.look_up(case.comment, site_ids=site_ids)
+    record = services.sender_records.look_up(case.comment, site_ids=site_ids)
     return record if record.traits else None
 
 
@@ -36,12 +36,12 @@ def similar_view(case: Case, site_ids: Sequence[SiteId] | None) -> dict[str, Any
     if case.campaign_id is None:
         return None
     try:
-        campaign = services.clusters.campaigns.get(case.campaign_id, site_ids=site_ids)
+        campaign = services.campaigns.get(case.campaign_id, site_ids=site_ids)
     except NotFoundError:
         return None
     if campaign.members < FEWEST_SHOWN:
         return None
-    page = services.clusters.campaigns.members(
+    page = services.campaigns.members(
         campaign.id, site_ids=site_ids, waiting_only=False, cursor=None, limit=_OTHERS_SHOWN + 1
     )
     others = [one for one in page.cases if one.comment.id != case.comment.id][:_OTHERS_SHOWN]
@@ -55,10 +55,10 @@ def thread_view(case: Case) -> list[Case]:
     current = case
     while current.comment.reply_to and len(above) < _MOST_ABOVE:
         site_id, named = current.comment.site_id, current.comment.reply_to
-        found = services.intake.comments.find_by_site_ids(site_id, [named]).get(named)
+        found = services.comments.find_by_site_ids(site_id, [named]).get(named)
         if found is None or found in seen or not moderator().sees(site_id):
             break
         seen.add(found)
-        current = services.review.cases.get(found)
+        current = services.cases.get(found)
         above.append(current)
     return above[::-1]

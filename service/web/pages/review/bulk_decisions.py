@@ -65,7 +65,7 @@ def bulk() -> ResponseReturnValue:
 @pages.post("/review/strokes/<id:bulk_decision_id>/undo", endpoint="undo_bulk_decision")
 @needs(Permission.DECIDE)
 def undo(bulk_decision_id: str) -> ResponseReturnValue:
-    bulk_decision = services.review.bulk_decisions.get(bulk_decision_id)
+    bulk_decision = services.bulk_decisions.get(bulk_decision_id)
     if not is_seen(bulk_decision):
         abort(HTTPStatus.NOT_FOUND)
     for site_id in bulk_decision.site_ids:
@@ -79,7 +79,7 @@ def undo(bulk_decision_id: str) -> ResponseReturnValue:
 @pages.get("/review/strokes")
 def bulk_decisions() -> ResponseReturnValue:
     before = request.args.get("before", "")
-    found = services.review.bulk_decisions.recent(
+    found = services.bulk_decisions.recent(
         site_ids=moderator().site_ids,
         limit=BULK_DECISIONS_SHOWN + 1,
         before=before if is_id(before) else None,

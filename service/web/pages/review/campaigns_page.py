@@ -50,7 +50,7 @@ def campaigns() -> ResponseReturnValue:
     waiting_only = _shown(default=_WAITING) == _WAITING
     page = read_from(
         read_token("cursor"),
-        lambda cursor: services.clusters.campaigns.page(
+        lambda cursor: services.campaigns.page(
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
             cursor=cursor,
@@ -73,7 +73,7 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
     page = read_from(
         read_token("cursor"),
-        lambda cursor: services.clusters.campaigns.members(
+        lambda cursor: services.campaigns.members(
             campaign.id,
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
@@ -92,7 +92,7 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
         low_p_spam=probability(LOW_P_SPAM),
         asks_beyond=BULK_DECISION_ASKS_BEYOND,
         until=campaign.last_seen_at.isoformat(),
-        bulk_decision_id=services.common.new_id("str"),
+        bulk_decision_id=services.new_id("str"),
         done=just_done_bulk_decision(),
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
@@ -146,13 +146,13 @@ def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
 
 
 def _find(campaign_id: str) -> Campaign:
-    return services.clusters.campaigns.get(campaign_id, site_ids=moderator().site_ids)
+    return services.campaigns.get(campaign_id, site_ids=moderator().site_ids)
 
 
 def _made_before(bulk_decision_id: str | None) -> BulkDecision | None:
     """Return what the same form did when it was sent before, as a double click does."""
     try:
-        bulk_decision = services.review.bulk_decisions.get(bulk_decision_id or "")
+        bulk_decision = services.bulk_decisions.get(bulk_decision_id or "")
     except NotFoundError:
         return None
     return bulk_decision if bulk_decision.decided_by == moderator().name else None

@@ -102,9 +102,9 @@ def just_listed() -> dict[str, Any] | None:
         return None
     comment_id, decision_id, entry_ids = session.pop(_DONE)
     try:
-        case = services.review.cases.get(CommentId(comment_id))
+        case = services.cases.get(CommentId(comment_id))
         for entry_id in entry_ids:
-            services.reputation.list_entries.get(entry_id)
+            services.list_entries.get(entry_id)
     except NotFoundError:
         return None
     decision = case.decision

@@ -126,7 +126,7 @@ def _made(case: Case) -> str:
 
 
 def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
-    chosen = services.review.cases.get(comment_id)
+    chosen = services.cases.get(comment_id)
     if wants_told():
         return show_told(read_place(), chosen, "", refused=True), HTTPStatus.CONFLICT
     html = show_page(read_place(), chosen=chosen, refused=ruling or "undo")

@@ -154,9 +154,7 @@ def show_page(
         "review.html",
         sites=seen_sites(),
         chosen=chosen is not None,
-        campaign_strip=services.clusters.campaigns.most_waiting(
-            site_ids=place.site_ids, limit=_STRIPS_SHOWN
-        )
+        campaign_strip=services.campaigns.most_waiting(site_ids=place.site_ids, limit=_STRIPS_SHOWN)
         if is_queue
         else (),
         sorts=SORTS.get(place.tab, ()),
@@ -258,7 +256,7 @@ def _list_values(
         "claims": claims,
         "skipped": skipped(),
         "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
-        "news": News(ids=(), since=services.common.clock().isoformat()),
+        "news": News(ids=(), since=services.clock().isoformat()),
         "may_select": _may_select(),
     }
 
@@ -293,7 +291,7 @@ def _list(place: Place) -> CasePage:
 
 
 def _find(ids: Sequence[CommentId]) -> list[Case]:
-    found = {case.comment.id: case for case in services.review.cases.find_judged(ids)}
+    found = {case.comment.id: case for case in services.cases.find_judged(ids)}
     for one in ids:
         if one not in found:
             case = _get(one)
@@ -321,9 +319,9 @@ def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> Ne
     if place.tab is not Tab.NEEDS_REVIEW:
         # Elsewhere it would be announced in vain: they don't stand in these lists.
         return News(ids=(), since=since.isoformat())
-    found = services.review.cases.newcomers(
+    found = services.cases.newcomers(
         site_ids=place.site_ids,
-        received_after=max(since, services.common.clock() - _LOOKS_BACK) - _JUDGED_WITHIN,
+        received_after=max(since, services.clock() - _LOOKS_BACK) - _JUDGED_WITHIN,
         judged_after=since,
         limit=_MOST_NEWCOMERS,
     )
@@ -365,7 +363,7 @@ def _next_after(
 
 def _get(comment_id: CommentId) -> Case | None:
     try:
-        return services.review.cases.get(comment_id)
+        return services.cases.get(comment_id)
     except NotFoundError:
         return None
 

@@ -113,7 +113,7 @@ def _show(
         done=just_done_bulk_decision(),
         max_counted=MAX_COUNTED,
         max_decided=MAX_DECIDED,
-        bulk_decision_id=services.common.new_id("str"),
+        bulk_decision_id=services.new_id("str"),
         max_line=MAX_QUERY_CHARS,
         **results,
     )

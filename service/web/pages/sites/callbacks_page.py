@@ -37,7 +37,7 @@ _HOST_CHARS = 253
 
 @pages.get("/callbacks")
 def callbacks() -> ResponseReturnValue:
-    endpoints = {site.id: services.telling.endpoints.get(site.id) for site in seen_sites()}
+    endpoints = {site.id: services.endpoints.get(site.id) for site in seen_sites()}
     return render_template(
         "callbacks.html",
         given_up=_newest(DeliveryState.DEAD),
@@ -45,11 +45,11 @@ def callbacks() -> ResponseReturnValue:
         any_endpoint=any(endpoints.values()),
         platforms=[one for one in endpoints.values() if one and one.form.is_call],
         endpoint_of=lambda delivery: _endpoint_of(delivery, endpoints),
-        attempts_of=services.telling.deliveries.attempts,
+        attempts_of=services.deliveries.attempts,
         may_resume=lambda site_id: moderator().may(Permission.MANAGE_SITES, site_id),
         outcome=_outcome,
         host_of=_host_of,
-        now=services.common.clock(),
+        now=services.clock(),
         shown=MESSAGES_SHOWN,
         attempts_shown=ATTEMPTS_SHOWN,
     )
@@ -79,7 +79,7 @@ def replay_one(delivery_id: str) -> ResponseReturnValue:
 @pages.post("/callbacks/platforms/<id:site_id>/resume")
 @needs(Permission.LOOK)
 def resume_platform(site_id: str) -> ResponseReturnValue:
-    site = services.common.sites.get(SiteId(site_id))
+    site = services.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     resume_applier(site.id, services, actor=moderator().name)
     return go_to("pages.callbacks")

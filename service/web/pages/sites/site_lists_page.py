@@ -186,7 +186,7 @@ def _missing(name: str, remedy: str) -> Problem:
 
 def _changeable(entry_id: str) -> ListEntry:
     """Return the entry; end the request if the signed-in user may not change it."""
-    entry = services.reputation.list_entries.get(entry_id)
+    entry = services.list_entries.get(entry_id)
     if entry.site_id is not None:
         require(Permission.LIST_SENDERS, entry.site_id)
     elif not _may_change(entry):
@@ -225,13 +225,13 @@ def _show(
     problems: Mapping[str, Problem] | None = None,
     preview: Preview | None = None,
 ) -> str:
-    now, user, sites = services.common.clock(), moderator(), seen_sites()
+    now, user, sites = services.clock(), moderator(), seen_sites()
     criteria = _criteria(place, now)
     page = read_from(
         place.cursor,
         lambda cursor: list_entries(criteria, services, cursor=cursor, limit=PAGE_SIZE),
     )
-    count = services.reputation.list_entries.count
+    count = services.list_entries.count
     further = {**place.query, "cursor": page.next_cursor} if page.next_cursor else None
     site_id = sites[0].id if sites and user.site_ids is not None else ""
     return render_template(
@@ -272,7 +272,7 @@ def _just_done() -> tuple[str, ListEntry] | None:
         return None
     act, entry_id = session.pop(_DONE)
     try:
-        entry = services.reputation.list_entries.get(entry_id)
+        entry = services.list_entries.get(entry_id)
     except NotFoundError:
         return None
     return (act, entry) if _may_change(entry) else None

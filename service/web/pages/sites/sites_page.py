@@ -70,11 +70,11 @@ def add() -> ResponseReturnValue:
 
 
 def _show_list(*, name: str = "", problem: str = "") -> ResponseReturnValue:
-    user, now = moderator(), services.common.clock()
+    user, now = moderator(), services.clock()
     shown = [one for one in all_sites().values() if user.may(Permission.MANAGE_SITES, one.id)]
     if not shown and not user.may(Permission.MANAGE_SITES):
         abort(HTTPStatus.FORBIDDEN)
-    count, list_keys = services.review.cases.count, services.common.sites.list_keys
+    count, list_keys = services.cases.count, services.sites.list_keys
     html = render_template(
         "sites.html",
         sites=shown,
@@ -104,7 +104,7 @@ def change(site_id: str) -> ResponseReturnValue:
         change_site_settings(site.id, form.change, services, actor=moderator().name)
     except ValueError:
         # The other cutoff was changed since the page was shown.
-        present = services.common.sites.get(site.id).settings
+        present = services.sites.get(site.id).settings
         return _show_site(site, form=replace(form_of(present), problems=crossed_cutoffs()))
     told = gettext("The settings are saved; they count for comments judged from now on.")
     return go_to("pages.site", told, site_id=site.id)
@@ -141,9 +141,9 @@ def exact_percent(share: float) -> str:
 def _show_site(
     site: Site, *, form: SiteForm | None = None, issued: IssuedKey | None = None
 ) -> ResponseReturnValue:
-    shown, now = form or form_of(site.settings), services.common.clock()
-    promise = services.judging.current_promise()
-    newest_first = services.common.sites.list_keys(site.id)[::-1]
+    shown, now = form or form_of(site.settings), services.clock()
+    promise = services.current_promise()
+    newest_first = services.sites.list_keys(site.id)[::-1]
     html = render_template(
         "site.html",
         site=site,
@@ -182,7 +182,7 @@ def issue(site_id: str) -> ResponseReturnValue:
 @needs(Permission.LOOK)
 def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
-    key = next((k for k in services.common.sites.list_keys(site.id) if k.id == key_id), None)
+    key = next((k for k in services.sites.list_keys(site.id) if k.id == key_id), None)
     if key is None:
         abort(HTTPStatus.NOT_FOUND)
     if key.revoked_at is None:
@@ -195,6 +195,6 @@ def managed_site(site_id: str) -> Site:
     """Return the site, for whoever may manage it; end the request for others."""
     if not is_id(site_id):
         abort(HTTPStatus.NOT_FOUND)
-    site = services.common.sites.get(SiteId(site_id))
+    site = services.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
