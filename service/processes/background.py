@@ -217,7 +217,7 @@ def slow_jobs(wired: Wired) -> list[Job]:
 
 
 def retraining_job(wired: Wired) -> Job:
-    """Return what looks whether a retraining is due, or was asked for: a wake-up may be lost."""
+    """Return the job that runs a retraining that is due or requested; wake-ups can get lost."""
     return Job(
         task=TaskName.RETRAIN,
         every_seconds=600.0,

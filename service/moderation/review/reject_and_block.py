@@ -86,7 +86,7 @@ def decide_and_list(
     comment = services.cases.get(comment_id).comment
     traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
     if len(traits) < len(set(what)):
-        problem = Problem("what", "names what this comment does not have", "load the comment anew")
+        problem = Problem("what", "names what this comment does not have", "reload the comment")
         raise InvalidInputError([problem])
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
     case = decide_as_seen(

@@ -102,12 +102,12 @@ def _kept_fields(of: type[DataclassInstance]) -> list[Field[Any]]:
 
 
 def _written(value: Any) -> Any:
-    """Return what a column holds of a field; a moment stays one."""
+    """Return the value of a column for a field. A datetime stays a datetime."""
     return value if type(value) in _IN_COLUMNS else as_json(value)
 
 
 def as_json(value: Any) -> Any:
-    """Return what JSON holds of a value: a data class becomes an object, by field."""
+    """Return a value as JSON takes it. A data class becomes an object with its fields."""
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple):
@@ -120,7 +120,7 @@ def as_json(value: Any) -> Any:
 
 
 def _changes(of: type[DataclassInstance], reads: Mapping[str, Change]) -> dict[str, Change | None]:
-    """Return what makes each field's value of what is kept, None where it is kept as it is."""
+    """Return a function for each field that reads the stored value, None if none is needed."""
     types = get_type_hints(of)
     return {
         field.name: reads.get(field.name) or _change(types[field.name])
@@ -129,7 +129,7 @@ def _changes(of: type[DataclassInstance], reads: Mapping[str, Change]) -> dict[s
 
 
 def _change(kind: Any) -> Change | None:
-    """Return what makes a value of this type of what JSON holds of it."""
+    """Return the function that reads a value of this type from JSON, None if none is needed."""
     if get_origin(kind) is UnionType:
         inner = _change(next(one for one in get_args(kind) if one is not NoneType))
         if inner is None or inner is _moment:

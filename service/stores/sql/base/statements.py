@@ -47,7 +47,7 @@ def execute_in(
 
 
 def known(found: _T | None, what: str, row_id: str) -> _T:
-    """Return what was found. Raise `NotFoundError` if nothing was."""
+    """Return the value. Raise `NotFoundError` if it is None."""
     if found is None:
         raise no_such(what, row_id)
     return found

@@ -19,12 +19,12 @@ class SqlStore:
         self._engine = engine
 
     def _find(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> _T | None:
-        """Return what a query finds, read from its one row; None if it finds nothing."""
+        """Return the value of a query's only row, None if there is no row."""
         with reading(self._engine) as connection:
             row = connection.execute(query).one_or_none()
         return None if row is None else read(row)
 
     def _list(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> list[_T]:
-        """Return what a query finds, each read from its row."""
+        """Return the values of a query's rows."""
         with reading(self._engine) as connection:
             return [read(row) for row in connection.execute(query)]

@@ -26,9 +26,10 @@ from service.moderation.admin.accounts import (
 )
 from service.moderation.admin.second_factor import turn_off_second_factor
 from service.moderation.admin.users import MAX_NAME_CHARS, add_user, reset_password
+from service.web.edge.current import services
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.filters import all_sites
-from service.web.pages.common.pages import go_to, moderator, needs, pages, services
+from service.web.pages.common.pages import go_to, moderator, needs, pages
 
 _PROBLEMS = {
     "name": noted("A name has 1 to 60 printable characters."),

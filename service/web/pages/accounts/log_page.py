@@ -15,10 +15,11 @@ from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.ports.audit import AuditFilter
 from service.stores.sql.audit_log import AuditLog
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.moments import write_moment
 from service.web.pages.common.filters import all_sites, seen_ids
-from service.web.pages.common.pages import needs, pages, services
+from service.web.pages.common.pages import needs, pages
 
 PAGE_SIZE = 50
 _EXPORTED_AT_ONCE = 1_000

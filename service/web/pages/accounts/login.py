@@ -22,6 +22,7 @@ from service.moderation.admin.users import (
     change_password,
 )
 from service.web.edge.auth import open_to_all
+from service.web.edge.current import services
 from service.web.edge.language import choose_language, gettext
 from service.web.pages.common.pages import (
     SignedIn,
@@ -31,7 +32,6 @@ from service.web.pages.common.pages import (
     needs,
     pages,
     safe_next,
-    services,
 )
 
 # Who has given the password and not yet the code of the second factor.

@@ -13,6 +13,7 @@ from service.domain.errors import InvalidInputError
 from service.domain.user import Permission
 from service.moderation.admin.accounts import set_mail, set_preferences
 from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
+from service.web.edge.current import services
 from service.web.edge.language import choose_language, gettext, languages, ngettext
 from service.web.pages.common.pages import (
     current_session_id,
@@ -21,7 +22,6 @@ from service.web.pages.common.pages import (
     moderator,
     needs,
     pages,
-    services,
 )
 
 

@@ -25,10 +25,11 @@ from service.moderation.privacy.erase import (
     find_person,
 )
 from service.moderation.privacy.forget import forget_sender
+from service.web.edge.current import services
 from service.web.edge.language import gettext, ngettext
 from service.web.edge.moments import write_moment
 from service.web.pages.common.filters import site_name
-from service.web.pages.common.pages import go_to, moderator, needs, pages, services
+from service.web.pages.common.pages import go_to, moderator, needs, pages
 
 # Some seconds of work; the page says how many are left, and goes on.
 ERASED_AT_ONCE = 1_000

@@ -23,9 +23,10 @@ from service.moderation.admin.second_factor import (
     turn_on_second_factor,
 )
 from service.moderation.admin.users import check_password
+from service.web.edge.current import services
 from service.web.edge.language import gettext
 from service.web.pages.accounts.login import typed
-from service.web.pages.common.pages import go_to, moderator, needs, pages, services
+from service.web.pages.common.pages import go_to, moderator, needs, pages
 
 # Which seed was offered, and when. It makes no code without a secret that no cookie has.
 _OFFERED = "offered_factor"

@@ -11,9 +11,10 @@ from flask import g
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.site import Site
+from service.web.edge.current import services
 from service.web.edge.language import day_in_words, gettext, ngettext, noted
 from service.web.pages.common.marking import Piece, part_text
-from service.web.pages.common.pages import moderator, pages, services
+from service.web.pages.common.pages import moderator, pages
 
 # How a day is written, in the letters of Unicode's date patterns (UTS 35).
 _SHORT_DAY = noted("d MMM y")

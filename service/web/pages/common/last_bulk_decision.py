@@ -9,8 +9,9 @@ from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.user import Permission
 from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.web.edge.current import services
 from service.web.edge.language import gettext, ngettext
-from service.web.pages.common.pages import moderator, pages, services
+from service.web.pages.common.pages import moderator, pages
 
 _JUST_DONE = "just_done_stroke"
 

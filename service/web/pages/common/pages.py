@@ -40,7 +40,7 @@ from service.domain.user import Permission, User
 from service.moderation.admin.sessions import find_session
 from service.web.edge.auth import PAGES, is_open
 from service.web.edge.config import WebConfig
-from service.web.edge.current import services as services  # for the pages, which find it here
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.edge.moments import read_any_moment

@@ -7,8 +7,9 @@ from typing import Any
 from flask_login import current_user
 
 from service.domain.user import Permission, User
+from service.web.edge.current import services
 from service.web.edge.language import noted
-from service.web.pages.common.pages import pages, services
+from service.web.pages.common.pages import pages
 
 # Endpoint, name, and what an account must be allowed to find the way useful.
 _DAILY = (

@@ -19,10 +19,11 @@ from service.moderation.learning.ask_retraining import NoTrainerError, ask_retra
 from service.moderation.learning.retrain import SCHEDULE, promote_retrained, refuse_retrained
 from service.moderation.learning.versions import promote_version, roll_back
 from service.ports.models import VersionOnShelf
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
 from service.web.pages.common.filters import seen_ids
-from service.web.pages.common.pages import go_to, moderator, needs, pages, services
+from service.web.pages.common.pages import go_to, moderator, needs, pages
 
 RETRAININGS_SHOWN = 20
 # More are a number: whoever lost so much ham needs no list to refuse.

@@ -10,7 +10,8 @@ from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.sender_record import SenderRecord
-from service.web.pages.common.pages import moderator, services
+from service.web.edge.current import services
+from service.web.pages.common.pages import moderator
 
 _OTHERS_SHOWN = 5
 # Threads may be endless, or loop.

@@ -12,6 +12,7 @@ from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
 from service.web.pages.common.last_bulk_decision import (
@@ -30,7 +31,6 @@ from service.web.pages.common.pages import (
     read_choice,
     read_id,
     require,
-    services,
 )
 
 BULK_DECISIONS_SHOWN = 25

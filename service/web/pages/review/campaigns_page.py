@@ -16,6 +16,7 @@ from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.campaigns import decide_campaign, put_back
 from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, probability
 from service.web.pages.common.last_bulk_decision import (
@@ -35,7 +36,6 @@ from service.web.pages.common.pages import (
     read_id,
     read_token,
     read_until,
-    services,
 )
 
 CAMPAIGNS_SHOWN = 20

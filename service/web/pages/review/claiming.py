@@ -12,7 +12,8 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.moderation.review.claims import claim_comment, claims_of_others
-from service.web.pages.common.pages import moderator, services
+from service.web.edge.current import services
+from service.web.pages.common.pages import moderator
 
 _SKIPPED = "skipped"
 # They travel in the cookie; by then the first of them may well come round again.

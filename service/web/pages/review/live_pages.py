@@ -12,9 +12,10 @@ from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.moderation.review.claims import claim_comment, claims_of_others, end_claim
 from service.moderation.review.last_act import find_last_act
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.moments import read_any_moment
-from service.web.pages.common.pages import moderator, needs, pages, seen_case, services
+from service.web.pages.common.pages import moderator, needs, pages, seen_case
 from service.web.pages.review.review_page import (
     COUNTS,
     find_news,

@@ -19,6 +19,7 @@ from service.moderation.review.reject_and_block import (
     traits_of,
     undo_reject_and_block,
 )
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
 from service.web.pages.common.pages import (
@@ -29,7 +30,6 @@ from service.web.pages.common.pages import (
     pages,
     read_id,
     seen_case,
-    services,
 )
 
 _DONE = "just_listed"

@@ -15,6 +15,7 @@ from service.domain.errors import ConflictError
 from service.domain.user import Permission
 from service.moderation.review.claims import end_claim, seconds_since_opening
 from service.moderation.review.review import decide_as_seen, undo_as_seen
+from service.web.edge.current import services
 from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import (
     moderator,
@@ -25,7 +26,6 @@ from service.web.pages.common.pages import (
     read_token,
     require,
     seen_case,
-    services,
 )
 from service.web.pages.review.claiming import skip as put_off
 from service.web.pages.review.review_page import (

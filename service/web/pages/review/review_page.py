@@ -22,9 +22,10 @@ from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.review import Tab, list_for_review
+from service.web.edge.current import services
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, may_undo
-from service.web.pages.common.pages import moderator, read_choice, read_from, read_token, services
+from service.web.pages.common.pages import moderator, read_choice, read_from, read_token
 from service.web.pages.review.beside import about_sender_view, similar_view, thread_view
 from service.web.pages.review.claiming import (
     Opened,

@@ -21,6 +21,7 @@ from service.moderation.review.search import (
     export_found,
     find_comments,
 )
+from service.web.edge.current import services
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
@@ -34,7 +35,6 @@ from service.web.pages.common.pages import (
     read_id,
     read_token,
     read_until,
-    services,
 )
 from service.web.pages.search.search_export import MEDIA_TYPES, ExportForm, write_export
 from service.web.pages.search.search_problems import problems_in_words

@@ -23,10 +23,11 @@ from service.moderation.telling.callbacks import (
     replay_deliveries,
     resume_applier,
 )
+from service.web.edge.current import services
 from service.web.edge.language import gettext, ngettext, number
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.common.filters import seen_sites
-from service.web.pages.common.pages import go_to, moderator, needs, pages, require, services
+from service.web.pages.common.pages import go_to, moderator, needs, pages, require
 
 # Of each kind the newest are shown; trying all again takes the others along.
 MESSAGES_SHOWN = 25

@@ -17,10 +17,11 @@ from service.moderation.admin.sites import change_site_settings
 from service.moderation.review.preview_rules import RulesPreview, preview_rules
 from service.scoring.rules import REASONS
 from service.web.api.schemas import Rules
+from service.web.edge.current import services
 from service.web.edge.reading import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import moderator, needs, pages, services
+from service.web.pages.common.pages import moderator, needs, pages
 from service.web.pages.sites.sites_page import managed_site
 
 _SAVED = "rules_saved"

@@ -33,6 +33,7 @@ from service.moderation.admin.site_lists import (
     remove_entry,
     restore_entry,
 )
+from service.web.edge.current import services
 from service.web.edge.language import noted
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.pages import (
@@ -44,7 +45,6 @@ from service.web.pages.common.pages import (
     read_from,
     read_token,
     require,
-    services,
 )
 
 PAGE_SIZE = 50

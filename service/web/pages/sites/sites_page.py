@@ -31,10 +31,11 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, up_to_four_digits
 from service.web.pages.common.filters import all_sites
-from service.web.pages.common.pages import go_to, moderator, needs, pages, require, services
+from service.web.pages.common.pages import go_to, moderator, needs, pages, require
 from service.web.pages.sites.site_form import (
     SiteForm,
     crossed_cutoffs,
