@@ -44,8 +44,10 @@ _MAX_BODY_BYTES = 17 * 1024 * 1024
 # Requests in progress may finish for this long after the order to stop; comments are kept before
 # they are answered, so whoever is cut off can ask again and loses nothing.
 DRAIN_SECONDS = 8.0
-# Who was let in this lately may not have finished asking, nor taken an answer given this lately.
+# Who was given an answer this lately may not have taken it.
 _FRESH_SECONDS = 1.0
+# Who is let in in one turn is read from in the next one, perhaps after another was let in.
+_TURNS_UNTIL_READ = 2
 _LOOK_EVERY_SECONDS = 0.5
 _TIDY_EVERY_SECONDS = 5
 # A host name or an address with a port, or nothing at all (RFC 9112, 3.2). Two such headers are
@@ -146,6 +148,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        self._let_in: int = self.server.turns
         self._answered: float = self.creation_time
         self._owed_bytes = 0
 
@@ -159,7 +162,8 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
 
     def is_evictable(self, now: float) -> bool:
         """Return True if it may be closed for another: its client is slow to act."""
-        if self.requests or self.will_close:
+        was_read = self.server.turns >= self._let_in + _TURNS_UNTIL_READ
+        if self.requests or self.will_close or not was_read:
             return False
         return not self.total_outbufs_len or self._answered < now - _FRESH_SECONDS
 
@@ -208,6 +212,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         self._most = threads + _MORE_THAN_THREADS
         self._evicted = 0
         self._tidy_at = 0.0
+        self.turns = 0
         dispatcher = ThreadedTaskDispatcher()
         dispatcher.set_thread_count(threads)
         super().__init__(
@@ -228,6 +233,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
 
     def turn(self) -> None:
         """Do what there is to do, or wait for it for a moment."""
+        self.turns += 1
         if (now := time.time()) >= self._tidy_at:
             self._tidy_at = now + _TIDY_EVERY_SECONDS
             self.end_late(now)

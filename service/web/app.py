@@ -25,6 +25,7 @@ from service.web.edge.headers import note_comments, register_headers
 from service.web.edge.health import Checks, register_health
 from service.web.edge.ids import IdConverter
 from service.web.edge.limits import register_limits
+from service.web.edge.line import refuse_in_overload
 from service.web.edge.metrics import Metrics, register_metrics
 from service.web.edge.sessions import PageSessions
 from service.web.edge.static_files import register_static
@@ -49,10 +50,11 @@ def create_app(
     key_cache = KeyCache(services, memory_seconds=config.key_memory_seconds)
     app.before_request(lambda: identify_akismet(services, key_cache))
     app.before_request(lambda: identify_hook(services))
+    waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
+    app.before_request(lambda: refuse_in_overload(waiter))
     register_limits(app, services, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
-    waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
     coalescer = Coalescer[NewComment, Added](lambda new: submit_comments(new, services))
 
     def submit(new: NewComment) -> Added:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import tempfile
 import time
 from pathlib import Path
 
-from tests.benchmarks.own_service import running
+from tests.benchmarks.own_service import family, name_of, pss_mb, running
 
 _SETTLE_SECONDS = 30.0
-_MODULE = re.compile(r"service\.processes\.(\w+)")
 _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -28,42 +26,18 @@ def main() -> None:
     seconds = parser.parse_args().seconds
     with tempfile.TemporaryDirectory() as folder, running(folder) as service:
         time.sleep(_SETTLE_SECONDS)
-        before = {pid: _cpu_seconds(pid) for pid in _family(service["pid"])}
+        before = {pid: _cpu_seconds(pid) for pid in family(service["pid"])}
         began = time.monotonic()
         time.sleep(seconds)
         took = time.monotonic() - began
         rows = [
-            (_name(pid), _pss_mb(pid), 100 * (_cpu_seconds(pid) - used) / took)
+            (name_of(pid), pss_mb(pid), 100 * (_cpu_seconds(pid) - used) / took)
             for pid, used in before.items()
         ]
     print("| process | PSS, MB | % of a core |\n|---|--:|--:|")
     for name, megabytes, percent in rows:
         print(f"| {name} | {megabytes:.0f} | {percent:.2f} |")
     print(f"| all {len(rows)} | {sum(r[1] for r in rows):.0f} | {sum(r[2] for r in rows):.2f} |")
-
-
-def _family(root: int) -> list[int]:
-    """Return a process and all that descend from it."""
-    found = [root]
-    for pid in found:
-        for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            found += map(int, children.read_text().split())
-    return found
-
-
-def _name(pid: int) -> str:
-    command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    module = _MODULE.search(command)
-    if module:
-        return module[1]
-    return "valkey" if "valkey" in command else "supervisor"
-
-
-def _pss_mb(pid: int) -> float:
-    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    match = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
-    assert match
-    return int(match[1]) / 1024
 
 
 def _cpu_seconds(pid: int) -> float:

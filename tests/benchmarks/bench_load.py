@@ -5,8 +5,8 @@ appointed moment, whether or not earlier ones are answered, and its latency coun
 moment: what waits in line is not left out.
 
 `--flood 10` offers ten times the rate first, by clients that repeat what was not answered with a
-verdict, and says how long the rate itself then takes to be served as before (a metastable failure
-would go on; Bronson et al. 2021).
+verdict, whenever they are asked to, and says how long the rate itself then takes to be served as
+before (a metastable failure would go on; Bronson et al. 2021).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from urllib.parse import urlencode, urlsplit
 from service.domain.case import CaseFilter
 from service.moderation.admin.sites import add_site, issue_akismet_key
 from service.wiring import open_services
-from tests.benchmarks.own_service import data_dir, running
+from tests.benchmarks.own_service import data_dir, family, name_of, pss_mb, running
 
 _DATA = Path(__file__).resolve().parents[2] / "data"
 # A site key may call 6,000 times a minute; 200 a second are the calls of several sites.
@@ -73,15 +73,19 @@ def main() -> None:
         warm = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.warm_up))
         if given.flood:
             asyncio.run(_flood(url, requests, given.rate, given.flood, given.seconds))
+            memory = {name_of(pid): round(pss_mb(pid)) for pid in family(up["pid"])}
+            print(f"memory in MB: {memory}")
+            print(_wait_until_judged(folder))
             return
         before = os.getloadavg()[0]
         began = time.monotonic()
         figures = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.seconds))
         took = time.monotonic() - began
         load = (before, os.getloadavg()[0])
-        afterwards = _wait_until_judged(folder, answered=len(warm.seconds) + len(figures.seconds))
+        afterwards = _wait_until_judged(folder)
+        answered = len(warm.seconds) + len(figures.seconds)
     _print(figures, rate=given.rate, took=took, load=load)
-    print(f"  {afterwards}")
+    print(f"  {afterwards}, answers to them: {answered}")
 
 
 def _keys(folder: str) -> list[str]:
@@ -134,8 +138,8 @@ def _request(url: str, key: str, row: Mapping[str, Any]) -> bytes:
     return head.encode() + body
 
 
-def _wait_until_judged(folder: str, *, answered: int) -> str:
-    """Wait until nothing is unjudged and say what is kept: one comment an answer, each judged."""
+def _wait_until_judged(folder: str) -> str:
+    """Wait until nothing is unjudged and say what is kept."""
     began = time.monotonic()
     with open_services(data_dir=data_dir(folder)) as services:
         unjudged = sum(services.comments.count_pending().values())
@@ -145,10 +149,7 @@ def _wait_until_judged(folder: str, *, answered: int) -> str:
             unjudged = sum(services.comments.count_pending().values())
         kept = services.cases.count(CaseFilter())
     took = time.monotonic() - began
-    return (
-        f"unjudged at the end: {at_end}, {took:.1f} s later: {unjudged}; "
-        f"comments kept: {kept}, answers to them: {answered}"
-    )
+    return f"unjudged at the end: {at_end}, {took:.1f} s later: {unjudged}; comments kept: {kept}"
 
 
 async def _flood(

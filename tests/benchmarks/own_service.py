@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 _STOP_SECONDS = 60.0
+_MODULE = re.compile(r"service\.processes\.(\w+)")
 
 
 def data_dir(folder: str) -> str:
@@ -43,3 +45,29 @@ def running(folder: str) -> Iterator[dict[str, Any]]:
     finally:
         process.terminate()
         process.wait(_STOP_SECONDS)
+
+
+def family(root: int) -> list[int]:
+    """Return a process and all that descend from it."""
+    found = [root]
+    for pid in found:
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            found += map(int, children.read_text().split())
+    return found
+
+
+def name_of(pid: int) -> str:
+    """Return what a process of a service is called."""
+    command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    module = _MODULE.search(command)
+    if module:
+        return module[1]
+    return "valkey" if "valkey" in command else "supervisor"
+
+
+def pss_mb(pid: int) -> float:
+    """Return a process's memory, what it shares counted in part (proportional set size)."""
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    match = re.search(r"^Pss:\s+(\d+) kB", rollup, re.MULTILINE)
+    assert match
+    return int(match[1]) / 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from service.domain.comment import CommentId
+from service.domain.comment import CommentId, SiteId
 
 # What is aimed at, of the time that a comment has: a batch more than usual still fits then. A
 # shorter line costs no throughput: the workers are never idle while there is one.
@@ -26,12 +26,23 @@ _PROBE_EVERY_SECONDS = 1.0
 _OVERTAKEN_BY_SECONDS = 1.0
 # What has not come by then is somebody else's care: the sweep's.
 _FORGOTTEN_AFTER_SECONDS = 60.0
+# Who can't be judged in time is kept for later: so many at once, and then one for so many verdicts.
+# Each of them takes from the workers what those in line wait for.
+_KEPT_AT_ONCE = 256
+_KEPT_SHARE = 0.25
+# While several sites ask, one that holds more than half of the line leaves so much of it to others.
+_LEFT_TO_OTHERS = 0.25
+_ASKED_LATELY_SECONDS = 60.0
+# Whoever is refused shall come back when those refused before could have been judged.
+_REFUSALS_FADE_SECONDS = 10.0
+_RETRY_SECONDS = (1.0, 60.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
     """When a comment joined, which in line it was, and how long its wait may be."""
 
+    site_id: SiteId
     joined: float
     number: int
     seconds: float
@@ -52,29 +63,62 @@ class Admission:
         self._rate = self._quickest
         self._places: dict[CommentId, _Place] = {}
         self._last_joined = -math.inf
+        self._asked: dict[SiteId, float] = {}
+        self._keepable = float(_KEPT_AT_ONCE)
+        self._refused = 0.0
+        self._last_refused = -math.inf
 
     def __len__(self) -> int:
         """Return how many have no verdict yet."""
         return len(self._places)
 
-    def has_room(self, *, seconds: float, now: float) -> bool:
-        """Return True if a comment that is queued now can have its verdict within `seconds`.
+    def has_room(self, site_id: SiteId, *, seconds: float, now: float) -> bool:
+        """Return True if a site's comment that is queued now can have its verdict within `seconds`.
 
         A lone comment always may, and one a second whatever happened to those before it.
         """
         self._drop_before(now - _FORGOTTEN_AFTER_SECONDS)
+        self._asked[site_id] = now
         if seconds <= 0:
             return False
         if now - self._last_joined > _PROBE_EVERY_SECONDS or not self._places:
             return True
         first = next(iter(self._places.values()))
         limit = min(max(self._rate * _aimed(seconds), _FEWEST), self._most)
+        if self._must_leave_room(site_id, limit=limit, now=now):
+            limit *= 1 - _LEFT_TO_OTHERS
         return len(self._places) < limit and now - first.joined <= seconds
 
-    def join(self, comment_id: CommentId, *, seconds: float, now: float) -> None:
-        """Put a comment that may wait for `seconds` behind all others."""
+    def _must_leave_room(self, site_id: SiteId, *, limit: float, now: float) -> bool:
+        of_site = sum(place.site_id == site_id for place in self._places.values())
+        return of_site > limit / 2 and any(
+            other != site_id and now - asked < _ASKED_LATELY_SECONDS
+            for other, asked in self._asked.items()
+        )
+
+    def pass_by(self) -> None:
+        """Count a comment that had no room and is kept for later."""
+        self._keepable = max(self._keepable - 1, 0.0)
+
+    def refuse(self, site_id: SiteId, *, seconds: float, now: float) -> float | None:
+        """Return after how many seconds a site's comment may come again, None if it may come now.
+
+        It may if it has room or can be kept for later.
+        """
+        if self._keepable >= 1 or self.has_room(site_id, seconds=seconds, now=now):
+            return None
+        faded = math.exp((self._last_refused - now) / _REFUSALS_FADE_SECONDS)
+        self._refused = self._refused * faded + 1
+        self._last_refused = now
+        shortest, longest = _RETRY_SECONDS
+        return min(max(self._refused / self._rate, shortest), longest)
+
+    def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float, now: float) -> None:
+        """Put a site's comment that may wait for `seconds` behind all others."""
         number = len(self._places) + 1
-        self._places[comment_id] = _Place(joined=now, number=number, seconds=seconds)
+        self._places[comment_id] = _Place(
+            site_id=site_id, joined=now, number=number, seconds=seconds
+        )
         self._last_joined = now
 
     def leave(self, comment_id: CommentId, *, now: float) -> None:
@@ -83,6 +127,7 @@ class Admission:
         if place is None:
             return
         self._drop_before(place.joined - _OVERTAKEN_BY_SECONDS)
+        self._keepable = min(self._keepable + _KEPT_SHARE, _KEPT_AT_ONCE)
         waited = max(now - place.joined, 0.001)
         rate = place.number / waited
         # A short line in good time says nothing against a longer one.

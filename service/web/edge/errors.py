@@ -41,10 +41,22 @@ class EdgeError(Exception):
     """A request that is refused before any use case sees it."""
 
     status = 400
+    headers: Mapping[str, str] = {}
 
     def __init__(self, detail: str, problems: Sequence[Problem] = ()) -> None:
         self.problems = tuple(problems)
         super().__init__(detail)
+
+
+class OverloadedError(EdgeError):
+    """More comments come than can be judged or kept; nothing of this one was read."""
+
+    status = 429
+
+    def __init__(self, retry_after: int) -> None:
+        """Ask to come again after so many seconds."""
+        super().__init__("More comments come in than can be judged now.")
+        self.headers = {"Retry-After": str(retry_after)}
 
 
 class UnreadableRequestError(EdgeError):
@@ -208,7 +220,7 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
         return page
 
     def on_our_error(error: ModerationError | EdgeError) -> ResponseReturnValue:
-        return answer(problem_of(error))
+        return answer(problem_of(error), error.headers if isinstance(error, EdgeError) else None)
 
     def on_http_error(error: HTTPException) -> ResponseReturnValue:
         status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR

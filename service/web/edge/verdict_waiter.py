@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+import math
+import random
 import threading
 import time
 from collections.abc import Callable, Sequence
 
 from service.domain.case import Case
-from service.domain.comment import CommentId
+from service.domain.comment import CommentId, SiteId
 from service.domain.errors import StoreUnavailableError
 from service.web.edge.admission import Admission
+from service.web.edge.errors import OverloadedError
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +60,8 @@ class VerdictWaiter:
         self._waiting = 0
         self._looker: threading.Thread | None = None
 
-    def join(self, comment_id: CommentId, *, seconds: float) -> bool:
-        """Return True if a comment queued now can be judged within `seconds`.
+    def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float) -> bool:
+        """Return True if a site's comment queued now can be judged within `seconds`.
 
         If so it counts as one that later ones come behind, until it has its verdict: also after
         nobody waits for it any more. If not, it had better not stand in the way of those that can.
@@ -66,12 +69,26 @@ class VerdictWaiter:
         with self._lock:
             now = self._monotonic()
             full = self._waiting >= self._max_waiting
-            if full or not self._admission.has_room(seconds=seconds, now=now):
+            if full or not self._admission.has_room(site_id, seconds=seconds, now=now):
+                self._admission.pass_by()
                 return False
-            self._admission.join(comment_id, seconds=seconds, now=now)
+            self._admission.join(comment_id, site_id, seconds=seconds, now=now)
             # Nobody may wait for it, and still others come behind it until it has its verdict.
             self._look_on()
         return True
+
+    def check_room(self, site_id: SiteId, *, seconds: float) -> None:
+        """Raise `OverloadedError` for a comment that is neither judged in time nor kept for later.
+
+        To be called as early as the site is known: refusing costs next to nothing then, and leaves
+        the machine to those who are let in.
+        """
+        with self._lock:
+            now = self._monotonic()
+            retry_after = self._admission.refuse(site_id, seconds=seconds, now=now)
+        if retry_after is not None:
+            # Not all at the same moment.
+            raise OverloadedError(math.ceil(retry_after * random.uniform(0.5, 1.5)))  # noqa: S311  # no secret
 
     def leave(self, comment_id: CommentId) -> None:
         """Forget one that joined and was not queued after all."""

@@ -11,9 +11,12 @@ from service.domain.comment import Lane
 from service.domain.delivery import DeliveryForm
 from service.moderation.telling.akismet_callback import is_own_address, write_callback
 from service.web.akismet import check
+from service.web.edge import admission
+from service.web.edge.admission import Admission
 from service.web.edge.headers import ARRIVED
 from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet, kept_cases
 from tests.functional.akismet.conftest import akismet_headers as headers_of
+from tests.functional.conftest import client_with
 
 # As it is served, before `wait_budget` makes tests independent of it.
 BUDGET_SECONDS = check.WAIT_BUDGET_SECONDS
@@ -147,3 +150,38 @@ def test_a_request_that_waited_too_long_for_a_thread_is_answered_at_once(late, s
     assert answer.data == b"false"
     assert "x-akismet-recheck-after" in headers_of(answer)
     assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+
+
+@pytest.fixture
+def overrun(monkeypatch) -> None:
+    """A server that keeps one comment for later and has no line."""
+    monkeypatch.setattr(admission, "_KEPT_AT_ONCE", 1)
+    monkeypatch.setattr(Admission, "has_room", lambda *_given, **_named: False)
+
+
+def test_a_check_in_a_flood_is_refused_before_anything_is_kept(overrun, late, services):
+    kept = late.check(SPAM)
+
+    refused = late.check(HAM)
+
+    assert (kept.status_code, kept.data) == (200, b"false")
+    assert refused.status_code == 429
+    assert int(refused.headers["Retry-After"]) >= 1
+    # WordPress holds a comment for such an answer; without a guid it would publish it.
+    assert refused.data not in (b"true", b"false")
+    assert "x-akismet-guid" in headers_of(refused)
+    assert len(kept_cases(services)) == 1
+
+
+def test_a_submission_that_waits_is_refused_in_a_flood_and_one_that_does_not_is_kept(
+    overrun, late, services, app, site_key
+):
+    late.check(SPAM)
+    client = client_with(app, site_key)
+
+    waiting = client.post("/v1/comments?wait=1", json={"text": HAM})
+    other = client.post("/v1/comments", json={"text": HAM})
+
+    assert (waiting.status_code, waiting.json["type"]) == (429, "/docs#problem-too-many-requests")
+    assert other.status_code == 202
+    assert len(kept_cases(services)) == 2

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from service.domain.comment import CommentId
+from service.domain.comment import CommentId, SiteId
 from service.web.edge.admission import Admission
+from tests.factories import SITE
 
 SECONDS = 0.6
 MOST = 100
@@ -21,13 +22,14 @@ class Lane:
         self.waits: list[float] = []
         self._queued: list[tuple[CommentId, float]] = []
 
-    def offer(self) -> bool:
+    def offer(self, site_id: SiteId = SITE) -> bool:
         """Let one check come; return whether it joined."""
-        if not self.admission.has_room(seconds=SECONDS, now=self.now):
+        if not self.admission.has_room(site_id, seconds=SECONDS, now=self.now):
+            self.admission.pass_by()
             return False
         self.number += 1
         comment_id = CommentId(f"c{self.number}")
-        self.admission.join(comment_id, seconds=SECONDS, now=self.now)
+        self.admission.join(comment_id, site_id, seconds=SECONDS, now=self.now)
         self._queued.append((comment_id, self.now))
         return True
 
@@ -41,6 +43,21 @@ class Lane:
     def lose(self) -> None:
         """Let what is queued vanish without a verdict."""
         self._queued.clear()
+
+    def fill(self) -> None:
+        """Let checks come until the line is full."""
+        while self.offer():
+            pass
+
+    def drain(self) -> float:
+        """Let checks come until one is refused; return after how long it may come again."""
+        while (asked := self.refused()) is None:
+            self.offer()
+        return asked
+
+    def refused(self) -> float | None:
+        """Return after how many seconds a check that comes now is asked to come again."""
+        return self.admission.refuse(SITE, seconds=SECONDS, now=self.now)
 
     def run(self, *, seconds: float, verdicts_a_second: float, checks_a_second: float) -> int:
         """Let checks come and batches be judged each 0.1 s; return how many checks joined."""
@@ -59,8 +76,8 @@ def lane() -> Lane:
 
 
 def test_a_check_whose_time_is_over_never_joins(lane):
-    assert not lane.admission.has_room(seconds=0.0, now=lane.now)
-    assert not lane.admission.has_room(seconds=-1.0, now=lane.now)
+    assert not lane.admission.has_room(SITE, seconds=0.0, now=lane.now)
+    assert not lane.admission.has_room(SITE, seconds=-1.0, now=lane.now)
 
 
 def test_whoever_can_be_judged_in_time_joins(lane):
@@ -112,3 +129,42 @@ def test_what_is_never_judged_is_not_looked_for_for_ever(lane):
 
     assert lane.admission.unjudged(now=lane.now + 30) == ["c1"]
     assert lane.admission.unjudged(now=lane.now + 90) == []
+
+
+def test_whoever_has_no_room_is_kept_for_later_until_that_is_too_much(lane):
+    lane.run(seconds=5.0, verdicts_a_second=100, checks_a_second=140)
+    lane.fill()
+    assert lane.refused() is None
+
+    lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
+
+    assert lane.drain() == pytest.approx(1.0)
+
+
+def test_the_more_are_refused_the_later_they_are_asked_to_come_again(lane):
+    lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
+    lane.drain()
+
+    asked = [lane.refused() for _ in range(2_000)]
+
+    assert asked == sorted(asked)
+    assert asked[-1] == pytest.approx(2_000 / 100, rel=0.2)
+
+
+def test_verdicts_let_comments_be_kept_for_later_again(lane):
+    lane.run(seconds=20.0, verdicts_a_second=100, checks_a_second=400)
+    lane.run(seconds=2.0, verdicts_a_second=100, checks_a_second=80)
+    lane.fill()
+
+    assert lane.refused() is None
+
+
+def test_a_site_that_floods_leaves_room_to_others(lane):
+    other = SiteId("other")
+    lane.offer(other)
+    lane.run(seconds=10.0, verdicts_a_second=100, checks_a_second=400)
+
+    lane.run(seconds=0.1, verdicts_a_second=0, checks_a_second=400)
+    joined = [lane.offer(site) for site in (SITE, other)]
+
+    assert joined == [False, True]

@@ -12,7 +12,7 @@ from service.domain.comment import CommentId
 from service.domain.decision import Mode
 from service.domain.errors import StoreUnavailableError
 from service.web.edge.verdict_waiter import VerdictWaiter
-from tests.factories import make_comment, make_verdict
+from tests.factories import SITE, make_comment, make_verdict
 from tests.fakes import Seconds
 from tests.integration.installation import until
 
@@ -78,7 +78,7 @@ def test_one_more_than_may_wait_is_sent_away_at_once_and_joins_no_line(looks):
     with ThreadPoolExecutor(1) as first:
         patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
         until(lambda: waiting._waiting == 1)
-        joined = waiting.join(CommentId("c2"), seconds=10)
+        joined = waiting.join(CommentId("c2"), SITE, seconds=10)
         sent_away = waiting.for_verdict(CommentId("c2"), seconds=10)
         looks.judged = {"c1"}
 
@@ -142,7 +142,7 @@ def test_a_thread_that_died_is_replaced_when_the_next_one_waits(looks):
 
 def test_a_comment_that_nobody_waits_for_is_looked_for_until_it_is_judged(looks):
     waiting = VerdictWaiter(looks, max_waiting=1)
-    waiting.join(CommentId("c1"), seconds=0.6)
+    waiting.join(CommentId("c1"), SITE, seconds=0.6)
     until(lambda: looks.asked)
 
     looks.judged = {"c1"}
@@ -155,7 +155,7 @@ def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
     looks.error = StoreUnavailableError("away")
     waiting = VerdictWaiter(looks, max_waiting=1)
 
-    waiting.join(CommentId("c1"), seconds=0.6)
+    waiting.join(CommentId("c1"), SITE, seconds=0.6)
 
     until(lambda: waiting._looker is None)
     assert len(waiting._admission) == 1
@@ -164,24 +164,24 @@ def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
 def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
     clock = Seconds()
     waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
-    waiting.join(CommentId("late"), seconds=0.6)
+    waiting.join(CommentId("late"), SITE, seconds=0.6)
     waiting.for_verdict(CommentId("late"), seconds=0.01)
     clock.now = 0.7
-    before = waiting.join(CommentId("c2"), seconds=0.6)
+    before = waiting.join(CommentId("c2"), SITE, seconds=0.6)
 
     looks.judged = {"late"}
     until(lambda: waiting._looker is None)
 
     assert not before
-    assert waiting.join(CommentId("c2"), seconds=0.6)
+    assert waiting.join(CommentId("c2"), SITE, seconds=0.6)
 
 
 def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
     clock = Seconds()
     waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
-    waiting.join(CommentId("c1"), seconds=0.6)
+    waiting.join(CommentId("c1"), SITE, seconds=0.6)
     clock.now = 0.7
 
     waiting.leave(CommentId("c1"))
 
-    assert waiting.join(CommentId("c2"), seconds=0.6)
+    assert waiting.join(CommentId("c2"), SITE, seconds=0.6)
