@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from service.learning.taught import Taught
     from service.stores.files.reputation_lists import ListFolder
     from service.stores.form_challenges import AltchaFormChallenges
-    from service.stores.sql.applied import AppliedStore
     from service.stores.sql.audit_log import AuditLog
     from service.stores.sql.backlog import BacklogStore
     from service.stores.sql.bulk_decisions import BulkDecisionStore
@@ -37,22 +36,19 @@ if TYPE_CHECKING:
     from service.stores.sql.cases import CaseStore
     from service.stores.sql.claims import ClaimStore
     from service.stores.sql.comments import CommentStore
+    from service.stores.sql.connections import AppliedStore, EndpointStore, InboundStore
     from service.stores.sql.decisions import DecisionStore
     from service.stores.sql.deliveries import DeliveryStore
-    from service.stores.sql.endpoints import EndpointStore
     from service.stores.sql.figures import FigureStore
-    from service.stores.sql.inbound import InboundStore
     from service.stores.sql.list_entries import ListEntryStore
+    from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
     from service.stores.sql.personal_data import PersonalDataStore
     from service.stores.sql.reports import ReportStore
     from service.stores.sql.retrainings import RetrainingStore
     from service.stores.sql.rule_facts import RuleFactStore
     from service.stores.sql.search import CaseSearch
-    from service.stores.sql.second_factors import SecondFactorStore
     from service.stores.sql.sender_records import SenderRecords
-    from service.stores.sql.sessions import SessionStore
     from service.stores.sql.sites import SiteStore
-    from service.stores.sql.users import UserStore
     from service.stores.sql.verdicts import VerdictStore
 
 

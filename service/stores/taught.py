@@ -18,8 +18,8 @@ from service.learning.taught import Taught, learn_all
 from service.learning.training_example import TrainingExample
 from service.stores.sql.cases import CaseStore
 from service.stores.sql.decisions import DecisionStore
+from service.stores.sql.people import UserStore
 from service.stores.sql.sites import SiteStore
-from service.stores.sql.users import UserStore
 
 # A decision counts in every process after this long at most.
 RECHECK_SECONDS = 0.5

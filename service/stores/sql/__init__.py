@@ -8,7 +8,6 @@ from functools import partial
 
 import sqlalchemy as sa
 
-from service.stores.sql.applied import AppliedStore
 from service.stores.sql.audit_log import AuditLog
 from service.stores.sql.backlog import BacklogStore
 from service.stores.sql.base.engine import (
@@ -23,29 +22,26 @@ from service.stores.sql.campaigns import CampaignStore
 from service.stores.sql.cases import CaseStore
 from service.stores.sql.claims import ClaimStore
 from service.stores.sql.comments import CommentStore
+from service.stores.sql.connections import AppliedStore, EndpointStore, InboundStore
 from service.stores.sql.decisions import DecisionStore
 from service.stores.sql.deliveries import DeliveryStore
-from service.stores.sql.endpoints import EndpointStore
 from service.stores.sql.figures import FigureStore
-from service.stores.sql.inbound import InboundStore
 from service.stores.sql.list_entries import ListEntryStore
+from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
 from service.stores.sql.personal_data import PersonalDataStore
 from service.stores.sql.reports import ReportStore
 from service.stores.sql.retrainings import RetrainingStore
 from service.stores.sql.rule_facts import RuleFactStore
 from service.stores.sql.search import CaseSearch
-from service.stores.sql.second_factors import SecondFactorStore
 from service.stores.sql.sender_records import SenderRecords
-from service.stores.sql.sessions import SessionStore
 from service.stores.sql.sites import SiteStore
-from service.stores.sql.users import UserStore
 from service.stores.sql.verdicts import VerdictStore
 
 __all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write"]
 
 
 class SqlStores:
-    """The SQL adapters that share one engine, whose schema must be migrated."""
+    """The SQL adapters that share one engine, each named as in `Services`."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self.backlog = BacklogStore(engine)

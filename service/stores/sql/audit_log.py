@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from service.ports.audit import AuditEntry, AuditFilter, AuditPage
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import entry_from, entry_values
 from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import audit_log
@@ -18,7 +18,7 @@ class AuditLog(SqlStore):
 
     def append(self, entry: AuditEntry) -> None:
         """Append one act."""
-        write(self._engine, lambda connection: insert_entries(connection, [entry]))
+        self.write(lambda connection: insert_entries(connection, [entry]))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """Return one page of the acts that match, newest first.

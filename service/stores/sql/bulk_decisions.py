@@ -12,11 +12,11 @@ from service.domain.bulk_decision import BulkDecision
 from service.domain.comment import SiteId
 from service.ports.audit import BulkDecisionAct
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import insert_new, known
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.schema.tables import (
     decisions,
     is_of_bulk_decision_in_force,
@@ -38,8 +38,9 @@ _values, _bulk_decision_from = writer(BulkDecision), reader(BulkDecision)
 class BulkDecisionStore(SqlStore):
     """Keeps bulk decisions; `DecisionStore.add_many` keeps their counts."""
 
+    @transaction
     def begin(
-        self, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
+        self, tx: sa.Connection, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
     ) -> BulkDecision:
         """Keep a bulk decision before its first decision; return the kept one if its id is known.
 
@@ -47,23 +48,26 @@ class BulkDecisionStore(SqlStore):
         new.
         """
         values = _values(bulk_decision) | {"n_decided": 0}
-
-        def insert(connection: sa.Connection) -> BulkDecision:
-            is_new = insert_new(connection, strokes, values)
-            kept = _get(connection, bulk_decision.id)
-            if is_new and act is not None:
-                insert_entries(connection, [act(kept)])
-            return kept
-
-        return write(self._engine, insert)
+        is_new = insert_new(tx, strokes, values)
+        kept = _get(tx, bulk_decision.id)
+        if is_new and act is not None:
+            insert_entries(tx, [act(kept)])
+        return kept
 
     def get(self, bulk_decision_id: str) -> BulkDecision:
         """Return a bulk decision. Raise `NotFoundError` for an unknown one."""
         with reading(self._engine) as connection:
             return _get(connection, bulk_decision_id)
 
+    @transaction
     def take_back(
-        self, bulk_decision_id: str, *, by: str, at: datetime, act: BulkDecisionAct | None = None
+        self,
+        tx: sa.Connection,
+        bulk_decision_id: str,
+        *,
+        by: str,
+        at: datetime,
+        act: BulkDecisionAct | None = None,
     ) -> BulkDecision:
         """Mark a bulk decision as undone, so that it decides nothing more; return it so marked.
 
@@ -76,15 +80,11 @@ class BulkDecisionStore(SqlStore):
             .values(undone_at=at, undone_by=by)
             .returning(strokes.c.seq)
         )
-
-        def take_back(connection: sa.Connection) -> BulkDecision:
-            is_marked = connection.execute(statement).all()
-            bulk_decision = _get(connection, bulk_decision_id)
-            if is_marked and act is not None:
-                insert_entries(connection, [act(bulk_decision)])
-            return bulk_decision
-
-        return write(self._engine, take_back)
+        is_marked = tx.execute(statement).all()
+        bulk_decision = _get(tx, bulk_decision_id)
+        if is_marked and act is not None:
+            insert_entries(tx, [act(bulk_decision)])
+        return bulk_decision
 
     def recent(
         self, *, site_ids: tuple[SiteId, ...] | None, limit: int, before: str | None = None

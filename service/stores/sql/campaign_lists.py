@@ -290,23 +290,15 @@ def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.Compoun
         .group_by(_comments.campaign_id, _comments.site_id)
     )
     nothing = (sa.null(), sa.null(), sa.null(), sa.null())
-    waiting = (
-        sa.select(sa.literal(_WAITING), _comments.campaign_id, number, *nothing)
-        .select_from(comments)
-        .where(_comments.campaign_id.in_(ids), is_waiting_member, *of_sites(site_ids))
-        .group_by(_comments.campaign_id)
-    )
-    low = (
-        sa.select(sa.literal(_LOW), _comments.campaign_id, number, *nothing)
-        .select_from(comments)
-        .where(
-            _comments.campaign_id.in_(ids),
-            is_waiting_member,
-            _comments.p_spam < LOW_P_SPAM,
-            *of_sites(site_ids),
+
+    def waiting(counted: str, *wanted: sa.ColumnElement[bool]) -> sa.Select[Any]:
+        return (
+            sa.select(sa.literal(counted), _comments.campaign_id, number, *nothing)
+            .select_from(comments)
+            .where(_comments.campaign_id.in_(ids), is_waiting_member, *wanted, *of_sites(site_ids))
+            .group_by(_comments.campaign_id)
         )
-        .group_by(_comments.campaign_id)
-    )
+
     ruled = (
         sa.select(decisions.c.ruling, _comments.campaign_id, number, *nothing)
         .select_from(comments.join(decisions, decisions.c.comment_id == _comments.id))
@@ -324,7 +316,8 @@ def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.Compoun
         .where(comment_traits.c.left_campaign_id.in_(ids), has_left, *of_sites(site_ids))
         .group_by(comment_traits.c.left_campaign_id)
     )
-    return sa.union_all(by_site, waiting, low, ruled, left)
+    low = waiting(_LOW, _comments.p_spam < LOW_P_SPAM)
+    return sa.union_all(by_site, waiting(_WAITING), low, ruled, left)
 
 
 def _newest_targets(

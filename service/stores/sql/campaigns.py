@@ -18,6 +18,7 @@ from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import chunks, execute_in, insert_if_free
+from service.stores.sql.base.store import transaction
 from service.stores.sql.campaign_lists import CampaignLists, of_sites
 from service.stores.sql.schema.tables import (
     campaigns,
@@ -79,7 +80,10 @@ class CampaignStore(CampaignLists):
             next_after=rows[-1].seq if rows else None,
         )
 
-    def place(self, placements: Sequence[Placement], *, at: datetime) -> Mapping[CommentId, str]:
+    @transaction
+    def place(
+        self, tx: sa.Connection, placements: Sequence[Placement], *, at: datetime
+    ) -> Mapping[CommentId, str]:
         """Place comments in order, in one transaction; return who joined a campaign, and which.
 
         A comment joins the campaign of the one that it is like, or founds one with it. It stays
@@ -87,19 +91,17 @@ class CampaignStore(CampaignLists):
         before, or has no traits any more, is left as it is and not returned: so of several
         calls at once one places it.
         """
+        joined = {}
+        for one in placements:
+            campaign_id = _place(tx, one, at)
+            if campaign_id is not None:
+                joined[one.comment_id] = campaign_id
+        return joined
 
-        def place(connection: sa.Connection) -> dict[CommentId, str]:
-            joined = {}
-            for one in placements:
-                campaign_id = _place(connection, one, at)
-                if campaign_id is not None:
-                    joined[one.comment_id] = campaign_id
-            return joined
-
-        return write(self._engine, place) if placements else {}
-
+    @transaction
     def leave(
         self,
+        tx: sa.Connection,
         campaign_id: str,
         ids: Sequence[CommentId],
         *,
@@ -111,20 +113,18 @@ class CampaignStore(CampaignLists):
         log's entry of so many, kept in the same transaction.
         """
         wanted = sorted(set(ids))
+        left: list[CommentId] = []
+        for some in chunks(wanted):
+            members = sa.and_(comments.c.id.in_(some), comments.c.campaign_id == campaign_id)
+            left += _move(tx, members, to=None)
+        _mark_left(tx, left, campaign_id)
+        insert_entry(tx, act(len(left)) if act and left else None)
+        return left
 
-        def leave(connection: sa.Connection) -> list[CommentId]:
-            left: list[CommentId] = []
-            for some in chunks(wanted):
-                members = sa.and_(comments.c.id.in_(some), comments.c.campaign_id == campaign_id)
-                left += _move(connection, members, to=None)
-            _mark_left(connection, left, campaign_id)
-            insert_entry(connection, act(len(left)) if act and left else None)
-            return left
-
-        return write(self._engine, leave) if wanted else []
-
+    @transaction
     def rejoin(
         self,
+        tx: sa.Connection,
         campaign_id: str,
         *,
         site_ids: Sequence[SiteId] | None,
@@ -134,17 +134,13 @@ class CampaignStore(CampaignLists):
         left = sa.select(_traits.comment_id).where(
             _traits.left_campaign_id == campaign_id, has_left
         )
-
-        def rejoin(connection: sa.Connection) -> list[CommentId]:
-            members = sa.and_(
-                comments.c.id.in_(left), comments.c.campaign_id.is_(None), *of_sites(site_ids)
-            )
-            back = _move(connection, members, to=campaign_id)
-            _mark_left(connection, back, None)
-            insert_entry(connection, act(len(back)) if act and back else None)
-            return back
-
-        return write(self._engine, rejoin)
+        members = sa.and_(
+            comments.c.id.in_(left), comments.c.campaign_id.is_(None), *of_sites(site_ids)
+        )
+        back = _move(tx, members, to=campaign_id)
+        _mark_left(tx, back, None)
+        insert_entry(tx, act(len(back)) if act and back else None)
+        return back
 
 
 def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:

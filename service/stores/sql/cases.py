@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.sql.util import ClauseAdapter
@@ -13,9 +13,9 @@ from sqlalchemy.sql.util import ClauseAdapter
 from service.domain.case import Appeal, Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.cutoff_preview import CutoffPreview, Moved
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.published import PublishedComment
-from service.domain.report import Label, Report
+from service.domain.report import Label
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
@@ -46,6 +46,8 @@ from service.stores.sql.schema.tables import (
     verdicts,
     waits_for_review,
 )
+
+_T = TypeVar("_T")
 
 
 class CaseStore(SqlStore):
@@ -351,9 +353,10 @@ def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case
     cases: dict[CommentId, Case] = {}
     for some in chunks(ids):
         rows = connection.execute(_CASE_ROWS.where(comments.c.id.in_(some))).all()
-        found_decisions = _decisions(connection, some)
+        found_decisions = _by_comment(connection, decisions, some, decision_from)
         # The newest report's label stands in the comment's row, and few have one.
-        found_reports = _reports(connection, [row.id for row in rows if row.reported_as])
+        reported = [row.id for row in rows if row.reported_as]
+        found_reports = _by_comment(connection, reports, reported, report_from)
         for row in rows:
             settings = settings_from(row.settings)
             cases[row.id] = Case(
@@ -390,23 +393,15 @@ def _appeal(row: Row) -> Appeal | None:
     return Appeal(text=row.appeal, at=row.appealed_at, is_open=is_open)
 
 
-def _decisions(
-    connection: sa.Connection, ids: Sequence[CommentId]
-) -> defaultdict[CommentId, list[Decision]]:
-    query = sa.select(decisions).where(decisions.c.comment_id.in_(ids)).order_by(decisions.c.seq)
-    found: defaultdict[CommentId, list[Decision]] = defaultdict(list)
-    for row in connection.execute(query):
-        found[row.comment_id].append(decision_from(row))
-    return found
-
-
-def _reports(
-    connection: sa.Connection, ids: Sequence[CommentId]
-) -> defaultdict[CommentId, list[Report]]:
-    found: defaultdict[CommentId, list[Report]] = defaultdict(list)
-    if not ids:
-        return found
-    query = sa.select(reports).where(reports.c.comment_id.in_(ids)).order_by(reports.c.seq)
-    for row in connection.execute(query):
-        found[row.comment_id].append(report_from(row))
+def _by_comment(
+    connection: sa.Connection,
+    table: sa.Table,
+    ids: Sequence[CommentId],
+    read: Callable[[Row], _T],
+) -> defaultdict[CommentId, list[_T]]:
+    """Return the values of a table's rows about these comments, each comment's in order."""
+    found: defaultdict[CommentId, list[_T]] = defaultdict(list)
+    query = sa.select(table).where(table.c.comment_id.in_(ids)).order_by(table.c.seq)
+    for row in connection.execute(query) if ids else ():
+        found[row.comment_id].append(read(row))
     return found

@@ -43,10 +43,10 @@ from service.stores.sql.base.statements import (
     put_row,
     rows_in,
 )
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.campaigns import delete_traits
+from service.stores.sql.connections import JOINED_ENDPOINT
 from service.stores.sql.deliveries import insert_deliveries
-from service.stores.sql.endpoints import JOINED_ENDPOINT
 from service.stores.sql.queue_position import place_waiting
 from service.stores.sql.schema.tables import (
     comments,
@@ -101,14 +101,21 @@ class CommentStore(SqlStore):
         claimed = [(new, claims_of(new)) for new in comments]
         for _ in range(_ADD_TRIES):
             try:
-                return write(self._engine, lambda tx: _add(tx, claimed, queued_at))
+                return self.write(lambda tx: _add(tx, claimed, queued_at))
             except _TakenError:
                 # Another process has just kept an equal key; look again, now it can be seen.
                 continue
         raise StoreUnavailableError("too many equal comments arrive at once")
 
+    @transaction
     def note_deletion(
-        self, site_id: SiteId, site_comment_id: str, *, deleted_at: datetime, at: datetime
+        self,
+        tx: sa.Connection,
+        site_id: SiteId,
+        site_comment_id: str,
+        *,
+        deleted_at: datetime,
+        at: datetime,
     ) -> None:
         """Remember that a comment was deleted that has not come yet.
 
@@ -123,26 +130,22 @@ class CommentStore(SqlStore):
             "deleted_at": deleted_at,
             "noted_at": at,
         }
-
-        def note(connection: sa.Connection) -> None:
-            # Whoever keeps a comment of this site now is waited for, so that a later look finds it.
-            site = sa.select(sites.c.id).where(sites.c.id == site_id)
-            connection.execute(site.with_for_update())
-            put_row(connection, early_deletions, values)
-            of_site = early_deletions.c.site_id == site_id
-            oldest_kept = (
-                sa.select(early_deletions.c.noted_at)
-                .where(of_site)
-                .order_by(early_deletions.c.noted_at.desc())
-                .offset(MOST_EARLY_DELETIONS)
-                .limit(1)
-                .scalar_subquery()
-            )
-            connection.execute(
-                sa.delete(early_deletions).where(of_site, early_deletions.c.noted_at <= oldest_kept)
-            )
-
-        write(self._engine, note)
+        # Whoever keeps a comment of this site now is waited for, so that a later look finds it.
+        site = sa.select(sites.c.id).where(sites.c.id == site_id)
+        tx.execute(site.with_for_update())
+        put_row(tx, early_deletions, values)
+        of_site = early_deletions.c.site_id == site_id
+        oldest_kept = (
+            sa.select(early_deletions.c.noted_at)
+            .where(of_site)
+            .order_by(early_deletions.c.noted_at.desc())
+            .offset(MOST_EARLY_DELETIONS)
+            .limit(1)
+            .scalar_subquery()
+        )
+        tx.execute(
+            sa.delete(early_deletions).where(of_site, early_deletions.c.noted_at <= oldest_kept)
+        )
 
     def forget_deletion(self, site_id: SiteId, site_comment_id: str) -> None:
         """Take a deletion back: the site shows the comment again."""
@@ -150,12 +153,12 @@ class CommentStore(SqlStore):
         statement = sa.delete(early_deletions).where(
             early_deletions.c.site_comment_digest == digest
         )
-        write(self._engine, lambda connection: connection.execute(statement))
+        self.write(lambda connection: connection.execute(statement))
 
     def prune_deletions(self, *, noted_before: datetime) -> int:
         """Forget deletions that were noted earlier; return how many."""
         statement = sa.delete(early_deletions).where(early_deletions.c.noted_at < noted_before)
-        return write(self._engine, lambda connection: connection.execute(statement).rowcount)
+        return self.write(lambda connection: connection.execute(statement).rowcount)
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
         """Return those of `ids` that are kept and have no verdict.
@@ -207,7 +210,7 @@ class CommentStore(SqlStore):
         wanted = sorted(set(ids))
         update = sa.update(comments).values(**changes)
         if wanted:
-            write(self._engine, lambda tx: execute_in(tx, update, comments.c.id, wanted))
+            self.write(lambda tx: execute_in(tx, update, comments.c.id, wanted))
 
     def find_stranded(
         self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
@@ -299,8 +302,10 @@ class CommentStore(SqlStore):
         with reading(self._engine) as connection:
             return _count_listings(connection)
 
+    @transaction
     def withdraw(
         self,
+        tx: sa.Connection,
         comment_id: CommentId,
         *,
         at: datetime,
@@ -318,16 +323,12 @@ class CommentStore(SqlStore):
         `NotFoundError` for an unknown comment.
         """
         query = sa.select(comments.c.withdrawn_at).where(comments.c.id == comment_id)
-
-        def withdraw(connection: sa.Connection) -> None:
-            found = connection.execute(query.with_for_update(key_share=True)).one_or_none()
-            row = known(found, "comment", comment_id)
-            withdraw_locked(connection, [comment_id], at)
-            if row.withdrawn_at is None:
-                insert_deliveries(connection, deliveries)
-                insert_entry(connection, act)
-
-        write(self._engine, withdraw)
+        found = tx.execute(query.with_for_update(key_share=True)).one_or_none()
+        row = known(found, "comment", comment_id)
+        withdraw_locked(tx, [comment_id], at)
+        if row.withdrawn_at is None:
+            insert_deliveries(tx, deliveries)
+            insert_entry(tx, act)
 
     def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
         """Return comments with the address, e-mail or name key of this sender, in no order.
@@ -357,7 +358,10 @@ class CommentStore(SqlStore):
             self._engine, lambda connection: place_waiting(connection, site_id, after, limit)
         )
 
-    def erase_senders(self, ids: Sequence[CommentId], *, act: AuditEntry | None = None) -> None:
+    @transaction
+    def erase_senders(
+        self, tx: sa.Connection, ids: Sequence[CommentId], *, act: AuditEntry | None = None
+    ) -> None:
         """Take all that is known of their senders off these comments; `Sender()` is left.
 
         The comment's own words and names stay, and so does its `fingerprint`, by which repeats
@@ -366,14 +370,10 @@ class CommentStore(SqlStore):
         """
         # Sorted, so that two batches with ids in common lock them in the same order.
         wanted = sorted(set(ids))
-
-        def erase(connection: sa.Connection) -> None:
-            update = sa.update(comments).values(**sender_values(Sender()))
-            execute_in(connection, update, comments.c.id, wanted)
-            delete_traits(connection, wanted)
-            insert_entry(connection, act)
-
-        write(self._engine, erase)
+        update = sa.update(comments).values(**sender_values(Sender()))
+        execute_in(tx, update, comments.c.id, wanted)
+        delete_traits(tx, wanted)
+        insert_entry(tx, act)
 
 
 def personal_keys(sender: Sender) -> Mapping[str, tuple[str, ...]]:

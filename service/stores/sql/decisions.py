@@ -18,7 +18,7 @@ from service.ports.audit import Acts
 from service.stores.cursor import APPEAL_RANK
 from service.stores.deliveries import kept_of
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
     Row,
     comment_from,
@@ -26,7 +26,7 @@ from service.stores.sql.base.rows import (
     decision_values,
 )
 from service.stores.sql.base.statements import execute_in, insert_if_free, known, rows_in
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.deliveries import cancel_unsent, insert_deliveries
 from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of
 from service.stores.sql.schema.tables import (
@@ -47,8 +47,10 @@ MAX_AT_ONCE = 500
 class DecisionStore(SqlStore):
     """Keeps decisions; nothing is ever deleted, only marked as undone."""
 
+    @transaction
     def add(
         self,
+        tx: sa.Connection,
         decision: Decision,
         *,
         deliveries: Sequence[Delivery] = (),
@@ -67,20 +69,18 @@ class DecisionStore(SqlStore):
         Raise `NotFoundError` if the comment is not kept, `ConflictError` if the decision's id is
         taken or another decision than those is in force; nothing is kept then.
         """
+        positions = _lock_comments(tx, [decision.comment_id])
+        known(positions.get(decision.comment_id), "comment", decision.comment_id)
+        if instead_of is not None:
+            _refuse_another(tx, decision.comment_id, instead_of)
+        replaced = _append(tx, [decision], positions, deliveries)
+        _log(tx, [*replaced, decision], acts)
+        return replaced[0] if replaced else None
 
-        def append(connection: sa.Connection) -> Decision | None:
-            positions = _lock_comments(connection, [decision.comment_id])
-            known(positions.get(decision.comment_id), "comment", decision.comment_id)
-            if instead_of is not None:
-                _refuse_another(connection, decision.comment_id, instead_of)
-            replaced = _append(connection, [decision], positions, deliveries)
-            _log(connection, [*replaced, decision], acts)
-            return replaced[0] if replaced else None
-
-        return write(self._engine, append)
-
+    @transaction
     def add_many(
         self,
+        tx: sa.Connection,
         decisions: Sequence[Decision],
         *,
         deliveries: Sequence[Delivery] = (),
@@ -101,35 +101,33 @@ class DecisionStore(SqlStore):
         taken.
         """
         _refuse_mixed(decisions)
+        if not decisions:
+            return []
+        bulk_decision_id = decisions[0].bulk_decision_id
+        if bulk_decision_id is not None and not _lock_open_bulk_decision(tx, bulk_decision_id):
+            return []
+        wanted = [one.comment_id for one in decisions]
+        positions = {
+            key: row
+            for key, row in _lock_comments(tx, wanted).items()
+            if row.withdrawn_at is None and row.review_rank != APPEAL_RANK
+        }
+        ruled = _ruled_so(tx, decisions[0], list(positions), or_otherwise=open_only)
+        new = [one for one in decisions if one.comment_id in positions.keys() - ruled]
+        if not new:
+            return []
+        ids = {one.comment_id for one in new}
+        messages = [one for one in deliveries if one.comment_id in ids]
+        replaced = _append(tx, new, positions, messages)
+        if bulk_decision_id is not None:
+            _count(tx, bulk_decision_id, [positions[key] for key in ids])
+        _log(tx, [*replaced, *new], acts)
+        return [*replaced, *new]
 
-        def append(connection: sa.Connection) -> list[Decision]:
-            bulk_decision_id = decisions[0].bulk_decision_id
-            if bulk_decision_id is not None and not _lock_open_bulk_decision(
-                connection, bulk_decision_id
-            ):
-                return []
-            wanted = [one.comment_id for one in decisions]
-            positions = {
-                key: row
-                for key, row in _lock_comments(connection, wanted).items()
-                if row.withdrawn_at is None and row.review_rank != APPEAL_RANK
-            }
-            ruled = _ruled_so(connection, decisions[0], list(positions), or_otherwise=open_only)
-            new = [one for one in decisions if one.comment_id in positions.keys() - ruled]
-            if not new:
-                return []
-            ids = {one.comment_id for one in new}
-            messages = [one for one in deliveries if one.comment_id in ids]
-            replaced = _append(connection, new, positions, messages)
-            if bulk_decision_id is not None:
-                _count(connection, bulk_decision_id, [positions[key] for key in ids])
-            _log(connection, [*replaced, *new], acts)
-            return [*replaced, *new]
-
-        return write(self._engine, append) if decisions else []
-
+    @transaction
     def undo(
         self,
+        tx: sa.Connection,
         comment_id: CommentId,
         *,
         by: str,
@@ -147,23 +145,21 @@ class DecisionStore(SqlStore):
         so is what `acts` returns. Raise `NotFoundError` if the comment has no decision in force;
         nothing is kept then.
         """
+        positions = _lock_comments(tx, [comment_id])
+        if decision_id is not None:
+            _refuse_another(tx, comment_id, [decision_id])
+        undone = _take_back(tx, decisions.c.comment_id == comment_id, by=by, at=at)
+        if not undone:
+            msg = f"comment {comment_id!r} has no decision in force"
+            raise NotFoundError(msg)
+        _let_undone(tx, undone, positions, deliveries)
+        _log(tx, undone, acts)
+        return undone[0]
 
-        def undo(connection: sa.Connection) -> Decision:
-            positions = _lock_comments(connection, [comment_id])
-            if decision_id is not None:
-                _refuse_another(connection, comment_id, [decision_id])
-            undone = _take_back(connection, decisions.c.comment_id == comment_id, by=by, at=at)
-            if not undone:
-                msg = f"comment {comment_id!r} has no decision in force"
-                raise NotFoundError(msg)
-            _let_undone(connection, undone, positions, deliveries)
-            _log(connection, undone, acts)
-            return undone[0]
-
-        return write(self._engine, undo)
-
+    @transaction
     def undo_many(
         self,
+        tx: sa.Connection,
         decisions: Sequence[Decision],
         *,
         by: str,
@@ -177,18 +173,14 @@ class DecisionStore(SqlStore):
         are left out. `acts` is asked once for all of them, and not if there are none.
         """
         wanted = [one.id for one in decisions]
-
-        def undo(connection: sa.Connection) -> list[Decision]:
-            positions = _lock_comments(connection, [one.comment_id for one in decisions])
-            undone = _take_back(connection, _id.in_(wanted), by=by, at=at)
-            ids = {one.comment_id for one in undone}
-            messages = [one for one in deliveries if one.comment_id in ids]
-            if undone:
-                _let_undone(connection, undone, positions, messages)
-                _log(connection, undone, acts)
-            return undone
-
-        return write(self._engine, undo) if decisions else []
+        positions = _lock_comments(tx, [one.comment_id for one in decisions])
+        undone = _take_back(tx, _id.in_(wanted), by=by, at=at)
+        ids = {one.comment_id for one in undone}
+        messages = [one for one in deliveries if one.comment_id in ids]
+        if undone:
+            _let_undone(tx, undone, positions, messages)
+            _log(tx, undone, acts)
+        return undone
 
     def find_of_bulk_decision(
         self, bulk_decision_id: str, *, after: int, limit: int
@@ -214,12 +206,19 @@ class DecisionStore(SqlStore):
         with reading(self._engine) as connection:
             return _with_comments(connection, connection.execute(query).all())
 
-    def mark_remembered(self, decisions: Sequence[Decision]) -> None:
+    @transaction
+    def mark_remembered(self, tx: sa.Connection, told: Sequence[Decision]) -> None:
         """Say that histories know of these decisions as they stand in the arguments.
 
         One that was undone since is left where it is: histories know of its making alone.
         """
-        write(self._engine, lambda connection: _mark_remembered(connection, decisions))
+        # Sorted, so that two that mark the same ones lock them in the same order.
+        undone_at = decisions.c.undone_at
+        for undone in (False, True):
+            ids = sorted(one.id for one in told if (one.undone_at is not None) is undone)
+            as_told = undone_at.is_not(None) if undone else undone_at.is_(None)
+            statement = sa.update(decisions).where(as_told).values(unremembered_since=None)
+            execute_in(tx, statement, decisions.c.id, ids)
 
     def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
         """Return decisions in force in the order they were made in, from the first if `after` is 0.
@@ -302,15 +301,6 @@ def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Decid
     return [
         DecidedComment(decision=decision_from(row), comment=found[row.comment_id]) for row in rows
     ]
-
-
-def _mark_remembered(connection: sa.Connection, told: Sequence[Decision]) -> None:
-    # Sorted, so that two that mark the same ones lock them in the same order.
-    for undone in (False, True):
-        ids = sorted(one.id for one in told if (one.undone_at is not None) is undone)
-        as_told = decisions.c.undone_at.is_not(None) if undone else decisions.c.undone_at.is_(None)
-        statement = sa.update(decisions).where(as_told).values(unremembered_since=None)
-        execute_in(connection, statement, decisions.c.id, ids)
 
 
 def _lock_open_bulk_decision(connection: sa.Connection, bulk_decision_id: str) -> bool:

@@ -21,7 +21,7 @@ from service.domain.delivery import (
 from service.ports.audit import AuditEntry
 from service.stores.deliveries import Cancelled, after_attempt, revived
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
     attempt_from,
     attempt_values,
@@ -37,8 +37,8 @@ from service.stores.sql.base.statements import (
     no_such,
     rows_in,
 )
-from service.stores.sql.base.store import SqlStore
-from service.stores.sql.endpoints import JOINED_ENDPOINT
+from service.stores.sql.base.store import SqlStore, transaction
+from service.stores.sql.connections import JOINED_ENDPOINT
 from service.stores.sql.schema.tables import (
     comments,
     deliveries,
@@ -70,10 +70,12 @@ class DeliveryStore(SqlStore):
         higher one.
         """
         if deliveries:
-            write(self._engine, lambda connection: insert_deliveries(connection, deliveries))
+            self.write(lambda connection: insert_deliveries(connection, deliveries))
 
+    @transaction
     def take_due(
         self,
+        tx: sa.Connection,
         now: datetime,
         *,
         until: datetime,
@@ -107,20 +109,17 @@ class DeliveryStore(SqlStore):
         )
         if except_sites:
             due = due.where(deliveries.c.site_id.not_in(sorted(except_sites)))
+        taken = [
+            replace(delivery_from(row), endpoint=joined_endpoint(row)) for row in tx.execute(due)
+        ]
+        lease = sa.update(deliveries).values(due_at=until, lent_until=until)
+        execute_in(tx, lease, _d.seq, [delivery.seq for delivery in taken])
+        return taken
 
-        def take(connection: sa.Connection) -> list[Delivery]:
-            taken = [
-                replace(delivery_from(row), endpoint=joined_endpoint(row))
-                for row in connection.execute(due)
-            ]
-            lease = sa.update(deliveries).values(due_at=until, lent_until=until)
-            execute_in(connection, lease, _d.seq, [delivery.seq for delivery in taken])
-            return taken
-
-        return write(self._engine, take)
-
+    @transaction
     def record(
         self,
+        tx: sa.Connection,
         attempt: DeliveryAttempt,
         *,
         state: DeliveryState,
@@ -132,31 +131,26 @@ class DeliveryStore(SqlStore):
         whatever a slower worker tells, and what was given up waits no more until it is replayed.
         Raise `NotFoundError` for an unknown delivery.
         """
+        found = _lock_line_of(tx, attempt.delivery_id)
+        before = known(found, "delivery", attempt.delivery_id)
+        tx.execute(sa.insert(delivery_attempts), [attempt_values(attempt)])
+        after = after_attempt(before, at=attempt.at, state=state, next_try_at=next_try_at)
+        _replace(tx, after)
+        _let_first_in_line_be_due(tx, [after.comment_id])
+        return after
 
-        def record(connection: sa.Connection) -> Delivery:
-            found = _lock_line_of(connection, attempt.delivery_id)
-            before = known(found, "delivery", attempt.delivery_id)
-            connection.execute(sa.insert(delivery_attempts), [attempt_values(attempt)])
-            after = after_attempt(before, at=attempt.at, state=state, next_try_at=next_try_at)
-            _replace(connection, after)
-            _let_first_in_line_be_due(connection, [after.comment_id])
-            return after
-
-        return write(self._engine, record)
-
-    def release(self, delivery_id: str, *, until: datetime) -> None:
+    @transaction
+    def release(self, tx: sa.Connection, delivery_id: str, *, until: datetime) -> None:
         """Give a leased delivery back untried, to be due at `until`; harmless for any other."""
+        leased = _lock_line_of(tx, delivery_id, only_leased=True)
+        if leased is not None:
+            _replace(tx, replace(leased, next_try_at=until))
+            _let_first_in_line_be_due(tx, [leased.comment_id])
 
-        def release(connection: sa.Connection) -> None:
-            leased = _lock_line_of(connection, delivery_id, only_leased=True)
-            if leased is not None:
-                _replace(connection, replace(leased, next_try_at=until))
-                _let_first_in_line_be_due(connection, [leased.comment_id])
-
-        write(self._engine, release)
-
+    @transaction
     def replay(
         self,
+        tx: sa.Connection,
         delivery_ids: Sequence[str],
         *,
         at: datetime,
@@ -167,13 +161,9 @@ class DeliveryStore(SqlStore):
         If there were any, `act` returns the log's entry of so many.
         """
         wanted = sorted(set(delivery_ids))
-
-        def replay(connection: sa.Connection) -> int:
-            replayed = sum(_replay(connection, some, at) for some in chunks(wanted))
-            insert_entry(connection, act(replayed) if act and replayed else None)
-            return replayed
-
-        return write(self._engine, replay)
+        replayed = sum(_replay(tx, some, at) for some in chunks(wanted))
+        insert_entry(tx, act(replayed) if act and replayed else None)
+        return replayed
 
     def get(self, delivery_id: str) -> Delivery:
         """Return a delivery. Raise `NotFoundError` for an unknown one."""
@@ -217,7 +207,8 @@ class DeliveryStore(SqlStore):
         )
         return self._list(query, attempt_from)
 
-    def prune(self, *, delivered_before: datetime, limit: int) -> int:
+    @transaction
+    def prune(self, tx: sa.Connection, *, delivered_before: datetime, limit: int) -> int:
         """Delete those delivered longest ago, with their attempts; return how many, at most limit.
 
         What waits or was given up is never deleted, however old.
@@ -229,14 +220,10 @@ class DeliveryStore(SqlStore):
             .limit(limit)
             .with_for_update(skip_locked=True)
         )
-
-        def prune(connection: sa.Connection) -> int:
-            ids = list(connection.scalars(old))
-            for column in (delivery_attempts.c.delivery_id, deliveries.c.id):
-                execute_in(connection, sa.delete(column.table), column, ids)
-            return len(ids)
-
-        return write(self._engine, prune)
+        ids = list(tx.scalars(old))
+        for column in (delivery_attempts.c.delivery_id, deliveries.c.id):
+            execute_in(tx, sa.delete(column.table), column, ids)
+        return len(ids)
 
 
 def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -17,7 +18,6 @@ from service.domain.figures import (
 )
 from service.domain.verdict import Outcome
 from service.stores.cursor import UNSURE_RANK
-from service.stores.sql.base.days import day_of, utc_day
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.store import SqlStore
 from service.stores.sql.schema.tables import (
@@ -35,6 +35,7 @@ from service.stores.sql.schema.tables import (
 MAX_WAITED = 2_000
 RECENT = timedelta(days=7)
 EARLIER = timedelta(days=28)
+_FIRST_DAY = date(1970, 1, 1)
 _is_confident = comments.c.outcome.in_([Outcome.HAM.value, Outcome.SPAM.value])
 _is_audited = sa.and_(_is_confident, comments.c.audit.is_(True))
 _decided_by_person = sa.and_(
@@ -91,7 +92,7 @@ def _received_between(
 
 
 def _days(connection: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
-    day = utc_day(comments.c.received_at).label("day")
+    day = _utc_day(connection).label("day")
     number = sa.func.count().label("number")
     judged = (
         sa.select(day, comments.c.outcome, number)
@@ -100,12 +101,26 @@ def _days(connection: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
     )
     unjudged = sa.select(day, number).where(*_received(scope), has_no_verdict).group_by(day)
     return tuple(
-        DayCount(day=day_of(row.day), outcome=Outcome(row.outcome), comments=row.number)
+        DayCount(
+            day=_FIRST_DAY + timedelta(row.day), outcome=Outcome(row.outcome), comments=row.number
+        )
         for row in connection.execute(judged)
     ) + tuple(
-        DayCount(day=day_of(row.day), outcome=None, comments=row.number)
+        DayCount(day=_FIRST_DAY + timedelta(row.day), outcome=None, comments=row.number)
         for row in connection.execute(unjudged)
     )
+
+
+def _utc_day(connection: sa.Connection) -> sa.ColumnElement[Any]:
+    """Return the number of days from 1970 to a comment's, whatever the session's time zone.
+
+    Without parameters, as the query groups by it.
+    """
+    received_at = comments.c.received_at
+    if connection.dialect.name == "postgresql":
+        utc = sa.func.timezone(sa.literal_column("'UTC'"), received_at)
+        return sa.cast(utc, sa.Date) - sa.literal_column("DATE '1970-01-01'", sa.Date)
+    return sa.type_coerce(received_at, sa.BigInteger).op("/")(sa.literal_column("86400000000"))
 
 
 def _degraded(connection: sa.Connection, scope: Scope) -> int:

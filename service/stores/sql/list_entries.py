@@ -18,7 +18,7 @@ from service.domain.list_entry import (
 from service.ports.audit import AuditEntry
 from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.mapping import Values, reader, writer
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import (
@@ -31,7 +31,7 @@ from service.stores.sql.base.statements import (
     rows_in,
     upsert,
 )
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.schema.tables import list_entries, list_version, sites
 
 log = logging.getLogger(__name__)
@@ -46,8 +46,10 @@ _PERSONAL = (EntryKind.EMAIL.value, EntryKind.ADDRESS.value)
 class ListEntryStore(SqlStore):
     """Keeps what moderators allow and block."""
 
+    @transaction
     def add(
         self,
+        tx: sa.Connection,
         entries: Sequence[ListEntry],
         *,
         act: Callable[[ListEntry], AuditEntry] | None = None,
@@ -57,12 +59,15 @@ class ListEntryStore(SqlStore):
         What `act` returns of each goes into the log in the same transaction; so it does of those
         that `remove` and `restore` return. Raise `ConflictError` for an id that is taken.
         """
-
-        def add(connection: sa.Connection) -> None:
-            _add(connection, entries)
-            insert_entries(connection, [act(entry) for entry in entries] if act else [])
-
-        write(self._engine, add)
+        for site_id in sorted({entry.site_id for entry in entries if entry.site_id is not None}):
+            refuse_unknown(tx, sites, site_id, "site")
+        _count_change(tx)
+        for entry in entries:
+            values = _entry_values(entry) | {"folded": _folded_text(entry)}
+            if not insert_new(tx, list_entries, values):
+                msg = f"there is a list entry {entry.id!r} already"
+                raise ConflictError(msg)
+        insert_entries(tx, [act(entry) for entry in entries] if act else [])
 
     def remove(
         self,
@@ -86,31 +91,35 @@ class ListEntryStore(SqlStore):
         values = {"removed_at": None, "removed_by": None}
         return self._mark(entry_ids, _c.removed_at.is_not(None), values, act)
 
+    @transaction
     def _mark(
         self,
+        tx: sa.Connection,
         entry_ids: Sequence[str],
         if_so: sa.ColumnElement[bool],
         values: Values,
         act: Callable[[ListEntry], AuditEntry] | None,
     ) -> list[ListEntry]:
-        def mark(connection: sa.Connection) -> list[ListEntry]:
-            marked: list[ListEntry] = []
-            _count_change(connection)
-            for some in chunks(sorted(set(entry_ids))):
-                statement = sa.update(list_entries).where(_c.id.in_(some), if_so).values(values)
-                rows = connection.execute(statement.returning(*list_entries.c))
-                marked += [_entry_from(row) for row in rows]
-            insert_entries(connection, [act(entry) for entry in marked] if act else [])
-            return marked
+        marked: list[ListEntry] = []
+        _count_change(tx)
+        for some in chunks(sorted(set(entry_ids))):
+            statement = sa.update(list_entries).where(_c.id.in_(some), if_so).values(values)
+            rows = tx.execute(statement.returning(*list_entries.c))
+            marked += [_entry_from(row) for row in rows]
+        insert_entries(tx, [act(entry) for entry in marked] if act else [])
+        return marked
 
-        return write(self._engine, mark)
-
-    def forget(self, keys: Sequence[str]) -> int:
+    @transaction
+    def forget(self, tx: sa.Connection, keys: Sequence[str]) -> int:
         """Delete, for good, the entries that know one e-mail or address by one of these keys.
 
         Return how many there were. Networks, domains and phrases stay: they are others' too.
         """
-        return write(self._engine, lambda connection: _forget(connection, frozenset(keys)))
+        gone = _known_by(tx, frozenset(keys))
+        if gone:
+            _count_change(tx)
+        execute_in(tx, sa.delete(list_entries), _c.id, gone)
+        return len(gone)
 
     def known_by(self, keys: Sequence[str]) -> list[ListEntry]:
         """Return what `forget` would delete, removed or not, by id."""
@@ -178,18 +187,7 @@ class ListEntryStore(SqlStore):
                 last_hit_at=sa.bindparam("at", type_=_c.last_hit_at.type),
             )
         )
-        write(self._engine, lambda connection: connection.execute(statement, rows))
-
-
-def _add(connection: sa.Connection, entries: Sequence[ListEntry]) -> None:
-    for site_id in sorted({entry.site_id for entry in entries if entry.site_id is not None}):
-        refuse_unknown(connection, sites, site_id, "site")
-    _count_change(connection)
-    for entry in entries:
-        values = _entry_values(entry) | {"folded": _folded_text(entry)}
-        if not insert_new(connection, list_entries, values):
-            msg = f"there is a list entry {entry.id!r} already"
-            raise ConflictError(msg)
+        self.write(lambda connection: connection.execute(statement, rows))
 
 
 def _count_change(connection: sa.Connection) -> None:
@@ -199,14 +197,6 @@ def _count_change(connection: sa.Connection) -> None:
             index_elements=["id"], set_={"version": list_version.c.version + 1}
         )
     )
-
-
-def _forget(connection: sa.Connection, keys: frozenset[str]) -> int:
-    gone = _known_by(connection, keys)
-    if gone:
-        _count_change(connection)
-    execute_in(connection, sa.delete(list_entries), _c.id, gone)
-    return len(gone)
 
 
 def _known_by(connection: sa.Connection, keys: frozenset[str]) -> list[str]:

@@ -16,9 +16,9 @@ from service.ports.audit import AuditEntry
 from service.ports.people import SpamOnly
 from service.stores.cursor import REST_RANK
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.statements import rows_in
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.comments import personal_keys, withdraw_locked
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.schema.tables import (
@@ -83,8 +83,10 @@ class PersonalDataStore(SqlStore):
                 found += connection.scalars(query)
         return found
 
+    @transaction
     def withdraw(
         self,
+        tx: sa.Connection,
         ids: Sequence[CommentId],
         *,
         at: datetime,
@@ -99,17 +101,11 @@ class PersonalDataStore(SqlStore):
         the same transaction. `act` returns the
         log's entry of so many, which is kept in the same transaction, of none of them too.
         """
-
-        def withdraw(connection: sa.Connection) -> int:
-            withdrawn = _withdraw_all(connection, ids, at, only)
-            insert_deliveries(
-                connection, [one for one in deliveries if one.comment_id in withdrawn]
-            )
-            if act is not None:
-                insert_entries(connection, [act(len(withdrawn))])
-            return len(withdrawn)
-
-        return write(self._engine, withdraw)
+        withdrawn = _withdraw_all(tx, ids, at, only)
+        insert_deliveries(tx, [one for one in deliveries if one.comment_id in withdrawn])
+        if act is not None:
+            insert_entries(tx, [act(len(withdrawn))])
+        return len(withdrawn)
 
 
 def _is_of(person: Person) -> sa.ColumnElement[bool] | None:

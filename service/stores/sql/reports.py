@@ -10,10 +10,9 @@ from service.ports.audit import AuditEntry
 from service.ports.decisions import Tell
 from service.stores.cursor import REST_RANK
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import write
 from service.stores.sql.base.rows import Row, report_values
 from service.stores.sql.base.statements import insert_new, known, refuse_unknown
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.queue_position import POSITION_COLUMNS, modes_of, rank_of, review_at_of
@@ -23,7 +22,8 @@ from service.stores.sql.schema.tables import comments, reports, sites
 class ReportStore(SqlStore):
     """Keeps reports and appeals."""
 
-    def add(self, report: Report, *, tell: Tell | None = None) -> bool:
+    @transaction
+    def add(self, tx: sa.Connection, report: Report, *, tell: Tell | None = None) -> bool:
         """Keep a report; return whether it was new.
 
         A second report of one comment with the label of its newest report changes nothing, nor
@@ -32,55 +32,50 @@ class ReportStore(SqlStore):
         before, what `tell` returns is kept in it, too. Raise `NotFoundError` for an unknown site or
         comment, or a comment of another site.
         """
-        return write(self._engine, lambda connection: _add(connection, report, tell))
+        if report.comment_id is None:
+            refuse_unknown(tx, sites, report.site_id, "site")
+            return insert_new(tx, reports, report_values(report))
+        is_of_site = comments.c.site_id == report.site_id
+        comment = _lock_comment(tx, report.comment_id, is_of_site)
+        if comment.reported_as == report.label.value:
+            return False
+        if not insert_new(tx, reports, report_values(report)):
+            return False
+        rank = rank_of(comment, reported_as=report.label)
+        mode = modes_of(tx, [comment.site_id])[comment.site_id]
+        tx.execute(
+            sa.update(comments)
+            .where(comments.c.id == comment.id)
+            .values(
+                reported_as=report.label.value,
+                review_rank=rank,
+                review_at=review_at_of(comment, mode=mode, reported_as=report.label),
+            )
+        )
+        if tell is not None and rank < REST_RANK == rank_of(comment):
+            insert_deliveries(tx, tell(load_cases(tx, [comment.id])))
+        return True
 
-    def appeal(self, comment_id: CommentId, text: str, *, act: AuditEntry) -> bool:
+    @transaction
+    def appeal(
+        self, tx: sa.Connection, comment_id: CommentId, text: str, *, act: AuditEntry
+    ) -> bool:
         """Keep an author's appeal with the log's entry; return False if there was one before.
 
         The comment, which must be judged, comes first in the review queue in the same transaction.
         Raise `NotFoundError` for one that is not kept, or was withdrawn.
         """
-
-        def keep(connection: sa.Connection) -> bool:
-            position = _lock_comment(connection, comment_id, comments.c.withdrawn_at.is_(None))
-            if position.appealed_at is not None:
-                return False
-            rank = rank_of(position, appealed=True)
-            connection.execute(
-                sa.update(comments)
-                .where(comments.c.id == comment_id)
-                .values(appeal=text, appealed_at=act.at, review_rank=rank)
-            )
-            insert_entry(connection, act)
-            return True
-
-        return write(self._engine, keep)
-
-
-def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:
-    if report.comment_id is None:
-        refuse_unknown(connection, sites, report.site_id, "site")
-        return insert_new(connection, reports, report_values(report))
-    is_of_site = comments.c.site_id == report.site_id
-    comment = _lock_comment(connection, report.comment_id, is_of_site)
-    if comment.reported_as == report.label.value:
-        return False
-    if not insert_new(connection, reports, report_values(report)):
-        return False
-    rank = rank_of(comment, reported_as=report.label)
-    mode = modes_of(connection, [comment.site_id])[comment.site_id]
-    connection.execute(
-        sa.update(comments)
-        .where(comments.c.id == comment.id)
-        .values(
-            reported_as=report.label.value,
-            review_rank=rank,
-            review_at=review_at_of(comment, mode=mode, reported_as=report.label),
+        position = _lock_comment(tx, comment_id, comments.c.withdrawn_at.is_(None))
+        if position.appealed_at is not None:
+            return False
+        rank = rank_of(position, appealed=True)
+        tx.execute(
+            sa.update(comments)
+            .where(comments.c.id == comment_id)
+            .values(appeal=text, appealed_at=act.at, review_rank=rank)
         )
-    )
-    if tell is not None and rank < REST_RANK == rank_of(comment):
-        insert_deliveries(connection, tell(load_cases(connection, [comment.id])))
-    return True
+        insert_entry(tx, act)
+        return True
 
 
 def _lock_comment(

@@ -21,7 +21,7 @@ from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.leases import take_lease
 from service.stores.sql.base.mapping import Values, reader, writer
 from service.stores.sql.base.statements import known, put_row
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.schema.tables import retraining_lease, retrainings
 
 _COLUMNS = {"report": "summary"}
@@ -50,43 +50,39 @@ class RetrainingStore(SqlStore):
     def end_lease(self, holder: str) -> None:
         """Let others retrain at once; nothing happens if it is not this holder's turn."""
         ended = sa.delete(retraining_lease).where(retraining_lease.c.holder == holder)
-        write(self._engine, lambda connection: connection.execute(ended))
+        self.write(lambda connection: connection.execute(ended))
 
-    def put(self, retraining: Retraining, *, act: AuditEntry | None = None) -> None:
+    @transaction
+    def put(
+        self, tx: sa.Connection, retraining: Retraining, *, act: AuditEntry | None = None
+    ) -> None:
         """Keep a retraining as it is now, a new one too, and the log's entry.
 
         What was answered to it stays.
         """
         values = _values(retraining)
+        put_row(tx, retrainings, values)
+        insert_entry(tx, act)
 
-        def put(connection: sa.Connection) -> None:
-            put_row(connection, retrainings, values)
-            insert_entry(connection, act)
-
-        write(self._engine, put)
-
-    def ask(self, asked: Retraining, *, act: AuditEntry) -> None:
+    @transaction
+    def ask(self, tx: sa.Connection, asked: Retraining, *, act: AuditEntry) -> None:
         """Keep a new retraining that somebody asks for, with its entry in the log.
 
         Raise `ConflictError` if one is asked for or runs already; of several calls at once one is
         kept.
         """
-
-        def ask(connection: sa.Connection) -> None:
-            # SQLite lets one transaction write at a time anyway.
-            if connection.dialect.name == "postgresql":
-                connection.exec_driver_sql("LOCK TABLE retrainings IN EXCLUSIVE MODE")
-            open_states = [RetrainingState.ASKED.value, RetrainingState.RUNNING.value]
-            query = sa.select(retrainings).where(retrainings.c.state.in_(open_states))
-            for row in connection.execute(query):
-                one = _retraining_from(row)
-                if not one.is_silent(asked.asked_at):
-                    msg = f"retraining {one.id} is under way"
-                    raise ConflictError(msg)
-            connection.execute(sa.insert(retrainings).values(_values(asked)))
-            insert_entry(connection, act)
-
-        write(self._engine, ask)
+        # SQLite lets one transaction write at a time anyway.
+        if tx.dialect.name == "postgresql":
+            tx.exec_driver_sql("LOCK TABLE retrainings IN EXCLUSIVE MODE")
+        open_states = [RetrainingState.ASKED.value, RetrainingState.RUNNING.value]
+        query = sa.select(retrainings).where(retrainings.c.state.in_(open_states))
+        for row in tx.execute(query):
+            one = _retraining_from(row)
+            if not one.is_silent(asked.asked_at):
+                msg = f"retraining {one.id} is under way"
+                raise ConflictError(msg)
+        tx.execute(sa.insert(retrainings).values(_values(asked)))
+        insert_entry(tx, act)
 
     def get(self, retraining_id: str) -> Retraining:
         """Return one. Raise `NotFoundError`."""
@@ -99,8 +95,10 @@ class RetrainingStore(SqlStore):
         query = sa.select(retrainings).order_by(*order).limit(limit)
         return self._list(query, _retraining_from)
 
+    @transaction
     def answer(
         self,
+        tx: sa.Connection,
         retraining_id: str,
         answer: Answer,
         *,
@@ -118,23 +116,19 @@ class RetrainingStore(SqlStore):
             .where(retrainings.c.id == retraining_id, retrainings.c.answer.is_(None))
             .values(answer=answer.value, answered_by=by, answered_at=at)
         )
-
-        def note(connection: sa.Connection) -> Retraining:
-            is_first = connection.execute(answered).rowcount > 0
-            found = _get(connection, retraining_id)
-            if not is_first:
-                msg = f"retraining {retraining_id} was answered before"
-                raise ConflictError(msg)
-            insert_entry(connection, act)
-            return found
-
-        return write(self._engine, note)
+        is_first = tx.execute(answered).rowcount > 0
+        found = _get(tx, retraining_id)
+        if not is_first:
+            msg = f"retraining {retraining_id} was answered before"
+            raise ConflictError(msg)
+        insert_entry(tx, act)
+        return found
 
     def reopen(self, retraining_id: str) -> None:
         """Forget what was made of a candidate, as it could not be done."""
         nobody = {"answer": None, "answered_by": None, "answered_at": None}
         reopened = sa.update(retrainings).where(retrainings.c.id == retraining_id).values(nobody)
-        write(self._engine, lambda connection: connection.execute(reopened))
+        self.write(lambda connection: connection.execute(reopened))
 
 
 def _get(connection: sa.Connection, retraining_id: str) -> Retraining:

@@ -12,7 +12,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.search import Field, SearchQuery, Term
 from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.search_terms import EVERYTHING, Need, Phrase, needs_of, site_need
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.store import SqlStore
 from service.stores.sql.cases import load_cases
 from service.stores.sql.schema.tables import comments, decisions, search_docs
@@ -37,7 +37,7 @@ class CaseSearch(SqlStore):
         The newest come first. Until then they are not found, or as they were before their
         verdict; decisions and reports are known at once. Safe to run at any time, twice too.
         """
-        return write(self._engine, lambda connection: index_due(connection, limit=limit))
+        return self.write(lambda connection: index_due(connection, limit=limit))
 
     def drop_left_out(self) -> None:
         """Have the index hold no word that only withdrawn comments had.
@@ -49,9 +49,9 @@ class CaseSearch(SqlStore):
         if self._engine.dialect.name == "postgresql":
             return
         # The first portion takes in hand what all others finish.
-        goes_on = write(self._engine, lambda connection: merge(connection, begins=True))
+        goes_on = self.write(lambda connection: merge(connection, begins=True))
         while goes_on:
-            goes_on = write(self._engine, merge)
+            goes_on = self.write(merge)
 
     def find(
         self,

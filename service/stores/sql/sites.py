@@ -13,7 +13,7 @@ from service.domain.errors import ConflictError
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries, insert_entry
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.mapping import as_json
 from service.stores.sql.base.rows import (
     key_from,
@@ -23,7 +23,7 @@ from service.stores.sql.base.rows import (
     site_values,
 )
 from service.stores.sql.base.statements import insert_new, known, refuse_unknown
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.schema.tables import site_keys, sites
 
 # Every request asks this, so the statement is made once.
@@ -39,25 +39,29 @@ _FIND_KEY = (
 class SiteStore(SqlStore):
     """Keeps sites and the hashes of their keys."""
 
+    @transaction
     def add(
-        self, site: Site, *, key: SiteKey | None = None, acts: Sequence[AuditEntry] = ()
+        self,
+        tx: sa.Connection,
+        site: Site,
+        *,
+        key: SiteKey | None = None,
+        acts: Sequence[AuditEntry] = (),
     ) -> None:
         """Keep a site, its first key and the log's entries, all or nothing.
 
         Raise `ConflictError` if its name is taken.
         """
+        if not insert_new(tx, sites, site_values(site)):
+            raise ConflictError("there is a site of that name already")
+        if key is not None:
+            _insert_key(tx, key)
+        insert_entries(tx, acts)
 
-        def insert(connection: sa.Connection) -> None:
-            if not insert_new(connection, sites, site_values(site)):
-                raise ConflictError("there is a site of that name already")
-            if key is not None:
-                _insert_key(connection, key)
-            insert_entries(connection, acts)
-
-        write(self._engine, insert)
-
+    @transaction
     def change_settings(
         self,
+        tx: sa.Connection,
         site_id: SiteId,
         how: Callable[[SiteSettings], SiteSettings],
         *,
@@ -71,18 +75,14 @@ class SiteStore(SqlStore):
         an unknown site.
         """
         this = sites.c.id == site_id
-
-        def change(connection: sa.Connection) -> tuple[Site, Site]:
-            row = connection.execute(sa.select(sites).where(this).with_for_update()).one_or_none()
-            before = site_from(known(row, "site", site_id))
-            after = replace(before, settings=how(before.settings))
-            values = as_json(after.settings)
-            connection.execute(sa.update(sites).where(this).values(settings=values))
-            if act is not None and before != after:
-                insert_entries(connection, [act(before.settings, after.settings)])
-            return before, after
-
-        return write(self._engine, change)
+        row = tx.execute(sa.select(sites).where(this).with_for_update()).one_or_none()
+        before = site_from(known(row, "site", site_id))
+        after = replace(before, settings=how(before.settings))
+        values = as_json(after.settings)
+        tx.execute(sa.update(sites).where(this).values(settings=values))
+        if act is not None and before != after:
+            insert_entries(tx, [act(before.settings, after.settings)])
+        return before, after
 
     def get(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""
@@ -93,8 +93,10 @@ class SiteStore(SqlStore):
         """Return all sites, by name."""
         return self._list(sa.select(sites).order_by("name"), site_from)
 
+    @transaction
     def add_key(
         self,
+        tx: sa.Connection,
         key: SiteKey,
         *,
         expiring: Mapping[str, datetime] | None = None,
@@ -104,17 +106,11 @@ class SiteStore(SqlStore):
 
         All or nothing. Raise `NotFoundError` for an unknown site.
         """
-
-        def insert(connection: sa.Connection) -> None:
-            refuse_unknown(connection, sites, key.site_id, "site")
-            _insert_key(connection, key)
-            for other, at in sorted((expiring or {}).items()):
-                connection.execute(
-                    sa.update(site_keys).where(site_keys.c.id == other).values(expires_at=at)
-                )
-            insert_entries(connection, acts)
-
-        write(self._engine, insert)
+        refuse_unknown(tx, sites, key.site_id, "site")
+        _insert_key(tx, key)
+        for other, at in sorted((expiring or {}).items()):
+            tx.execute(sa.update(site_keys).where(site_keys.c.id == other).values(expires_at=at))
+        insert_entries(tx, acts)
 
     def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
         """Return the key with this hash, valid or not, and its site; None if there is none."""
@@ -139,8 +135,10 @@ class SiteStore(SqlStore):
         )
         return self._list(query, key_from)
 
+    @transaction
     def end_key(
         self,
+        tx: sa.Connection,
         key_id: str,
         *,
         expires_at: datetime | None = None,
@@ -159,13 +157,9 @@ class SiteStore(SqlStore):
             .values(changes or {"id": key_id})
             .returning(*site_keys.c)
         )
-
-        def end(connection: sa.Connection) -> SiteKey:
-            row = known(connection.execute(statement).one_or_none(), "key", key_id)
-            insert_entry(connection, act)
-            return key_from(row)
-
-        return write(self._engine, end)
+        row = known(tx.execute(statement).one_or_none(), "key", key_id)
+        insert_entry(tx, act)
+        return key_from(row)
 
 
 def _insert_key(connection: sa.Connection, key: SiteKey) -> None:

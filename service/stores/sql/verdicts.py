@@ -13,7 +13,7 @@ from service.domain.delivery import Delivery
 from service.domain.verdict import SecondOpinion, Verdict
 from service.ports.decisions import Tell
 from service.stores.cursor import UNSURE_RANK
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
     SENDER_COLUMNS,
     Row,
@@ -22,7 +22,7 @@ from service.stores.sql.base.rows import (
     verdict_values,
 )
 from service.stores.sql.base.statements import chunks
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_of_locked
@@ -48,8 +48,10 @@ _is_unsure = sa.and_(waits_for_review, comments.c.review_rank == UNSURE_RANK)
 class VerdictStore(SqlStore):
     """Keeps verdicts, one a comment, for good, and a second judge's opinions beside them."""
 
+    @transaction
     def add(
         self,
+        tx: sa.Connection,
         verdicts: Sequence[Verdict],
         *,
         audit: frozenset[CommentId],
@@ -70,22 +72,15 @@ class VerdictStore(SqlStore):
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
         if not first:
             return []
-
-        def add(connection: sa.Connection) -> set[CommentId]:
-            positions = _add(connection, first, audit)
-            # Few: what was written before their verdicts came does not know of it.
-            spoken_of = sorted(
-                key for key, row in positions.items() if row.decided or row.reported_as
-            )
-            told = [one for one in deliveries if one.comment_id in positions.keys() - spoken_of]
-            if tell and spoken_of:
-                told += tell(load_cases(connection, spoken_of))
-            insert_of_locked(connection, told)
-            insert_traits(connection, [one for one in traits if _may_keep(one, positions)])
-            return set(positions)
-
-        stored = write(self._engine, add)
-        return [v.comment_id for v in first.values() if v.comment_id in stored][::-1]
+        positions = _add(tx, first, audit)
+        # Few: what was written before their verdicts came does not know of it.
+        spoken_of = sorted(key for key, row in positions.items() if row.decided or row.reported_as)
+        told = [one for one in deliveries if one.comment_id in positions.keys() - spoken_of]
+        if tell and spoken_of:
+            told += tell(load_cases(tx, spoken_of))
+        insert_of_locked(tx, told)
+        insert_traits(tx, [one for one in traits if _may_keep(one, positions)])
+        return [key for key in first if key in positions][::-1]
 
     def next_without_opinion(self, *, most_attempts: int) -> Case | None:
         """Return the unsure comment that a second judge is asked about next, None for none.
@@ -103,26 +98,25 @@ class VerdictStore(SqlStore):
         with reading(self._engine) as connection:
             return next(iter(load_cases(connection, list(connection.scalars(query)))), None)
 
-    def add_opinion(self, comment_id: CommentId, opinion: SecondOpinion | None) -> bool:
+    @transaction
+    def add_opinion(
+        self, tx: sa.Connection, comment_id: CommentId, opinion: SecondOpinion | None
+    ) -> bool:
         """Count an attempt and keep its opinion, by which the comment moves in the queue.
 
         Return True if it was kept: not of a comment that is no longer unsure, or that has one.
         """
         is_it = comments.c.id == comment_id
         query = sa.select(comments.c.site_id, comments.c.second_opinion).where(is_it, _is_unsure)
-
-        def add(connection: sa.Connection) -> bool:
-            row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
-            if row is None or second_opinion_from(row.second_opinion):
-                return False
-            values = {"attempts": (row.second_opinion or {}).get("attempts", 0) + 1}
-            if opinion is not None:
-                values |= {"outcome": opinion.outcome.value, "reason": opinion.reason}
-            connection.execute(sa.update(comments).where(is_it).values(second_opinion=values))
-            place_waiting(connection, row.site_id, None, 1, is_it)
-            return opinion is not None
-
-        return write(self._engine, add)
+        row = tx.execute(query.with_for_update(key_share=True)).one_or_none()
+        if row is None or second_opinion_from(row.second_opinion):
+            return False
+        values = {"attempts": (row.second_opinion or {}).get("attempts", 0) + 1}
+        if opinion is not None:
+            values |= {"outcome": opinion.outcome.value, "reason": opinion.reason}
+        tx.execute(sa.update(comments).where(is_it).values(second_opinion=values))
+        place_waiting(tx, row.site_id, None, 1, is_it)
+        return opinion is not None
 
 
 def _may_keep(traits: Traits, positions: Mapping[CommentId, Row]) -> bool:

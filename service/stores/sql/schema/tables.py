@@ -255,12 +255,8 @@ verdicts = sa.Table(
 )
 _partial_index("ix_verdicts_held", verdicts.c.comment_id, where=verdicts.c.held_by.is_not(None))
 # Those few that moderators, by a list entry, concluded instead of the machine.
-sa.Index(
-    "ix_verdicts_instructed",
-    verdicts.c.comment_id,
-    sqlite_where=verdicts.c.instruction.is_not(None),
-    postgresql_where=verdicts.c.instruction.is_not(None),
-)
+_is_instructed = verdicts.c.instruction.is_not(None)
+_partial_index("ix_verdicts_instructed", verdicts.c.comment_id, where=_is_instructed)
 
 decisions = sa.Table(
     "decisions",
@@ -566,14 +562,20 @@ campaigns = sa.Table(
     sa.Column("last_seen_at", UtcDateTime, nullable=False),
 )
 
-# One row: who alone may group comments, and until when.
-grouping_lease = sa.Table(
-    "grouping_lease",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("holder", LosslessText, nullable=False),
-    sa.Column("until", UtcDateTime, nullable=False),
-)
+
+def _lease(name: str) -> sa.Table:
+    """Return a table of one row: who alone may do a thing, and until when."""
+    return sa.Table(
+        name,
+        metadata,
+        sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("holder", LosslessText, nullable=False),
+        sa.Column("until", UtcDateTime, nullable=False),
+    )
+
+
+grouping_lease = _lease("grouping_lease")
+retraining_lease = _lease("retraining_lease")
 
 is_fresh = comment_traits.c.grouped_at.is_(None)
 has_left = comment_traits.c.left_campaign_id.is_not(None)
@@ -647,15 +649,6 @@ retrainings = sa.Table(
     sa.Column("answered_by", LosslessText),
     sa.Column("answered_at", UtcDateTime),
     sa.Index("ix_retrainings_asked_at", "asked_at"),
-)
-
-# One row: who alone may retrain, and until when.
-retraining_lease = sa.Table(
-    "retraining_lease",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("holder", LosslessText, nullable=False),
-    sa.Column("until", UtcDateTime, nullable=False),
 )
 
 # What the search does not know yet, or knows from before the verdict. Filled in the transactions

@@ -1,0 +1,293 @@
+"""Keeps moderators' accounts, their sessions and second factors in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from service.domain.errors import ConflictError
+from service.domain.sign_in import SecondFactor, UserSession
+from service.domain.user import User
+from service.ports.audit import AuditEntry
+from service.stores.sql.audit_log import insert_entry
+from service.stores.sql.base.engine import reading
+from service.stores.sql.base.mapping import reader, writer
+from service.stores.sql.base.rows import user_from, user_values
+from service.stores.sql.base.statements import insert_new, known, refuse_unknown
+from service.stores.sql.base.store import SqlStore, transaction
+from service.stores.sql.schema.tables import recovery_codes, second_factors, user_sessions, users
+
+_TAKEN = "there is an account of that name already"
+
+
+class UserStore(SqlStore):
+    """Keeps moderators' accounts."""
+
+    @transaction
+    def add(self, tx: sa.Connection, user: User, *, act: AuditEntry | None = None) -> None:
+        """Keep an account and the log's entry. Raise `ConflictError` if its name is taken."""
+        if not insert_new(tx, users, user_values(user)):
+            raise ConflictError(_TAKEN)
+        insert_entry(tx, act)
+
+    @transaction
+    def change(
+        self,
+        tx: sa.Connection,
+        user_id: str,
+        how: Callable[[User, Sequence[User]], User],
+        *,
+        end_sessions_at: datetime | None = None,
+        act: AuditEntry | None = None,
+    ) -> User:
+        """Replace an account by what `how` makes of it in view of all accounts, and return that.
+
+        With `end_sessions_at` all its sessions end in the same transaction, which keeps `act`, too.
+
+        No other change of any account happens in between, so what `how` saw is still so when its
+        answer is kept. It may be called more than once; what it raises is raised, and nothing is
+        changed then. Raise `NotFoundError` for an unknown account.
+        """
+        # In one order everywhere, so that two that change accounts wait instead of deadlock.
+        query = sa.select(users).order_by(users.c.id).with_for_update()
+        everybody = [user_from(row) for row in tx.execute(query)]
+        mine = next((user for user in everybody if user.id == user_id), None)
+        changed = how(known(mine, "account", user_id), everybody)
+        new = sa.update(users).where(users.c.id == user_id).values(user_values(changed))
+        try:
+            tx.execute(new)
+        except IntegrityError:
+            raise ConflictError(_TAKEN) from None
+        if end_sessions_at is not None:
+            end_sessions(tx, user_id, at=end_sessions_at)
+        insert_entry(tx, act)
+        return changed
+
+    def get(self, user_id: str) -> User | None:
+        """Return an account by id."""
+        return self._one(users.c.id == user_id)
+
+    def find(self, name: str) -> User | None:
+        """Return an account by name, without regard to case."""
+        return self._one(users.c.name_folded == name.casefold())
+
+    def _one(self, condition: sa.ColumnElement[bool]) -> User | None:
+        return self._find(sa.select(users).where(condition), user_from)
+
+    def all(self) -> list[User]:
+        """Return all accounts, by name."""
+        return self._list(sa.select(users).order_by("name"), user_from)
+
+
+_session_values, _session_from = writer(UserSession), reader(UserSession)
+
+
+class SessionStore(SqlStore):
+    """Keeps who is signed in, where."""
+
+    @transaction
+    def add(self, tx: sa.Connection, session: UserSession) -> None:
+        """Keep a session that begins. Raise `NotFoundError` for an unknown account."""
+        refuse_unknown(tx, users, session.user_id, "account")
+        tx.execute(sa.insert(user_sessions), [_session_values(session)])
+
+    def get(self, session_id: str) -> UserSession | None:
+        """Return a session, ended or not."""
+        query = sa.select(user_sessions).where(user_sessions.c.id == session_id)
+        return self._find(query, _session_from)
+
+    def touch(self, session_id: str, *, at: datetime) -> None:
+        """Remember that a session was used; harmless for an unknown one."""
+        statement = (
+            sa.update(user_sessions).where(user_sessions.c.id == session_id).values(last_seen_at=at)
+        )
+        self.write(lambda c: c.execute(statement))
+
+    def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
+        """End one session of this account; return whether that was still to be done."""
+        this = user_sessions.c.id == session_id
+        return self.write(lambda c: end_sessions(c, user_id, at=at, which=this)) == 1
+
+    @transaction
+    def end_all(
+        self,
+        tx: sa.Connection,
+        user_id: str,
+        *,
+        at: datetime,
+        except_session: str | None = None,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> int:
+        """End every session of an account, all but one if it is named; return how many.
+
+        If there were any, `act` returns the log's entry of so many.
+        """
+        which = None if except_session is None else user_sessions.c.id != except_session
+        ended = end_sessions(tx, user_id, at=at, which=which)
+        insert_entry(tx, act(ended) if act and ended else None)
+        return ended
+
+    def open_of(self, user_id: str) -> list[UserSession]:
+        """Return an account's sessions that were not ended, the one used last first."""
+        query = (
+            sa.select(user_sessions)
+            .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
+            .order_by(user_sessions.c.last_seen_at.desc(), user_sessions.c.id.desc())
+        )
+        return self._list(query, _session_from)
+
+    def last_seen(self) -> Mapping[str, datetime]:
+        """Return when each account was last seen, by its id; who never was is left out."""
+        seen = sa.func.max(user_sessions.c.last_seen_at, type_=user_sessions.c.last_seen_at.type)
+        query = sa.select(user_sessions.c.user_id, seen).group_by(user_sessions.c.user_id)
+        with reading(self._engine) as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def prune(self, *, seen_before: datetime, limit: int) -> int:
+        """Delete at most `limit` sessions last used before then; return how many."""
+        old = (
+            sa.select(user_sessions.c.id)
+            .where(user_sessions.c.last_seen_at < seen_before)
+            .order_by(user_sessions.c.last_seen_at)
+            .limit(limit)
+        )
+        statement = (
+            sa.delete(user_sessions)
+            .where(user_sessions.c.id.in_(old))
+            .returning(user_sessions.c.id)
+        )
+        return self.write(lambda c: len(c.execute(statement).all()))
+
+
+def end_sessions(
+    connection: sa.Connection,
+    user_id: str,
+    *,
+    at: datetime,
+    which: sa.ColumnElement[bool] | None = None,
+) -> int:
+    """End an account's sessions within a transaction, all or those that match; return how many."""
+    statement = (
+        sa.update(user_sessions)
+        .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
+        .values(ended_at=at)
+        .returning(user_sessions.c.id)
+    )
+    if which is not None:
+        statement = statement.where(which)
+    return len(connection.execute(statement).all())
+
+
+_factor_values, _factor_from = writer(SecondFactor), reader(SecondFactor)
+
+
+class SecondFactorStore(SqlStore):
+    """Keeps second factors, at most one an account, and what stands in for a lost one."""
+
+    @transaction
+    def put(
+        self,
+        tx: sa.Connection,
+        factor: SecondFactor,
+        *,
+        recovery_digests: Collection[str],
+        act: AuditEntry | None = None,
+    ) -> None:
+        """Keep an account's second factor and its recovery codes in place of earlier ones.
+
+        The log's entry is kept in the same transaction. Raise `NotFoundError` for an unknown
+        account.
+        """
+        refuse_unknown(tx, users, factor.user_id, "account")
+        _remove(tx, factor.user_id)
+        tx.execute(sa.insert(second_factors), [_factor_values(factor)])
+        if recovery_digests:
+            tx.execute(
+                sa.insert(recovery_codes),
+                [{"user_id": factor.user_id, "digest": one} for one in set(recovery_digests)],
+            )
+        insert_entry(tx, act)
+
+    def get(self, user_id: str) -> SecondFactor | None:
+        """Return an account's second factor, None if it has none."""
+        query = sa.select(second_factors).where(second_factors.c.user_id == user_id)
+        return self._find(query, _factor_from)
+
+    def user_ids(self) -> frozenset[str]:
+        """Return the ids of all accounts that have one."""
+        with reading(self._engine) as connection:
+            return frozenset(connection.scalars(sa.select(second_factors.c.user_id)))
+
+    def use_step(self, user_id: str, step: int) -> bool:
+        """Say that the code of this time step was used; False if it, or a later one, was before.
+
+        Of several calls at once with one step, one returns True.
+        """
+        statement = (
+            sa.update(second_factors)
+            .where(second_factors.c.user_id == user_id, second_factors.c.last_step < step)
+            .values(last_step=step)
+            .returning(second_factors.c.user_id)
+        )
+        return self.write(lambda c: c.execute(statement).one_or_none()) is not None
+
+    @transaction
+    def use_recovery(
+        self,
+        tx: sa.Connection,
+        user_id: str,
+        digest: str,
+        *,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> bool:
+        """Strike a recovery code off; False if there is none such.
+
+        Of several calls at once with one code, one returns True. `act` returns the log's entry for
+        so many codes left.
+        """
+        statement = (
+            sa.delete(recovery_codes)
+            .where(recovery_codes.c.user_id == user_id, recovery_codes.c.digest == digest)
+            .returning(recovery_codes.c.digest)
+        )
+        if tx.execute(statement).one_or_none() is None:
+            return False
+        insert_entry(tx, act(_count_recovery(tx, user_id)) if act else None)
+        return True
+
+    def count_recovery(self, user_id: str) -> int:
+        """Return how many recovery codes are left."""
+        with reading(self._engine) as connection:
+            return _count_recovery(connection, user_id)
+
+    @transaction
+    def remove(self, tx: sa.Connection, user_id: str, *, act: AuditEntry | None = None) -> bool:
+        """Forget an account's second factor and its codes; return whether there was one.
+
+        If so, the log's entry is kept in the same transaction.
+        """
+        removed = _remove(tx, user_id)
+        insert_entry(tx, act if removed else None)
+        return removed
+
+
+def _count_recovery(connection: sa.Connection, user_id: str) -> int:
+    query = (
+        sa.select(sa.func.count())
+        .select_from(recovery_codes)
+        .where(recovery_codes.c.user_id == user_id)
+    )
+    return connection.execute(query).scalar_one()
+
+
+def _remove(connection: sa.Connection, user_id: str) -> bool:
+    connection.execute(sa.delete(recovery_codes).where(recovery_codes.c.user_id == user_id))
+    statement = (
+        sa.delete(second_factors)
+        .where(second_factors.c.user_id == user_id)
+        .returning(second_factors.c.user_id)
+    )
+    return connection.execute(statement).one_or_none() is not None
