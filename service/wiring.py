@@ -29,25 +29,22 @@ from service.outbound.mail import SmtpMailer, parse_mail_url
 from service.outbound.room import WebhookRoom
 from service.outbound.second_judge import ChatJudge
 from service.outbound.sender import HttpSiteNotifier
-from service.ports.digest import Mailer, Room
+from service.ports.delivery import Mailer, Room
 from service.ports.services import Services
 from service.settings import ENV_PREFIX, Settings, load_settings
 from service.start_error import ExitCode, SettingsError, StartError
-from service.stores.files.model_promise import read_promise
 from service.stores.files.model_versions import ModelVersions
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.files.systems import open_systems
-from service.stores.files.version_shelf import FolderVersionShelf
+from service.stores.files.version_shelf import VersionShelf, read_promise
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
-from service.stores.passwords import Argon2PasswordHasher
+from service.stores.passwords import PasswordHasher
 from service.stores.sql import Connections, SqlStores, create_engine
 from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.client import ValkeyStore
-from service.stores.valkey.digest_claims import ValkeyDigestClaims
 from service.stores.valkey.history import ValkeyHistoryStore
-from service.stores.valkey.rebuild import ValkeyRebuildPlace
-from service.stores.valkey.spent_tokens import ValkeySpentTokens
+from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 from service.tasks.queue import CeleryScoringQueue
 from service.tasks.wake import ValkeyWaker, Wake
 from service.training_runs.training_program import Bounds, TrainingProcesses
@@ -106,69 +103,44 @@ def wire(settings: Settings) -> Wired:
     history = open_history(settings, valkey_url)
     # On the server of the histories, so that they are lost with them.
     server, is_cluster = find_history_server(settings, valkey_url)
-    rebuild_place = ValkeyRebuildPlace(server, cluster=is_cluster)
-    spent_tokens = ValkeySpentTokens(server, cluster=is_cluster)
-    digest_claims = ValkeyDigestClaims(valkey_url)
+    rebuild_place = RebuildPlace(server, cluster=is_cluster)
+    spent_tokens = SpentTokens(server, cluster=is_cluster)
+    digest_claims = DigestClaims(valkey_url)
     breaker = BreakerHistoryStore(history)
     registry = CollectorRegistry()
     counting = CountingObserver(registry)
     _count_errors(engine, counting)
     services = Services(
+        **vars(stores),
         clock=_now,
         new_id=new_id,
         new_secret=lambda: secrets.token_urlsafe(32),
-        sites=stores.sites,
-        audit_log=stores.audit_log,
-        one_moment=stores.one_moment,
         observer=counting,
-        comments=stores.comments,
         queue=queue,
-        reports=stores.reports,
         form_challenges=AltchaFormChallenges(_derive(secret, "tokens of forms")),
         spent_tokens=spent_tokens,
-        backlog=stores.backlog,
-        verdicts=stores.verdicts,
-        rule_facts=stores.rule_facts,
         current_model=models.current,
         current_promise=lambda: read_promise(versions_folder(settings)),
         audit_share=settings.audit_share,
         second_judge=_open_second_judge(settings),
-        campaigns=stores.campaigns,
         history=breaker,
         rebuild_place=rebuild_place,
-        sender_records=stores.sender_records,
-        personal_data=stores.personal_data,
         reputation_lists=ListFolder(folder.lists_folder),
         find_system=open_systems(settings.systems_file),
-        list_entries=stores.list_entries,
         entries_in_force=BookKeeper(stores.list_entries, _now).current,
         sender_secret=_derive(secret, "senders"),
         sender_secrets=_sender_secrets(settings, secret),
-        cases=stores.cases,
-        decisions=stores.decisions,
-        bulk_decisions=stores.bulk_decisions,
-        search=stores.search,
-        claims=stores.claims,
-        endpoints=stores.endpoints,
-        applied=stores.applied,
-        deliveries=stores.deliveries,
-        inbound=stores.inbound,
         delivery_queue=delivery_queue,
         notifier=HttpSiteNotifier(outbound_rules(settings)),
         statements=StatementLinks(
             secret=_derive(secret, "statements"),
             pages_url=(settings.pages_url or "").rstrip("/"),
         ),
-        retrainings=stores.retrainings,
-        versions=FolderVersionShelf(partial(versions_folder, settings)),
+        versions=VersionShelf(partial(versions_folder, settings)),
         trainer_queue=trainer_queue,
         taught=_open_taught(stores, settings, _learning_salt(secret)),
-        users=stores.users,
-        sessions=stores.sessions,
-        second_factors=stores.second_factors,
-        passwords=Argon2PasswordHasher(),
+        passwords=PasswordHasher(),
         second_factor_secret=_derive(secret, "second factors"),
-        figures=stores.figures,
         digest_claims=digest_claims,
         mailer=_open_mailer(settings),
         room=_open_room(settings),

@@ -20,6 +20,13 @@ class State(StrEnum):
     DECIDED = "decided"
 
 
+class SpamOnly(StrEnum):
+    """Which spam to look for: all that no decision in force approves, or what is held as spam."""
+
+    NOT_APPROVED = "not approved"
+    HELD = "held"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appeal:
     """What an author says against a comment's being held or rejected; open until a person rules."""

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from urllib.parse import parse_qsl, urlsplit
 
@@ -22,6 +22,16 @@ _SAME_PAGE = re.compile(r"/(?:comment-page-[0-9]{1,6}|amp|index\.(?:html?|php))/
 # WordPress's plain addresses, which it has until its owner chooses others.
 _NAMING = frozenset({"p", "page_id"})
 _MOST_PARAMETERS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadToken:
+    """A token that was signed here: when, for which page, and whether its challenge was solved."""
+
+    id: str
+    page: str | None
+    issued_at: datetime
+    solved: bool
 
 
 class FormToken(StrEnum):

@@ -1,15 +1,22 @@
-"""Messages between sites and this service, both ways."""
+"""What carries messages: to sites and their platforms, by mail, into a chat room."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from service.domain.applying import PlatformAct
+from service.domain.case import Case
 from service.domain.delivery import (
     Delivery,
     Endpoint,
     SendOutcome,
 )
+from service.domain.digest import Mail, Sent
+
+# What sites are to be told of cases as they stand. A store calls it within a transaction, perhaps
+# more than once: it must ask no store for anything.
+Tell = Callable[[Sequence[Case]], Sequence[Delivery]]
 
 
 class DeliveryQueue(Protocol):
@@ -39,3 +46,17 @@ class SiteNotifier(Protocol):
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
         """Do this at the platform of `endpoint` and return what came of it, as `send` does."""
+
+
+class Mailer(Protocol):
+    """Sends mail."""
+
+    def send(self, mail: Mail) -> Sent:
+        """Hand one mail to the mail server; end in time, whatever it does. Never raises."""
+
+
+class Room(Protocol):
+    """Posts to the chat room that this installation is set up for."""
+
+    def post(self, text: str) -> Sent:
+        """Post one message; end in time, whatever the other side does. Never raises."""

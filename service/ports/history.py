@@ -56,16 +56,3 @@ class HistoryStore(Protocol):
 
     def mark_filled(self) -> None:
         """Remember, for as long as anything is kept, that all past decisions have been learnt."""
-
-
-class RebuildPlace(Protocol):
-    """Keeps how far a rebuild of the histories has come, where whatever wipes them wipes it too."""
-
-    def find(self) -> int:
-        """Return the place; where there is none it is 0 from now on."""
-
-    def move(self, seen: int, to: int) -> bool:
-        """Set the place if it is still `seen`; return whether it was."""
-
-    def clear(self, seen: int) -> bool:
-        """Forget the place if it is still `seen`; return whether it was."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Protocol
 
 from models.inputs import ModelInput, ModelOutput
@@ -34,36 +33,6 @@ class VersionOnShelf:
     trained_at: str
     figures: Mapping[str, str]
     provenance: Mapping[str, str]
-
-
-class VersionShelf(Protocol):
-    """The model versions of this installation, and which of them serves."""
-
-    def all(self) -> list[VersionOnShelf]:
-        """Return every version, the current one first, then by name, the newest name first."""
-
-    def card(self, name: str) -> str | None:
-        """Return a version's card as Markdown, None if it has none. Raise `NotFoundError`."""
-
-    def previous(self) -> str | None:
-        """Return the version that was current before the last promotion, if it is still there."""
-
-    def promote(self, name: str) -> str | None:
-        """Make a version current after checking its files; return the one that was.
-
-        Raise `NotFoundError` for an unknown one, `ConflictError` with one sentence for one that
-        is damaged or where the folder cannot be written to.
-        """
-
-    def drop(self, name: str) -> None:
-        """Delete a version.
-
-        Raise `NotFoundError` for an unknown one, `ConflictError` for the current and the previous
-        one, and where the folder cannot be written to.
-        """
-
-    def drop_leftovers(self, *, older_than: timedelta) -> int:
-        """Delete what killed processes left half written; return how many there were."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
 
 from service.domain.comment import Comment, CommentId
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
@@ -30,8 +29,8 @@ class JudgedBatch:
     seconds: Mapping[Stage, float]
 
 
-class Observer(Protocol):
-    """Is told what happens, for whoever operates the service.
+class Observer:
+    """Is told what happens, for whoever operates the service; this one does nothing with it.
 
     It never raises, waits for nobody and takes microseconds. It is handed values of the domain and
     may keep ids and numbers of them, no words, names or addresses.
@@ -39,6 +38,7 @@ class Observer(Protocol):
 
     def monotonic(self) -> float:
         """Return the seconds of a clock that never goes back, to measure stages by."""
+        return 0.0
 
     def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
         """Hear of comments that were kept, with the answer for each, and queued, at `at`."""
@@ -56,24 +56,4 @@ class Observer(Protocol):
         """
 
 
-class SilentObserver:
-    """Does nothing with what it is told; see `Observer`."""
-
-    def monotonic(self) -> float:
-        """Return 0: nobody asks how long anything takes."""
-        return 0.0
-
-    def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
-        """See `Observer.kept`."""
-
-    def judged(self, batch: JudgedBatch) -> None:
-        """See `Observer.judged`."""
-
-    def told(self, delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
-        """See `Observer.told`."""
-
-    def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
-        """See `Observer.served`."""
-
-
-UNOBSERVED: Observer = SilentObserver()
+UNOBSERVED = Observer()

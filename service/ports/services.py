@@ -13,13 +13,10 @@ from service.domain.statement import StatementLinks
 from service.domain.verdict import SecondOpinion
 from service.ports.clock import Clock
 from service.ports.comments import ScoringQueue
-from service.ports.delivery import DeliveryQueue, SiteNotifier
-from service.ports.digest import DigestClaims, Mailer, Room
-from service.ports.forms import SpentTokens
-from service.ports.history import HistoryStore, RebuildPlace
-from service.ports.models import JudgingModel, VersionShelf
+from service.ports.delivery import DeliveryQueue, Mailer, Room, SiteNotifier
+from service.ports.history import HistoryStore
+from service.ports.models import JudgingModel
 from service.ports.observing import UNOBSERVED, Observer
-from service.ports.people import PasswordHasher
 from service.ports.training import TrainerQueue
 from service.scoring.promise import Promise
 from service.signals.entry_book import EntryBook
@@ -28,7 +25,9 @@ from service.signals.entry_book import EntryBook
 if TYPE_CHECKING:
     from service.learning.taught import Taught
     from service.stores.files.reputation_lists import ListFolder
+    from service.stores.files.version_shelf import VersionShelf
     from service.stores.form_challenges import AltchaFormChallenges
+    from service.stores.passwords import PasswordHasher
     from service.stores.sql.audit_log import AuditLog
     from service.stores.sql.backlog import BacklogStore
     from service.stores.sql.bulk_decisions import BulkDecisionStore
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from service.stores.sql.sender_records import SenderRecords
     from service.stores.sql.sites import SiteStore
     from service.stores.sql.verdicts import VerdictStore
+    from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 
 
 def nothing_taught() -> Taught:

@@ -20,7 +20,7 @@ from altcha import (
 )
 
 from service.domain.comment import SiteId
-from service.ports.forms import ReadToken
+from service.domain.form import ReadToken
 
 # WebCrypto has it in every browser, so that the page's script needs no code of its own for it.
 _ALGORITHM = "PBKDF2/SHA-256"

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from argon2 import PasswordHasher
+import argon2
 from argon2.exceptions import InvalidHashError, VerificationError
 
 
-class Argon2PasswordHasher:
-    """Hashes with the parameters that RFC 9106 recommends; see `PasswordHasher`."""
+class PasswordHasher:
+    """Turns passwords into slow, salted hashes, with the parameters that RFC 9106 recommends."""
 
     def __init__(self) -> None:
-        self._hasher = PasswordHasher()
+        self._hasher = argon2.PasswordHasher()
 
     def hash(self, password: str) -> str:
-        """See `PasswordHasher.hash`."""
+        """Return a salted hash that is slow to guess from."""
         return self._hasher.hash(_encoded(password))
 
     def verify(self, password_hash: str, password: str) -> bool:
-        """See `PasswordHasher.verify`; a hash that cannot be read fits no password."""
+        """Return True if the password matches this hash; one that cannot be read fits none."""
         try:
             return self._hasher.verify(password_hash, _encoded(password))
         except (VerificationError, InvalidHashError):

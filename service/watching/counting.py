@@ -16,7 +16,7 @@ from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
 from service.domain.stage import BATCH_STAGES, Stage
 from service.domain.verdict import Outcome
 from service.ports.comments import Added, AddOutcome, NewComment
-from service.ports.observing import JudgedBatch
+from service.ports.observing import JudgedBatch, Observer
 
 # From what a detector takes to what a comment waits behind a backlog of a day.
 _STAGE_SECONDS = (
@@ -35,8 +35,8 @@ _DELIVERED = {
 }
 
 
-class CountingObserver:
-    """Counts in memory; see `Observer`. What it keeps are numbers under labels from fixed sets."""
+class CountingObserver(Observer):
+    """Counts in memory. What it keeps are numbers under labels from fixed sets."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         """Register every metric."""
@@ -149,11 +149,9 @@ class CountingObserver:
                 self._told.labels(ended)
 
     def monotonic(self) -> float:
-        """See `Observer.monotonic`."""
         return time.perf_counter()
 
     def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
-        """See `Observer.kept`."""
         outcomes = Tally(
             (new.lane.value, answer.outcome.value)
             for new, answer in zip(comments, added, strict=True)
@@ -165,7 +163,6 @@ class CountingObserver:
             observe(max(0.0, (at - new.comment.received_at).total_seconds()))
 
     def judged(self, batch: JudgedBatch) -> None:
-        """See `Observer.judged`."""
         stored = [v for v in batch.verdicts if v.comment_id in batch.stored]
         for outcome, number in Tally(v.outcome.value for v in stored).items():
             self._verdicts.labels(outcome).inc(number)
@@ -185,12 +182,10 @@ class CountingObserver:
                 verdict(max(0.0, (batch.ended - comment.received_at).total_seconds()))
 
     def told(self, delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
-        """See `Observer.told`."""
         self._told.labels(_DELIVERED[state]).inc()
         self._told_seconds.observe(attempt.milliseconds / 1000)
 
     def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
-        """See `Observer.served`."""
         self._requests.labels(route, method, str(status)).inc()
         self._route_seconds(route)(seconds)
 

@@ -37,7 +37,7 @@ from service.moderation.review.bulk_decisions import decide_together, undo_bulk_
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.services import Services
 from service.stores.files.model_versions import to_judging_model
-from service.stores.files.version_shelf import FolderVersionShelf
+from service.stores.files.version_shelf import VersionShelf
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.benchmarks.fonts import tell_missing
@@ -173,7 +173,7 @@ def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
     services = make_services(
         stores=fresh_stores(sites=(*SITES, KETTLE)),
         current_model=lambda: model,
-        versions=FolderVersionShelf(lambda: models_dir or SHIPPED_DIR),
+        versions=VersionShelf(lambda: models_dir or SHIPPED_DIR),
         audit_share=0.3,
     )
     user, once = add_user("Ola Brandt", services, actor="script")

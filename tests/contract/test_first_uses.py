@@ -7,8 +7,7 @@ import secrets
 import pytest
 
 from service.domain.comment import SiteId
-from service.stores.valkey.digest_claims import ValkeyDigestClaims
-from service.stores.valkey.spent_tokens import ValkeySpentTokens
+from service.stores.valkey.notes import DigestClaims, SpentTokens
 from tests.factories import SITE
 from tests.in_memory import MemoryDigestClaims, MemorySpentTokens
 
@@ -21,7 +20,7 @@ def spent(request):
         yield MemorySpentTokens()
         return
     url = request.getfixturevalue("valkey").url
-    store = ValkeySpentTokens(url, prefix=secrets.token_hex(4))
+    store = SpentTokens(url, prefix=secrets.token_hex(4))
     yield store
     store.close()
 
@@ -48,7 +47,7 @@ def claims(request):
         yield MemoryDigestClaims()
         return
     url = request.getfixturevalue("valkey").url
-    store = ValkeyDigestClaims(url, prefix=secrets.token_hex(4))
+    store = DigestClaims(url, prefix=secrets.token_hex(4))
     yield store
     store.close()
 

@@ -15,8 +15,8 @@ from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
 from service.domain.history import History, Record, TrackRecord
-from service.ports.history import HistoryStore, RebuildPlace
-from service.stores.valkey.rebuild import ValkeyRebuildPlace
+from service.ports.history import HistoryStore
+from service.stores.valkey.notes import RebuildPlace
 from tests.factories import NOW, make_comment
 from tests.in_memory import MemoryRebuildPlace
 
@@ -334,7 +334,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[RebuildPlace]:
         yield MemoryRebuildPlace()
         return
     url = request.getfixturevalue("valkey").url
-    place = ValkeyRebuildPlace(url, prefix=secrets.token_hex(8))
+    place = RebuildPlace(url, prefix=secrets.token_hex(8))
     yield place
     place.close()
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from service.domain.case import SpamOnly
 from service.domain.comment import Author, Sender
 from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
-from service.ports.people import SpamOnly
 from tests.factories import NOW, SITE, keep_one, make_decision
 
 EMAIL = Person(sender=Sender(email_key="e1"))

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from service.domain.case import CaseFilter, Order
+from service.domain.case import CaseFilter, Order, SpamOnly
 from service.domain.comment import Lane, Sender
 from service.domain.person import Person
 from service.domain.rules import SiteRules
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome
-from service.ports.people import SpamOnly
 from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import metadata
 from tests.contract.many_rows import ROWS, SITES, comment_id, fill_many, sender_of

@@ -8,7 +8,7 @@ import pytest
 
 from models.registry import SHIPPED_DIR, check_version, promote, read_current_name
 from service.domain.errors import ConflictError, NotFoundError
-from service.stores.files.version_shelf import FolderVersionShelf
+from service.stores.files.version_shelf import VersionShelf
 from tests.fakes import FixedShelf
 
 
@@ -25,7 +25,7 @@ def shelf(request, tmp_path):
         shutil.copytree(shipped, tmp_path / name)
     promote(tmp_path, "v-1", check=check_version)
     (tmp_path / "v-3" / "fusion.json").write_text("{}")
-    made = FolderVersionShelf(lambda: tmp_path)
+    made = VersionShelf(lambda: tmp_path)
     made.folder = tmp_path
     return made
 
@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_written_to_says_what_does_it(tmp_path):
     shutil.copytree(shipped, tmp_path / "v-1")
     # Root may write anywhere, so a folder stands where the file would be written.
     (tmp_path / "CURRENT").mkdir()
-    shelf = FolderVersionShelf(lambda: tmp_path)
+    shelf = VersionShelf(lambda: tmp_path)
 
     with pytest.raises(ConflictError, match="slopsieve models promote"):
         shelf.promote("v-1")
@@ -83,7 +83,7 @@ def test_a_card_of_nonsense_breaks_no_list(tmp_path):
     for nonsense in ("[]", '{"parts": 7, "trained_at": null}', '{"parts": {"test": []}}', "\x00"):
         (tmp_path / "v-1" / "card.json").write_text(nonsense)
 
-        [version] = FolderVersionShelf(lambda: tmp_path).all()
+        [version] = VersionShelf(lambda: tmp_path).all()
 
         assert set(version.figures.values()) == {""}
 

@@ -19,7 +19,7 @@ from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.history import HistoryStore
 from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
-from service.stores.valkey.rebuild import ValkeyRebuildPlace
+from service.stores.valkey.notes import RebuildPlace
 from tests.factories import keep_all, make_comment
 from tests.fakes import FixedClassifier, make_services
 
@@ -47,7 +47,7 @@ class Desk:
 
     def __init__(self, url: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._valkey = ValkeyHistoryStore(url)
-        self._place = ValkeyRebuildPlace(url)
+        self._place = RebuildPlace(url)
         self.store: Any = CountedHistoryStore(self._valkey)
         self.breaker = BreakerHistoryStore(self.store, monotonic=monotonic)
         self.services = make_services(

@@ -17,12 +17,12 @@ from service.domain.form import (
     TOKEN_LIFE,
     FormBehaviour,
     FormToken,
+    ReadToken,
     page_key,
     read_behaviour,
     read_seconds,
 )
 from service.domain.site import Site
-from service.ports.forms import ReadToken
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 
+from service.domain.case import SpamOnly
 from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
-from service.ports.people import SpamOnly
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)

@@ -154,8 +154,7 @@ class CampaignLists(SqlStore):
         """Return the members that wait for a moderator and were received by then, newest first."""
         query = _newest_members(campaign_id, site_ids, waiting_only=True)
         query = query.where(_comments.received_at <= received_until).limit(limit)
-        with reading(self._engine) as connection:
-            return list(connection.scalars(query))
+        return self._list(query, lambda row: row.id)
 
     def among(self, campaign_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
         """Return which of these comments are members."""

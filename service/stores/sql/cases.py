@@ -155,8 +155,7 @@ class CaseStore(SqlStore):
         )
         if site_ids is not None:
             query = query.where(_of_sites(site_ids))
-        with reading(self._engine) as connection:
-            return list(connection.scalars(query))
+        return self._list(query, lambda row: row.id)
 
     def tally(
         self, site_id: SiteId, *, received_from: datetime, received_before: datetime

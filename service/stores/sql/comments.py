@@ -24,7 +24,7 @@ from service.stores.cursor import REST_RANK
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import driver
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
     comment_from,
     comment_values,
@@ -278,8 +278,7 @@ class CommentStore(SqlStore):
             .order_by(comments.c.received_at.desc(), comments.c.id.desc())
             .limit(MAX_FOUND_BY_CONTENT)
         )
-        with reading(self._engine) as connection:
-            return list(connection.scalars(query))
+        return self._list(query, lambda row: row.id)
 
     def find_by_site_ids(
         self, site_id: SiteId, site_comment_ids: Sequence[str]
@@ -342,8 +341,7 @@ class CommentStore(SqlStore):
         if not has_key:
             return []
         query = sa.select(comments.c.id).where(sa.or_(*has_key)).limit(limit)
-        with reading(self._engine) as connection:
-            return list(connection.scalars(query))
+        return self._list(query, lambda row: row.id)
 
     def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
@@ -354,9 +352,7 @@ class CommentStore(SqlStore):
         `after` on. Return the last one's id, None if there were none. What changes meanwhile is
         placed by the site's settings as they are then, so this may be done twice.
         """
-        return write(
-            self._engine, lambda connection: place_waiting(connection, site_id, after, limit)
-        )
+        return self.write(lambda tx: place_waiting(tx, site_id, after, limit))
 
     @transaction
     def erase_senders(

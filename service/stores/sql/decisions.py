@@ -16,7 +16,6 @@ from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import Acts
 from service.stores.cursor import APPEAL_RANK
-from service.stores.deliveries import kept_of
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
@@ -27,7 +26,7 @@ from service.stores.sql.base.rows import (
 )
 from service.stores.sql.base.statements import execute_in, insert_if_free, known, rows_in
 from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.deliveries import cancel_unsent, insert_deliveries
+from service.stores.sql.deliveries import cancel_unsent, insert_deliveries, kept_of
 from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of
 from service.stores.sql.schema.tables import (
     audit_log,

@@ -7,13 +7,13 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from service.domain.case import SpamOnly
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.delivery import Delivery
 from service.domain.person import Person
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from service.ports.people import SpamOnly
 from service.stores.cursor import REST_RANK
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading
@@ -45,8 +45,7 @@ class PersonalDataStore(SqlStore):
         query = sa.select(comments.c.id).where(condition).order_by(comments.c.id).limit(limit)
         if after is not None:
             query = query.where(comments.c.id > after)
-        with reading(self._engine) as connection:
-            return list(connection.scalars(query))
+        return self._list(query, lambda row: row.id)
 
     def count_by_site(self, person: Person) -> Mapping[SiteId, int]:
         """Return how many comments of theirs `find` finds, by site; sites without any left out."""

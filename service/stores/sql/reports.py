@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId
 from service.domain.report import Report
 from service.ports.audit import AuditEntry
-from service.ports.decisions import Tell
+from service.ports.delivery import Tell
 from service.stores.cursor import REST_RANK
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.rows import Row, report_values

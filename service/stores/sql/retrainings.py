@@ -17,10 +17,9 @@ from service.domain.retraining import (
 from service.ports.audit import AuditEntry
 from service.ports.campaigns import Lease
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.leases import take_lease
+from service.stores.sql.base.engine import reading
 from service.stores.sql.base.mapping import Values, reader, writer
-from service.stores.sql.base.statements import known, put_row
+from service.stores.sql.base.statements import known, put_row, take_lease
 from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.schema.tables import retraining_lease, retrainings
 
@@ -40,12 +39,7 @@ class RetrainingStore(SqlStore):
 
         Of several calls at once at most one is not REFUSED.
         """
-        return write(
-            self._engine,
-            lambda connection: take_lease(
-                connection, retraining_lease, holder, now=now, until=until
-            ),
-        )
+        return self.write(lambda tx: take_lease(tx, retraining_lease, holder, now=now, until=until))
 
     def end_lease(self, holder: str) -> None:
         """Let others retrain at once; nothing happens if it is not this holder's turn."""

@@ -11,7 +11,7 @@ from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery
 from service.domain.verdict import SecondOpinion, Verdict
-from service.ports.decisions import Tell
+from service.ports.delivery import Tell
 from service.stores.cursor import UNSURE_RANK
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (

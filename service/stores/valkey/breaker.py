@@ -144,31 +144,24 @@ class BreakerHistoryStore:
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
-        """See `HistoryStore.gather`."""
         return self.reading.call(
             lambda: self._store.gather(comments, now=now, only_filled=only_filled)
         )
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `HistoryStore.learn`."""
         return self.teaching.call(lambda: self._store.learn(decision_id, comment, ruling, at=at))
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `HistoryStore.unlearn`."""
         return self.teaching.call(lambda: self._store.unlearn(decision_id, comment, ruling, at=at))
 
     def forget(self, sender: Sender) -> None:
-        """See `HistoryStore.forget`."""
         self.teaching.call(lambda: self._store.forget(sender))
 
     def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
-        """See `HistoryStore.conducts`."""
         return self.reading.call(lambda: self._store.conducts(sender, now=now))
 
     def is_blank(self) -> bool:
-        """See `HistoryStore.is_blank`."""
         return self.reading.call(self._store.is_blank)
 
     def mark_filled(self) -> None:
-        """See `HistoryStore.mark_filled`."""
         self.teaching.call(self._store.mark_filled)

@@ -58,7 +58,6 @@ class ValkeyHistoryStore(ValkeyStore):
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
-        """See `HistoryStore.gather`."""
         batch = [_asked(comment, now) for comment in comments]
         touched = touched_by(batch)
         wanted, watched, accounts, owners = touched
@@ -98,29 +97,23 @@ class ValkeyHistoryStore(ValkeyStore):
         )
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `HistoryStore.learn`."""
         return self._count(LEARN, decision_id, names_of(comment), ruling, at)
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `HistoryStore.unlearn`."""
         return self._count(UNLEARN, decision_id, names_of(comment), ruling, at)
 
     def forget(self, sender: Sender) -> None:
-        """See `HistoryStore.forget`."""
         names = names_of_person(sender)
         if names:
             self._ask(lambda client: self._forget(client, sender, names))
 
     def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
-        """See `HistoryStore.conducts`."""
         return self._ask(lambda client: self._conducts(client, sender, now))
 
     def is_blank(self) -> bool:
-        """See `HistoryStore.is_blank`."""
         return not self._ask(lambda client: client.exists(self._key(_FILLED)))
 
     def mark_filled(self) -> None:
-        """See `HistoryStore.mark_filled`."""
         self._ask(lambda client: client.set(self._key(_FILLED), 1))
 
     def ping(self) -> None:

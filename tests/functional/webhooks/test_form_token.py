@@ -16,7 +16,6 @@ from altcha import Challenge, solve_challenge
 from service.domain.errors import StoreUnavailableError
 from service.domain.form import FormToken
 from service.domain.inbound import Platform
-from service.ports.forms import SpentTokens
 from service.stores.form_challenges import AltchaFormChallenges
 from service.web.app import create_app
 from service.web.webhooks.form_script import script_integrity
@@ -206,7 +205,7 @@ def test_a_field_that_is_none_of_the_scripts_counts_as_missing(ask, post, servic
     assert newest(services).behaviour is None
 
 
-class _Away(SpentTokens):
+class _Away:
     def spend(self, token_id, *, use, site_id):
         raise StoreUnavailableError("away")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.domain.errors import NotFoundError
+from service.ports.campaigns import Lease
 from service.stores.cursor import Place
 
 _T = TypeVar("_T")
@@ -123,3 +125,26 @@ def insert_rows(
     ):
         for row in rows:
             copy.write_row([make(row[name]) if make else row[name] for name, make in ready.items()])
+
+
+def take_lease(
+    connection: sa.Connection, table: sa.Table, holder: str, *, now: datetime, until: datetime
+) -> Lease:
+    """Take or prolong the lease that this table's one row is (`id`, `holder`, `until`)."""
+    query = sa.select(table).where(table.c.id == 1).with_for_update()
+    row = connection.execute(query).one_or_none()
+    if row is not None and row.holder != holder and row.until > now:
+        return Lease.REFUSED
+    values = {"holder": holder, "until": until}
+    free = sa.or_(table.c.holder == holder, table.c.until <= now)
+    statement = (
+        upsert(connection, table)
+        .values(id=1, **values)
+        # Two may have found no row at once: the second one is refused here.
+        .on_conflict_do_update(index_elements=["id"], set_=values, where=free)
+        .returning(table.c.holder)
+    )
+    if not connection.execute(statement).all():
+        return Lease.REFUSED
+    kept = row is not None and row.holder == holder and row.until > now
+    return Lease.KEPT if kept else Lease.TAKEN
