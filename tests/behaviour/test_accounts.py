@@ -67,31 +67,6 @@ def test_remarks_do_not_vouch_for_the_first_offer(services, account_id):
     assert offer.outcome is Outcome.UNSURE
 
 
-def test_a_regular_s_link_to_a_source_is_vouched_for_as_before(services):
-    post_approved(REMARK, services, 12)
-
-    source = post(SOURCE, services)
-
-    assert "approved_person_before" in seen(source)
-    assert "offer_after_remarks" not in seen(source)
-    assert source.outcome is Outcome.HAM
-
-
-def test_approved_offers_vouch_for_offers_of_the_same_account(services):
-    post_approved(OFFER, services, 6)
-
-    offer = post(OFFER, services)
-    stranger = make_comment(OFFER, author=Author(name="Bo Dale", account_id="u-8"))
-    stranger = with_sender(stranger, services, address=None, email=None)
-    submit_to(services, stranger)
-    others = services.cases.get(stranger.id).verdict
-
-    assert "approved_person_before" not in seen(others)
-
-    assert "approved_person_before" in seen(offer)
-    assert "offer_after_remarks" not in seen(offer)
-
-
 @pytest.mark.parametrize(
     ("first", "then", "how", "edit"),
     [

@@ -9,16 +9,13 @@ import pytest
 
 from service.domain.comment import Comment, CommentId
 from service.domain.decision import Mode, Ruling
-from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, EventKind
-from service.domain.errors import ConflictError, InvalidInputError
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
+from service.domain.errors import InvalidInputError
 from service.domain.verdict import Outcome
 from service.moderation.intake.revise import submit_version
 from service.moderation.telling.callbacks import (
-    change_callback,
     remove_callback,
-    replay_deliveries,
     resume_applier,
-    rotate_secret,
     set_callback,
 )
 from service.outbound.guard import OutboundRules
@@ -131,24 +128,6 @@ def _other(world: World) -> tuple[str, ...]:
     return tuple(asked.replace(own, "2") for asked in ASKED[world.platform.form.value])
 
 
-def test_a_refused_token_stops_all_and_loses_nothing(world):
-    world.platform.token = OTHER_TOKEN
-    comment = world.submit()
-    world.decide(comment)
-    world.wait(3_600, step=60)
-
-    stopped = world.endpoint()
-    asked = len(world.platform.said)
-    for number in range(3):
-        world.decide(world.submit(text=f"Another {number}.", site_comment_id=_id(world, number)))
-    world.wait(48 * 3_600, step=3_600)
-
-    assert stopped.refused_at is not None
-    assert world.platform.said == expected(world.platform.form.value, [(HIDE, "refused")])
-    assert asked == len(world.platform.said)
-    assert len(messages(world, DeliveryState.WAITING)) == 4
-
-
 def test_a_comment_that_is_gone_there_needs_nothing_more(world):
     world.platform.exists = False
     comment = world.submit()
@@ -174,19 +153,6 @@ def test_comments_that_came_another_way_are_nothing_to_the_platform(world):
 
     assert world.platform.said == []
     assert messages(world) == []
-
-
-def test_a_site_may_have_decisions_alone_applied(enforcing):
-    platform = enforcing.platform
-    enforcing.apply(events=[EventKind.DECISION])
-
-    comment = enforcing.submit(0.99)
-    enforcing.wait(60)
-    by_verdict = list(platform.said)
-    enforcing.decide(comment)
-    enforcing.wait(60)
-
-    assert (by_verdict, platform.said) == ([], [hide_of(enforcing)])
 
 
 def test_an_edit_after_a_rejection_does_not_bring_it_back_and_an_approval_of_it_does(world):
@@ -228,25 +194,6 @@ def test_a_rejection_of_words_that_were_replaced_meanwhile_hides_nothing(world):
     world.wait(10_800, step=300)
 
     assert world.platform.said == []
-
-
-def test_messages_for_a_platform_that_is_left_are_given_up(world):
-    world.platform.go_away()
-    world.decide(world.submit())
-    world.wait(60)
-
-    remove_callback(SITE, world.services, actor="ada")
-    world.wait(3_600, step=60)
-
-    [delivery] = messages(world)
-    assert delivery.state is DeliveryState.DEAD
-    last = tries(world, delivery)[-1]
-    assert last.problem == "the site wants no callbacks any more"
-    world.platform.come_back()
-    world.apply()
-    replay_deliveries(world.services, actor="ada")
-    world.deliver_due()
-    assert world.platform.said == [hide_of(world)]
 
 
 def test_a_callback_in_place_of_a_platform_is_not_sent_what_was_for_the_platform(world):
@@ -324,13 +271,6 @@ def test_a_host_that_leads_within_is_not_called(world):
     decided(world)
 
     assert world.platform.site.connections == 0
-
-
-def test_a_platforms_address_is_not_changed_as_a_callback_is(world):
-    with pytest.raises(ConflictError, match="slopsieve callbacks"):
-        change_callback(SITE, world.services, actor="site")
-    with pytest.raises(ConflictError, match="slopsieve callbacks"):
-        rotate_secret(SITE, world.services, actor="site")
 
 
 # Discourse alone
@@ -435,7 +375,3 @@ def test_a_comment_without_a_node_id_is_given_up_and_said():
         assert delivery.state is DeliveryState.DEAD
         assert tried.problem == "the comment's id at the platform is not known"
         assert world.platform.said == []
-
-
-def _id(world, number: int) -> str:
-    return f"{world.platform.form.value}:{number}"

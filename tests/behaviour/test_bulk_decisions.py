@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError
-from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning.remember import remember_open
 from service.moderation.review import bulk_decisions
-from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
-from service.moderation.review.decide import decide_comment
+from service.moderation.review.bulk_decisions import decide_together
 from tests.factories import make_comment
-from tests.fakes import Overridden, make_services, make_site, submit_to
+from tests.fakes import make_services, make_site, submit_to
 
 OTHER_SITE = SiteId("site-2")
 PORTION = 5
@@ -67,58 +63,6 @@ def test_comments_of_several_portions_are_decided_and_logged_as_one_act(services
     )
     assert services.cases.get(ids[-1]).decision.note == "One campaign."
     assert acts(services) == [("ada", "reject together", "8 comments")]
-
-
-def test_what_is_ruled_so_withdrawn_unknown_of_another_site_or_named_twice_is_left_out(services):
-    decided, withdrawn, fresh = submit(services, 3)
-    theirs = submit(services, site_id=OTHER_SITE)
-    decide_comment(decided, Ruling.REJECT, services, decided_by="grace")
-    withdraw_comment(withdrawn, services, by="site")
-    ids = [decided, withdrawn, *theirs, CommentId("no"), fresh, fresh]
-
-    bulk_decision = reject(ids, services, site_ids=(make_site().id,))
-
-    assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (1, 4)
-    assert services.cases.get(decided).decision.decided_by == "grace"
-    assert rulings(theirs, services) == [None]
-
-
-def reject_while(services, ids, happens, **asked):
-    """Reject comments while something happens after each portion."""
-
-    def add_many(decisions, **how):
-        changed = services.decisions.add_many(decisions, **how)
-        happens()
-        return changed
-
-    disturbed = Overridden(services.decisions, add_many=add_many)
-    return reject(ids, replace(services, decisions=disturbed), **asked)
-
-
-def test_what_is_taken_back_while_it_is_decided_goes_no_further(services):
-    bulk_decision = reject_while(
-        services,
-        submit(services, 2 * PORTION),
-        lambda: undo_bulk_decision("str_1", services, undone_by="grace"),
-        bulk_decision_id="str_1",
-    )
-
-    assert bulk_decision.undone_by == "grace"
-    assert (bulk_decision.n_decided, bulk_decision.n_in_force) == (PORTION, 0)
-
-
-def test_who_is_decided_while_a_campaign_is_keeps_their_ruling(services):
-    ids = submit(services, PORTION + 1)
-
-    bulk_decision = reject_while(
-        services,
-        ids,
-        lambda: decide_comment(ids[-1], Ruling.APPROVE, services, decided_by="grace"),
-        open_only=True,
-    )
-
-    assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (PORTION, 1)
-    assert rulings(ids[-1:], services) == [Ruling.APPROVE]
 
 
 def test_a_bulk_decision_of_somebody_else_is_not_continued(services):

@@ -18,17 +18,13 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.errors import (
-    ConflictError,
     InvalidInputError,
-    NotFoundError,
     StoreUnavailableError,
 )
 from service.domain.site import SiteSettings
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.callbacks import (
     change_callback,
-    replay_deliveries,
-    replay_own_delivery,
     rotate_secret,
     set_callback,
 )
@@ -276,25 +272,6 @@ def promise(services, comment):
     return delivery
 
 
-def test_a_late_verdict_is_told_as_soon_as_it_is_there(services, clock):
-    services.queue.judges = False
-    comment = submit(services)
-    promise(services, comment)
-
-    assert run_once(services) == [None]
-    assert services.notifier.sent == []
-    services.queue.run()
-    clock.advance(seconds=1)
-    run_once(services)
-
-    [(sent, endpoint)] = services.notifier.sent
-    body = json.loads(sent.payload)
-    assert endpoint is None
-    assert body["comments"] == [{"guid": "g-1", "result": "true"}]
-    assert services.deliveries.attempts(sent.id)[0].status == 204
-    assert body["key"] not in services.deliveries.get(sent.id).payload
-
-
 def test_a_verdict_that_never_comes_is_waited_for_ever_more_patiently_for_a_day(services, clock):
     services.queue.judges = False
     delivery = promise(services, submit(services))
@@ -332,32 +309,6 @@ def given_up(services):
     run_all(services)
     services.notifier.status = 204
     return services.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=99)
-
-
-def test_what_was_given_up_can_be_replayed_and_starts_anew(told):
-    dead = given_up(told)
-    told.notifier.sent.clear()
-
-    replayed = replay_deliveries(told, actor="ada")
-    run_all(told)
-
-    assert replayed == len(dead) == 2
-    assert [one.event for one, _ in told.notifier.sent] == [
-        EventKind.VERDICT,
-        EventKind.REVIEW,
-    ]
-    assert told.deliveries.recent(state=DeliveryState.DEAD, site_id=None, limit=9) == []
-    assert told.audit_log.recent()[0].act == "replay"
-
-
-def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
-    [message, *_] = given_up(told)
-
-    with pytest.raises(NotFoundError):
-        replay_own_delivery(message.id, told, actor="x", site_id="site-2")
-    replay_own_delivery(message.id, told, actor="x", site_id=SITE)
-    with pytest.raises(ConflictError):
-        replay_own_delivery(message.id, told, actor="x", site_id=SITE)
 
 
 # Choosing

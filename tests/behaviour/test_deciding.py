@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
-
 import pytest
 
-from service.domain.comment import Lane, SiteId
+from service.domain.comment import Lane
 from service.domain.decision import Action, Mode, Ruling, choose_action
-from service.domain.errors import ConflictError, NotFoundError
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
-from service.moderation.intake.withdraw import withdraw_comment
-from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.review import undo_as_seen
 from tests.factories import make_comment
-from tests.fakes import Overridden, make_services, submit_to
+from tests.fakes import make_services, submit_to
 
 
 @pytest.fixture
@@ -30,50 +23,6 @@ def comment(services):
     kept = make_comment(sender=sender)
     submit_to(services, kept, lane=Lane.INTERACTIVE)
     return kept
-
-
-def test_another_sites_comment_cannot_be_decided(services, comment):
-    with pytest.raises(NotFoundError):
-        decide_comment(
-            comment.id, Ruling.REJECT, services, decided_by="mod", site_id=SiteId("other")
-        )
-
-
-def test_a_withdrawn_comment_is_decided_no_more_and_nothing_is_undone(services, comment):
-    decided = decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    withdraw_comment(comment.id, services, by="site")
-
-    for ruling in Ruling:
-        with pytest.raises(ConflictError, match="withdrawn"):
-            decide_comment(comment.id, ruling, services, decided_by="mod")
-    with pytest.raises(ConflictError, match="withdrawn"):
-        undo_decision(comment.id, services, undone_by="mod")
-
-    assert services.cases.get(comment.id).decisions == decided.decisions
-
-
-@pytest.mark.parametrize("is_on_page", [False, True])
-def test_an_undo_takes_back_nothing_that_was_decided_since_it_was_looked_at(
-    services, comment, is_on_page
-):
-    seen = decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada").decision
-    decisions = services.decisions
-
-    def undo_late(*given, **named):
-        decide_comment(comment.id, Ruling.APPROVE, services, decided_by="bob")
-        return decisions.undo(*given, **named)
-
-    slow = replace(services, decisions=Overridden(decisions, undo=undo_late))
-
-    undo = partial(undo_as_seen, seen_decision_id=seen.id) if is_on_page else undo_decision
-
-    with pytest.raises(ConflictError):
-        undo(comment.id, slow, undone_by="ada")
-
-    stands = services.cases.get(comment.id).decision
-    assert (stands.ruling, stands.decided_by) == (Ruling.APPROVE, "bob")
-    acts = [(one.actor, one.act) for one in services.audit_log.recent(subject=comment.id)]
-    assert acts == [("bob", "approve"), ("bob", "undo"), ("ada", "reject")]
 
 
 @pytest.mark.parametrize(

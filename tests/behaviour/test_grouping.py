@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -20,6 +22,7 @@ from service.moderation.admin.users import add_user
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.learning.policy import REJECTED_BY_PEOPLE
 from service.moderation.learning.rebuild import rebuild_all
+from service.moderation.learning.remember import remember_open
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
 from tests.factories import NOW, SITE, make_comment, make_report
@@ -31,6 +34,7 @@ from tests.fakes import (
     make_site,
     submit_to,
 )
+from tests.worlds import FailingAt, kept_world, services_in
 
 # No two of them share a run of words; what they share is where they lead.
 SAYINGS = (
@@ -149,24 +153,6 @@ def test_a_turn_ends_in_time_and_the_next_one_goes_on(services, memory):
     assert first + second + third == 120
     assert 0 < first < 120
     assert second > 0
-
-
-def test_of_two_workers_one_groups_and_the_other_waits_for_its_turn(services, clock, memory):
-    other = GroupingMemory("worker-2")
-    first = advertised(services, 2)
-    group_all(services, memory)
-    second = advertised(services, 1, first=2)
-
-    idle = group_all(services, other)
-    clock.advance(minutes=1)
-    taken_over = group_all(services, other)
-    third = advertised(services, 1, first=3)
-    too_late = group_all(services, memory)
-    group_all(services, other)
-
-    assert (idle, taken_over, too_late) == (0, 1, 0)
-    assert memory.grouping is None
-    assert len(campaigns_of(services, first + second + third)) == 1
 
 
 def test_a_worker_that_takes_over_knows_what_was_grouped_meanwhile(services, clock, memory):
@@ -450,3 +436,23 @@ def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services,
     assert before == [True, True]
     assert _in_force(services, [*people, *later]) == [False] * 7
     assert services.audit_log.recent(subject=services.cases.get(later[0]).campaign_id)
+
+
+@pytest.mark.parametrize("answer_lost", [False, True])
+def test_whatever_store_fails_while_a_person_s_is_undone_the_policy_s_are_taken_back(answer_lost):
+    kept = []
+    world = kept_world(lambda made: kept.extend(_policy_rejected(made, GroupingMemory("one"))))
+    [first, *_], later = kept
+    for at in itertools.count(1):
+        with services_in(world) as services:
+            failing = FailingAt(services, at, answer_lost=answer_lost)
+            decision = services.cases.get(first).decision
+            for given in (failing.services, services):
+                with contextlib.suppress(StoreUnavailableError):
+                    undo_decision(first, given, undone_by="Ola", decision_id=decision.id)
+            remember_open(services)
+
+            assert _in_force(services, [first, *later]) == [False] * 4, failing.calls[:at]
+        if at > len(failing.calls):
+            break
+    assert at > 5

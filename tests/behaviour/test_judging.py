@@ -46,13 +46,6 @@ class PoisonedClassifier(FixedClassifier):
         return super().score_batch(inputs)
 
 
-class AwayHistory:
-    """A history store whose backend is gone."""
-
-    def gather(self, comments, *, now, only_filled):
-        raise StoreUnavailableError("the store is away")
-
-
 TOXIC = Listing(
     list_name="worst", kind=ListKind.NETWORKS, age_days=1.0, basis=ListBasis.TOXIC, worth=1.0
 )
@@ -97,18 +90,6 @@ def test_without_the_model_a_comment_waits_for_a_moderator():
     assert case.verdict.outcome is Outcome.UNSURE
     assert case.verdict.degraded_by == ("model",)
     assert case.needs_review
-
-
-def test_without_histories_even_a_certain_verdict_is_unsure():
-    services = make_services(classifier=FixedClassifier(0.999), history=AwayHistory())
-    comment = make_comment()
-
-    submit(services, comment)
-
-    verdict = services.cases.get(comment.id).verdict
-    assert verdict.outcome is Outcome.UNSURE
-    assert verdict.degraded_by == ("history",)
-    assert verdict.p_spam > 0.99
 
 
 def test_one_poisonous_comment_in_a_batch_goes_to_a_person_and_the_others_are_judged():
@@ -175,22 +156,6 @@ def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
     assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 
 
-@pytest.mark.parametrize("long", list(Lane))
-def test_the_backlog_of_one_lane_does_not_make_what_the_other_lost_wait(long):
-    clock = FixedClock()
-    services = make_services(judges=False, clock=clock)
-    short = next(lane for lane in Lane if lane is not long)
-    submit(services, make_comment(id="lost"), lane=short)
-    services.queue.take(1)
-    submit(services, make_comment(id="a"), make_comment(id="b"), lane=long)
-    clock.advance(seconds=21)
-
-    swept = sweep_stranded(services)
-
-    assert swept == 1
-    assert services.queue.depth() == {short: 1, long: 2}
-
-
 def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(monkeypatch):
     monkeypatch.setattr("service.moderation.intake.sweep._MOST_AT_ONCE", 2)
     clock = FixedClock()
@@ -241,15 +206,3 @@ def test_the_audit_sample_is_a_fixed_share_of_confident_verdicts():
     assert 900 < drawn < 1_100
     assert is_audited("c1", 1.0)
     assert not is_audited("c1", 0.0)
-
-
-def test_an_audited_ham_goes_to_a_moderator_all_the_same():
-    services = make_services(classifier=FixedClassifier(0.01), audit_share=1.0)
-    comment = make_comment()
-
-    submit(services, comment)
-
-    case = services.cases.get(comment.id)
-    assert case.verdict.outcome is Outcome.HAM
-    assert case.audit
-    assert case.needs_review

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -11,15 +10,13 @@ import pytest
 from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Outcome
-from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.attempts import AttemptCount
 from service.moderation.judging.judge import MAX_ATTEMPTS, judge_batch
 from tests.databases import fresh_stores
 from tests.factories import make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
+from tests.fakes import FixedClassifier, make_services, make_site, submit_to
 
 AWAY = StoreUnavailableError("the database is away")
-SWEEPS = 20
 
 
 class DiedError(BaseException):
@@ -125,45 +122,6 @@ def test_what_an_outage_ended_is_no_attempt():
     assert attempts_of(services, comment) == [0]
 
 
-@pytest.mark.parametrize("takes_effect", [False, True])
-def test_whichever_call_fails_the_comments_are_judged_when_asked_again(takes_effect):
-    """Fail each single call of a batch in turn, before it does its work or just after."""
-    for n in itertools.count(1):
-        calls = itertools.count(1)
-
-        def fail(*_, n=n, calls=calls):
-            if next(calls) == n:
-                raise AWAY
-
-        quiet = [True]
-
-        def unless_quiet(*given, quiet=quiet, fail=fail):
-            if not quiet[0]:
-                fail(*given)
-
-        nothing = lambda *_: None  # noqa: E731  # one of the two hooks is idle
-        hooks = (nothing, unless_quiet) if takes_effect else (unless_quiet, nothing)
-        services = hooked_services(*hooks)
-        comments = [make_comment(f"text {number}") for number in range(3)]
-        submit(services, *comments)
-        counting = AttemptCount()
-        quiet[0] = False
-
-        for _ in range(2):
-            with suppress(StoreUnavailableError):
-                judge_batch([c.id for c in comments], services, counting)
-        quiet[0] = True
-        judge_batch([c.id for c in comments], services, counting)
-
-        verdicts = [verdict_of(services, c) for c in comments]
-        assert all(v is not None for v in verdicts)
-        # Histories that cannot be read degrade a verdict, as they should; judging never does.
-        assert not any("judging" in v.degraded_by for v in verdicts)
-        if next(calls) <= n:
-            break
-    assert n > 4
-
-
 def test_a_comment_that_ends_its_process_is_noticed_though_stores_fail_between_its_deaths():
     fails = FailsOften("count_attempt", "lower_attempts", times=0)
     services = hooked_services(fails, classifier=KillingClassifier(0.01))
@@ -211,24 +169,6 @@ def test_a_verdict_that_cannot_be_written_blocks_none_behind_it(error, place):
     judged = [c for c in comments if verdict_of(services, c) is not None]
     assert judged == [c for c in comments if c is not stuck]
     assert all(verdict_of(services, c).outcome is Outcome.HAM for c in judged)
-
-
-def test_over_many_sweeps_one_stuck_verdict_stops_nobody():
-    stuck, clock, counting = make_comment("stuck"), FixedClock(), AttemptCount()
-    services = hooked_services(unwritable(stuck, AWAY), clock=clock)
-    submit(services, stuck)
-
-    for n in range(SWEEPS):
-        newcomer = make_comment(f"text {n}")
-        submit(services, newcomer)
-        while ids := services.queue.take(64):
-            judge_batch(ids, services, counting)
-        assert verdict_of(services, newcomer) is not None
-        clock.advance(minutes=16)
-        sweep_stranded(services)
-
-    assert verdict_of(services, stuck) is None
-    assert attempts_of(services, stuck) == [0]
 
 
 def test_a_comment_that_cannot_be_grouped_in_the_store_goes_to_a_person():

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from service.domain.comment import Author, CommentId
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
-from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.verdict import Outcome
 from service.moderation.privacy import erase, prune
 from service.moderation.privacy.erase import erase_person, export_person, find_person
@@ -96,29 +93,6 @@ def of_mara(services, count: int) -> list[CommentId]:
     return [keep(services, make_comment(sender=sender)).id for _ in range(count)]
 
 
-def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(services):
-    (kept,) = of_mara(services, 1)
-    mara = find_person(services, email=MARA)
-    assert mara.sender.email_key is not None
-    entry = ListEntry(
-        id="ent_1",
-        site_id=None,
-        effect=Effect.BLOCK,
-        kind=EntryKind.EMAIL,
-        label="mara",
-        keys=(mara.sender.email_key,),
-        reason="Sells radiators",
-        added_by="Ola",
-        added_at=NOW,
-    )
-    services.list_entries.add([entry, replace(entry, id="ent_2", keys=("somebody",))])
-
-    comment, listed, _ = export_person(mara, services)
-
-    assert (comment["comment"]["id"], comment["campaign_id"]) == (kept, None)
-    assert (listed["kind"], listed["list_entry"]["id"]) == ("list_entry", "ent_1")
-
-
 def test_an_export_holds_every_comment_once_across_portions(services):
     ids = of_mara(services, 9)
 
@@ -126,36 +100,6 @@ def test_an_export_holds_every_comment_once_across_portions(services):
 
     assert [record["comment"]["id"] for record in records[:-1]] == sorted(ids)
     assert records[-1] == {"kind": "end", "comments": 9, "cut": False}
-
-
-def test_an_interrupted_erasure_is_gone_on_with(services):
-    ids = of_mara(services, 9)
-    person = find_person(services, email=MARA)
-
-    def stop(done: int) -> None:
-        if done >= 4:
-            raise StoreUnavailableError("away")
-
-    with pytest.raises(StoreUnavailableError):
-        erase_person(person, services, by="operator", show=stop)
-    before = sum(withdrawn(services, *ids))
-    erased = erase_person(person, services, by="operator")
-
-    assert (before, erased) == (4, 5)
-    assert all(withdrawn(services, *ids))
-    details = [entry.detail for entry in services.audit_log.recent()]
-    assert details == ["1 comments erased", "4 comments erased", "4 comments erased"]
-
-
-def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):
-    erase_person(find_person(services, email=MARA), services, by="operator")
-
-    [entry] = services.audit_log.recent()
-    assert (entry.act, entry.subject, entry.detail) == (
-        "erase person",
-        "person",
-        "0 comments erased",
-    )
 
 
 def test_an_erased_person_is_unknown_to_histories(services):

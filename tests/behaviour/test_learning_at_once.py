@@ -11,10 +11,9 @@ from service.domain.comment import FormEvidence, Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, WeightKind
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.audit import AuditEntry
 from service.scoring.lean import SITE_DECISIONS, frozen_score
 from tests.databases import fresh_stores
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import make_comment
 from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site, submit_to
 from tests.unit.learning.test_taught import state
 from tests.unit.learning.training_examples import HAM, SPAM, keeper_over
@@ -101,16 +100,6 @@ def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, store
     found = honeypot_of(post(services, SPAM.format("one"), site_id=OTHER, **filled))
 
     assert (found.weight, found.kind) == (1.5, WeightKind.SET)
-
-
-def test_a_site_that_switched_learning_off_is_judged_by_the_version_alone(services, stores):
-    decide_some(services)
-    stores.sites.change_settings(SITE, lambda now: replace(now, learns=False))
-    services.audit_log.append(AuditEntry(at=NOW, actor="ada", act="site settings", subject=SITE))
-
-    verdict = post(services, SPAM.format("seventy")).verdict
-
-    assert lean_of(verdict) == 0.0
 
 
 def test_only_the_newest_decisions_teach_and_older_ones_go_in_blocks(services, stores):

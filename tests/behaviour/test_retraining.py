@@ -126,18 +126,6 @@ def test_without_a_decision_or_a_new_one_nothing_is_trained_unless_there_are_oth
     assert len(runs.trained) == 3
 
 
-def test_a_stopped_retraining_is_gone_on_with_by_the_same_call(services, runs):
-    stopped = run(services, runs, goes_on=lambda: False)
-    decide(services)
-    services.clock.advance(hours=1)
-
-    ended = run(services, runs)
-
-    assert stopped.state is RetrainingState.STOPPED
-    assert (ended.id, ended.state, ended.decisions) == (stopped.id, RetrainingState.ENDED, 2)
-    assert {run_id for run_id, *_ in runs.trained} == {stopped.id}
-
-
 def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(services, runs):
     with pytest.raises(ConflictError, match="no unfinished"):
         run(services, runs, resumes_only=True)
@@ -200,17 +188,6 @@ def test_where_training_is_not_installed_nothing_is_begun(services, runs):
         run(services, runs)
 
     assert services.retrainings.recent(limit=9) == []
-
-
-def test_another_machine_is_refused_until_the_lease_of_a_dead_one_ran_out(services, runs):
-    now = services.clock()
-    services.retrainings.take_lease("elsewhere", now=now, until=now + timedelta(seconds=60))
-
-    with pytest.raises(ConflictError, match="another machine"):
-        run(services, runs)
-    services.clock.advance(seconds=61)
-
-    assert run(services, runs).state is RetrainingState.ENDED
 
 
 def test_who_lost_the_lease_stops(services, runs):

@@ -9,9 +9,7 @@ import pytest
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Lane
-from service.domain.errors import NotFoundError
 from service.moderation.intake.revise import submit_version, withdraw_versions
-from service.moderation.intake.withdraw import withdraw_comment
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services
@@ -56,21 +54,3 @@ def test_a_comment_may_be_edited_more_often_than_is_looked_up_at_once(services, 
     assert last == ["Version 6"]
     assert withdrawn == 1
     assert shown(services) == []
-
-
-def test_another_comment_s_versions_are_let_be(services):
-    submit_version(version("Mine", second=0), services, by="test")
-    submit_version(version("Theirs", second=0, own_id="w-10"), services, by="test")
-
-    withdraw_versions(SITE, "w-1", services, by="test")
-
-    assert shown(services) == ["Theirs"]
-
-
-def test_only_a_site_s_own_comment_is_withdrawn(services):
-    comment_id = submit_version(version("Mine", second=0), services, by="test")
-
-    with pytest.raises(NotFoundError):
-        withdraw_comment(comment_id, services, by="ada", site_id="site-2")
-
-    assert shown(services) == ["Mine"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
@@ -16,14 +15,12 @@ from service.domain.errors import (
     StoreUnavailableError,
 )
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.sender import SenderSecrets, make_sender
+from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import (
     NewEntry,
     add_entry,
     preview_entry,
-    remove_entry,
-    restore_entry,
 )
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.reject_and_block import (
@@ -105,22 +102,6 @@ def test_a_degraded_verdict_stays_unsure_whatever_the_lists_say(services, classi
     assert verdict.followed is None
     assert verdict.instruction == entry.instruction
     assert "not followed without the evidence" in explain(verdict)[1]
-    assert services.list_entries.get(entry.id).hits == 0
-
-
-def test_entries_end_when_they_expire_or_are_removed_and_come_back_restored(services):
-    entry = add_entry(new_entry(expires_in=timedelta(days=1)), services, by="Ola")
-    lasting = add_entry(new_entry(EntryKind.PHRASE, "best pills ever"), services, by="Ola")
-    services.clock.advance(days=1)
-
-    assert sent(services).followed is None
-    assert sent(services, "best pills ever").followed == lasting.instruction
-    remove_entry(lasting.id, services, by="Kim")
-    assert sent(services, "best pills ever!").followed is None
-    restore_entry(lasting.id, services, by="Kim")
-    assert sent(services, "the best pills ever").followed == lasting.instruction
-    acts = [(e.actor, e.act) for e in services.audit_log.recent() if e.subject == lasting.id]
-    assert acts == [("Kim", "restore entry"), ("Kim", "remove entry"), ("Ola", "add block entry")]
     assert services.list_entries.get(entry.id).hits == 0
 
 
@@ -343,25 +324,3 @@ def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
             decide_and_list(comment.id, Effect.BLOCK, what, services, by="Ola")
 
     assert services.cases.get(comment.id).decision is None
-
-
-def test_a_verdict_keeps_nothing_that_would_know_a_forgotten_person_again(services):
-    entry = add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Ola")
-
-    verdict = sent(services, "Hello", email=EMAIL)
-
-    assert verdict.instruction.label is None
-    assert entry.label not in str(verdict)
-
-
-def test_an_entry_holds_through_the_overlap_of_a_rotation(services):
-    add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Ola")
-    old = services.sender_secrets.present
-    sender = make_sender(address=None, email=EMAIL, secret=b"new " * 9, secret_before=old)
-    rotated = replace(services, sender_secrets=SenderSecrets(present=b"new " * 9, before=old))
-    rotated.queue.services = rotated
-    comment = make_comment("Hello", sender=sender)
-
-    submit_to(rotated, comment, lane=Lane.INTERACTIVE)
-
-    assert rotated.cases.get(comment.id).verdict.outcome is Outcome.SPAM

@@ -120,23 +120,6 @@ def test_a_server_that_is_down_costs_evidence_alone_and_comes_back_with_what_it_
     assert flags(after) == [()]
 
 
-def test_a_server_that_was_wiped_is_not_believed_until_it_is_filled_again(ground):
-    desk = ground.desk
-    ground.client().flushall()
-
-    before = desk.judge()
-    desk.decide()
-    half = desk.judge()
-    desk.upkeep()
-    after = desk.judge()
-
-    assert flags(before + half) == WITHOUT_HISTORY
-    assert outcomes(before + half) == {Outcome.UNSURE}
-    assert flags(after) == [()]
-    assert desk.rejected() == 2
-    assert desk.breaker.reading.counts().opened == 0
-
-
 def test_a_server_that_is_full_answers_and_learns_later_what_it_could_not(ground):
     desk = ground.desk
     ground.client().config_set("maxmemory", "1")

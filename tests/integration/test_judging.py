@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import signal
-import time
 
 from service.domain.comment import Lane
 from service.domain.verdict import Outcome
 from service.moderation.judging.judge import MAX_ATTEMPTS
-from service.settings import load_settings
-from service.wiring import wire
 from tests.integration.installation import until
-from tests.servers import GIVEN_UP_SECONDS, free_port, running_valkey
+from tests.servers import free_port, running_valkey
 
 
 def texts(count, word="radiator"):
@@ -20,17 +17,6 @@ def texts(count, word="radiator"):
 
 def attempts(installation, ids):
     return [a.attempts for a in installation.services.comments.load_unjudged(ids)]
-
-
-def test_a_flood_is_judged_in_full_batches(install):
-    installation = install()
-    ids = installation.submit(texts(500))
-    installation.start_worker(0.0)
-
-    cases = installation.await_verdicts(ids)
-
-    assert {case.verdict.outcome for case in cases} == {Outcome.HAM}
-    assert "batch=64" in installation.log.read_text()
 
 
 def test_a_worker_killed_in_the_middle_of_a_batch_loses_no_comment_and_judges_none_twice(install):
@@ -92,25 +78,6 @@ def test_a_worker_goes_on_by_itself_when_valkey_was_restarted(install, tmp_path)
         worker.wait(timeout=15)
 
 
-def test_without_a_broker_comments_are_kept_at_once_and_judged_after_a_sweep(install):
-    installation = install()
-    away = wire(
-        load_settings(data_dir=installation.folder, valkey_url=f"redis://127.0.0.1:{free_port()}/0")
-    )
-    began = time.monotonic()
-    ids = installation.submit(texts(5), wired=away)
-    seconds = time.monotonic() - began
-    away.close()
-
-    installation.start_worker(0.0)
-    installation.sweep_later()
-    cases = installation.await_verdicts(ids)
-
-    assert seconds < GIVEN_UP_SECONDS
-    assert len(cases) == 5
-    assert not any(case.verdict.degraded for case in cases)
-
-
 def test_a_comment_that_ends_its_worker_goes_to_a_person_and_its_neighbours_are_judged(install):
     installation = install()
     ids = installation.submit(["before", "kill", "after"])
@@ -129,18 +96,3 @@ def test_a_comment_that_ends_its_worker_goes_to_a_person_and_its_neighbours_are_
     assert (before.verdict.outcome, after.verdict.outcome) == (Outcome.HAM, Outcome.HAM)
     assert not before.verdict.degraded
     assert not after.verdict.degraded
-
-
-def test_a_bulk_flood_delays_a_waiting_person_by_about_a_batch(install):
-    installation = install(batch_size=16)
-    flood = installation.submit(texts(800))
-    installation.start_worker(0.1)
-    until(lambda: installation.judged(flood))
-    before = len(installation.judged(flood))
-
-    [waiting] = installation.submit(["Is it the valve?"], Lane.INTERACTIVE)
-    installation.await_verdicts([waiting])
-
-    overtaken_by = len(installation.judged(flood)) - before
-    assert overtaken_by <= 3 * 16
-    assert len(installation.judged(flood)) < 800

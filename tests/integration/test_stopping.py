@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
@@ -68,44 +67,12 @@ def post(port: int, key: str, path: str, text: str) -> tuple[int, dict]:
         connection.close()
 
 
-def test_an_api_under_load_answers_everybody_whom_it_let_in(install):
-    installation, port = install(), free_port()
-    answers: list[tuple[int, dict]] = []
-    refused: list[type[Exception]] = []
-    stopping = threading.Event()
-
-    def keep_asking(number: int) -> None:
-        for count in range(1_000):
-            if stopping.is_set():
-                return
-            path = "/v1/comments?wait=2" if number % 2 else "/v1/comments"
-            try:
-                answers.append(post(port, installation.key.secret, path, f"{number} {count}"))
-            except (ConnectionRefusedError, ConnectionResetError) as error:
-                # Whoever stands before the door when it closes; a supervisor keeps it open.
-                refused.append(type(error))
-                return
-
-    with running(installation, "service.processes.app", "api started", port=str(port)) as api:
-        threads = [threading.Thread(target=keep_asking, args=(n,)) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        until(lambda: len(answers) > 20, seconds=START_SECONDS)
-        waiting = len(answers)
-        api.send_signal(signal.SIGTERM)
-        code = api.wait(STOP_SECONDS)
-        stopping.set()
-        for thread in threads:
-            thread.join(30)
-
-    kept = {answer["id"] for _, answer in answers}
-    assert code == 0
-    assert {status for status, _ in answers} == {202}
-    assert len(kept) == len(answers) > waiting
-    assert len(installation.services.cases.find(sorted(kept))) == len(kept)
-
-
-def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(install):
+def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(
+    install, monkeypatch
+):
+    # Whoever listened to this would reach nobody.
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
     installation = install()
     slow = with_status(204, body=b"")
 

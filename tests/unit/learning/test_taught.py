@@ -76,15 +76,6 @@ def state(taught: Taught) -> list[bytes]:
     return [*own, *tables_of(shared), *(repr(one).encode() for one in told)]
 
 
-def test_a_dozen_decisions_tell_the_next_ones_apart():
-    taught = learn_all(
-        [make_example(n, is_spam=bool(n % 2), frozen=0.0) for n in range(1, 13)], salt=SALT
-    )
-
-    assert by(taught, _NEXT_SPAM) > 1.0
-    assert by(taught, _NEXT_HAM) < -1.0
-
-
 @settings(deadline=None, max_examples=15)
 @given(drawn=_decisions, frozen=st.floats(-20, 20))
 def test_what_is_added_stays_within_its_bound(drawn, frozen):

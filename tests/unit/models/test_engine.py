@@ -45,12 +45,6 @@ def test_there_is_one_answer_of_promotion_a_token_of_the_text(engine, windows):
     assert [len(a.promotion) for a in answers] == [len(w.spans) for w in windows]
 
 
-def test_a_window_gets_the_same_bits_alone_and_in_a_crowd(engine, windows):
-    together = engine.read(windows)
-
-    assert [engine.read([window])[0] for window in windows] == together
-
-
 @pytest.mark.parametrize("kept_open", [0.0, 0.5, 1.0])
 def test_the_rest_reads_what_the_first_part_leaves_open(two_parts, windows, kept_open):
     first = [one.spam for one in Engine(two_parts).read(windows)]

@@ -142,18 +142,6 @@ def test_of_too_many_windows_one_with_a_link_is_kept(tokeniser):
     assert any(link in words_of(text, window) for window in windows)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["\0", "\ud800" * 400, "a" * 65_536, "\u0301" * 30_000, "\u200b" * 5_000, "�" * 5_000],
-    ids=["nul", "surrogates", "one letter", "marks", "zero width", "replacement"],
-)
-def test_odd_texts_have_windows_whose_spans_lie_inside(tokeniser, text):
-    windows = tokeniser.windows(ModelInput(text=text, post_title=text, author_name=text))
-
-    assert 1 <= len(windows) <= MAX_WINDOWS
-    assert all(0 <= start <= end <= len(text) for w in windows for start, end in w.spans)
-
-
 @pytest.mark.parametrize("content", ["", "no JSON", "{}", "[]"])
 def test_a_file_that_is_no_tokeniser_is_refused(content):
     with pytest.raises(ValueError, match="tokeniser's file"):

@@ -136,15 +136,6 @@ def test_a_version_that_reads_twice_is_refused(write):
         load_version(write({CALIBRATION_FILE: json.dumps(numbers).encode()}))
 
 
-def test_a_repeat_gets_the_same_bits_as_a_fresh_read(make_classifier):
-    classifier = make_classifier()
-
-    first = classifier.score_batch(COMMENTS)
-
-    assert classifier.score_batch(COMMENTS) == first
-    assert make_classifier().score_batch(list(reversed(COMMENTS))) == first[::-1]
-
-
 def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
     class CountingEngine:
         def __init__(self):

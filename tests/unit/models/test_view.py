@@ -62,13 +62,6 @@ def test_a_text_without_links_and_disguises_is_its_own_view(text):
     ]
 
 
-@given(any_text)
-def test_no_lone_surrogate_reaches_the_tokeniser(text):
-    view = view_text(text)
-
-    assert view.text.encode("utf-8").decode("utf-8") == view.text
-
-
 def test_of_a_long_text_both_ends_are_read_where_they_stand():
     text = "first words " + "x" * 50_000 + " last words"
 

@@ -9,7 +9,7 @@ import pytest
 
 from service.outbound.room import WebhookRoom
 from tests.sites import running_site, with_status
-from tests.unit.outbound.conftest import make_notifier, was_silent
+from tests.unit.outbound.conftest import make_notifier
 
 LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 
@@ -25,15 +25,6 @@ def test_a_room_is_told_in_one_line_of_json_that_commands_nobody():
     assert said.problem is None
     assert request.line == "POST /hooks/secret HTTP/1.1"
     assert json.loads(request.body) == {"text": "3 comments wait &lt;!channel&gt; &amp; more"}
-
-
-def test_a_room_at_an_address_that_is_not_public_is_never_called(silent):
-    room = WebhookRoom(f"http://127.0.0.1:{silent.port}/hook", make_notifier(silent))
-
-    said = room.post("3 comments wait")
-
-    assert not said.retry
-    assert was_silent(silent)
 
 
 @pytest.mark.parametrize("status", [500, 429, 302])

@@ -46,11 +46,6 @@ def test_during_a_rotation_each_secret_signs():
     assert not hmac.compare_digest(*both)
 
 
-@pytest.mark.parametrize("other", [("msg_2", 1, b"{}"), ("msg_1", 2, b"{}"), ("msg_1", 1, b"{ }")])
-def test_another_id_time_or_body_has_another_signature(other):
-    assert sign(*other, [SECRET]) != sign("msg_1", 1, b"{}", [SECRET])
-
-
 @pytest.mark.parametrize(
     "secret",
     [

@@ -102,16 +102,6 @@ def test_each_piece_moves_an_unsure_comment_towards_spam_within_its_bound(name):
     assert verdict.outcome is Outcome.UNSURE
 
 
-@each_piece
-def test_a_regular_stays_ham_with_any_one_piece_and_is_not_moved_by_it(name):
-    plain = judge(0.1, history=regular())
-
-    verdict = judge(0.1, history=regular(), **PIECES[name])
-
-    assert plain.outcome is verdict.outcome is Outcome.HAM
-    assert verdict.score == pytest.approx(plain.score)
-
-
 def test_a_regular_is_not_moved_by_all_pieces_at_once():
     plain = judge(0.5, history=regular())
 

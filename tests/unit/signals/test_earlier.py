@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,24 +62,6 @@ def test_own_approvals_outweigh_as_many_rejections_elsewhere():
     assert "rejected_person_before" not in strengths(email=track_record)
 
 
-def test_one_decision_on_an_address_says_nothing_and_one_on_an_e_mail_does():
-    assert strengths(address=here(rejected=1)) == {}
-    assert strengths(email=here(rejected=1))["rejected_person_before"] == pytest.approx(1 / 3)
-
-
-def test_a_university_with_a_spammer_in_it_is_not_held_against_its_people():
-    assert strengths(address=here(rejected=12, approved=4)) == {}
-
-
-def test_a_person_known_by_e_mail_is_not_judged_by_the_neighbours():
-    spammed = {"address": here(rejected=40), "network": here(rejected=200)}
-
-    assert strengths(**spammed)["rejected_address_before"] > 0.9
-    assert strengths(**spammed, email=here(approved=40)) == {
-        "approved_person_before": pytest.approx(40 / 44)
-    }
-
-
 def test_the_wider_the_network_the_less_it_may_say():
     said = [
         strengths(**{key: here(rejected=10_000)})["rejected_address_before"]
@@ -89,16 +70,6 @@ def test_the_wider_the_network_the_less_it_may_say():
 
     assert said == sorted(said, reverse=True)
     assert said[-1] <= 0.3
-
-
-def test_a_regular_may_write_as_often_as_the_discussion_asks_for():
-    record = Record(seen_hour=30, seen_day=90)
-
-    stranger = strengths(email=TrackRecord(everywhere=record))
-    regular = strengths(email=TrackRecord(everywhere=Record(approved=9, seen_hour=30, seen_day=90)))
-
-    assert "sender_burst" in stranger
-    assert "sender_burst" not in regular
 
 
 def test_what_people_do_is_no_excess_and_the_rest_never_reaches_one():

@@ -39,17 +39,6 @@ def running(**changes):
     return Running(**(values | changes))
 
 
-def test_a_second_holder_of_the_lock_is_told_who_has_it(tmp_path):
-    with (
-        only_one(tmp_path / "lock"),
-        pytest.raises(StartError, match=r"already runs .* \(process \d+\)") as caught,
-        only_one(tmp_path / "lock"),
-    ):
-        pytest.fail("two supervisors held one lock")
-
-    assert caught.value.exit_code is ExitCode.ALREADY_RUNNING
-
-
 # Takes the lock, leaves a child that inherits it, and ends without a word.
 _LEAVE_A_CHILD = """
 import os, pathlib, subprocess, sys
@@ -112,14 +101,6 @@ def test_the_command_that_shows_them_again_works_where_it_is_read(monkeypatch, t
     assert f"  {program} first-run --data-dir /data" in elsewhere
     assert "  .venv/bin/slopsieve first-run --data-dir /data" in beside
     assert "  slopsieve first-run --data-dir /data" in activated
-
-
-def test_what_may_be_a_log_is_told_where_the_secrets_are_and_not_what_they_are():
-    logged = to_text(running(), with_secrets=False)
-
-    assert "slopsieve first-run --data-dir /data" in logged
-    assert "slop_key" not in logged
-    assert "once" not in logged
 
 
 def first_run(folder, *words):

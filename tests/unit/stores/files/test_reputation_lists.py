@@ -82,11 +82,6 @@ def test_domains_and_mail_domains_are_looked_up_apart(lists):
     assert names(lists, mail_domain="box7.minutes.example") == ["throwaway"]
 
 
-def test_a_list_past_its_expiry_says_nothing(lists):
-    assert names(lists, address="192.0.2.7", at=NOW + timedelta(days=7)) == ["abuse"]
-    assert names(lists, address="192.0.2.7", at=NOW + timedelta(days=8)) == []
-
-
 def test_a_replaced_list_is_seen_within_a_second_by_who_read_the_old_one(tmp_path):
     clock = Seconds()
     server = ListFolder(tmp_path, clock=clock)

@@ -44,20 +44,6 @@ def looks() -> Looks:
     return Looks()
 
 
-def test_a_verdict_that_is_there_is_returned_at_once(looks):
-    looks.judged = {"c1"}
-
-    case = VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=5)
-
-    assert case.comment.id == "c1"
-
-
-def test_without_a_verdict_nothing_is_returned_when_the_time_is_over(looks):
-    case = VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0.05)
-
-    assert case is None
-
-
 def test_many_that_wait_are_looked_for_together(looks):
     waiting = VerdictWaiter(looks, max_waiting=20)
     ids = [f"c{n}" for n in range(20)]
