@@ -2,17 +2,77 @@
 
 from __future__ import annotations
 
+import ipaddress
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.domain.delivery import DeliveryForm
+from models.inputs import ModelOutput
+from service.domain.comment import Comment
+from service.domain.decision import Mode, Ruling
+from service.domain.delivery import Delivery, DeliveryForm, DeliveryState
+from service.domain.site import SiteSettings
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.telling.deliver import deliver, take_deliveries
+from service.outbound.guard import OutboundRules
+from service.outbound.sender import HttpSiteNotifier
+from tests.factories import SITE, make_comment
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
 from tests.sites import Received, Site, with_status
 
 TOKEN = "scoped-token-0123456789"
+UNDO_SECONDS = 30
 Answer = tuple[int, str, object]
+
+
+class ToldSite:
+    """A site of which a server on this machine is told, and what happens to its comments."""
+
+    def __init__(self, port: int, *, mode: Mode = Mode.HOLD) -> None:
+        self.clock, self.classifier = FixedClock(), FixedClassifier()
+        self.numbers = itertools.count(1)
+        rules = OutboundRules(
+            ports=frozenset({port}),
+            plain_http=True,
+            allow_networks=(ipaddress.ip_network("127.0.0.0/8"),),
+        )
+        self.services = make_services(
+            sites=[make_site(settings=SiteSettings(undo_seconds=UNDO_SECONDS, mode=mode))],
+            clock=self.clock,
+            classifier=self.classifier,
+            notifier=HttpSiteNotifier(rules, clock=self.clock, seconds=5),
+        )
+
+    def submit(self, p_spam: float = 0.5, **changes: Any) -> Comment:
+        """Have a comment judged, with this probability of spam."""
+        self.classifier.answer = ModelOutput(p_spam=p_spam)
+        text = f"It is number {next(self.numbers)}."
+        comment = make_comment(**({"text": text} | changes))
+        submit_to(self.services, comment)
+        return comment
+
+    def decide(self, comment: Comment, ruling: Ruling) -> None:
+        """Have a moderator decide."""
+        decide_comment(comment.id, ruling, self.services, decided_by="ada")
+
+    def undo(self, comment: Comment) -> None:
+        """Have the decision undone."""
+        undo_decision(comment.id, self.services, undone_by="ada")
+
+    def wait(self, seconds: int, *, step: int = 10) -> None:
+        """Let time pass, and send what becomes due in it, four at a time as the dispatcher does."""
+        for passed in (0, *([step] * (seconds // step))):
+            self.clock.advance(seconds=passed)
+            while due := take_deliveries(self.services, limit=4):
+                for one in due:
+                    deliver(one, self.services)
+
+    def messages(self, state: DeliveryState | None = None) -> list[Delivery]:
+        """Return what the site was to be told, newest first."""
+        return self.services.deliveries.recent(state=state, site_id=SITE, limit=99)
 
 
 @dataclass

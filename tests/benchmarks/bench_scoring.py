@@ -1,225 +1,231 @@
-"""Compares the ways to score comments side by side: speed, latency, memory, start, disk.
+"""Compares the ways to score comments side by side: speed, latency, memory, start.
 
     python -m tests.benchmarks.bench_scoring [--version FOLDER] [--data FILE] [--comments N]
 
-Every engine is a process of its own, and they take turns: block by block, in an order that turns
-with each repeat, so that whatever else the machine does falls on all of them. Two mixes are read:
-a seeded sample of comments with their titles, and the same with 30 % near-copies, which are copies
-of an earlier comment of the mix with other case, spacing, invisible characters or another path in
-their link, and otherwise unchanged (`comment_mix.with_near_copies` has it precisely). Before each
-pass over a mix the classifier's memory of windows is emptied, so that it can only remember what
-the same pass has shown it.
+Every engine is a process of its own, and they take turns, so that whatever else the machine does
+falls on all of them. Two mixes are read: a seeded sample of comments with their titles, and the
+same with 30 % near-copies of earlier ones. Before each pass over a mix the classifier's memory of
+windows is emptied, so that it remembers only what the same pass has shown it.
 
 - *comments/s* is the median of the repeats, with the lowest and the highest behind it.
 - *p50* and *p95* are latencies in ms of one comment; in a batch it waits for its whole call. The
   torch rows sort 256 comments by length and cut their batches from those: a call is all 256.
-- *x row 1* divides by what the newcomer's way does with the same mix, one by one.
-- *cold start* is the median time from starting the process to its first verdict.
+- *cold start* is the time from starting the process to its first verdict.
 - *peak memory* is the most that the process ever held, with everything measured here.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
+import multiprocessing
 import os
+import random
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.util import find_spec
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
-from tests.benchmarks.comment_mix import Record, sample_records, with_near_copies
-from tests.benchmarks.install_size import folder_bytes, installed_bytes, locked_packages
-from tests.benchmarks.judging_model import current_folder
+from models.registry import SHIPPED_DIR, load_version, read_current_name
+from models.transformer import TOKENISER_FILE
+from service.domain.dataset_row import comment_from_row
+from service.domain.history import History
+from service.moderation.judging.judgement import judge_comments
+from service.scoring.inputs import model_input
+from service.stores.files.model_versions import to_judging_model
 
-_ROOT = Path(__file__).resolve().parents[2]
+Record = dict[str, Any]
+
+_DATA = Path(__file__).resolve().parents[2] / "data"
+_COPIED_SHARE = 0.3
 _SIZES = (1, 32, 64)
-# One call of the torch rows; the engines take turns after each.
-_BLOCK = 256
-_NEWCOMER = "pipeline"
-_ENGINES: Mapping[str, str] = {
-    _NEWCOMER: "1 transformers pipeline, fp32, six layers",
-    "torch": "2 torch fp32, batches of like length, six layers",
-    "torch-layers": "2b the same with as many layers as the shipped network",
-    "engine": "3 shipped engine: tokenising and network, no memory",
-    "classifier": "4 shipped classifier as it serves",
-    "judgement": "5 whole judgement, one process",
-}
-_MIB = 2**20
+# One call of the torch rows, which truncate where a tutorial would.
+_BLOCK, _MOST_TOKENS = 256, 256
 
 
-class Worker:
-    """One engine's process; see `scoring_worker` for what it is told."""
+class Engine:
+    """The shipped tokeniser and network: no memory, no linear member."""
 
-    def __init__(self, engine: str, version: Path, layers: int) -> None:
-        """Start it and wait until it is loaded, or has said in `missing` what it lacks."""
-        arguments = [engine, str(version), "--layers", str(layers)]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.benchmarks.scoring_worker", *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd=_ROOT,
-            env={**os.environ, "HF_HUB_OFFLINE": "1"},
-            encoding="utf-8",
-        )
-        self.missing: str | None = self._answer().get("missing")
+    def __init__(self, version: Path) -> None:
+        self.classifier: Any = load_version(version).classifier
 
-    def __enter__(self) -> Self:
-        return self
+    def prepare(self, records: Sequence[Record]) -> list[Any]:
+        """Return the records as this engine is handed comments; this is not timed."""
+        return [model_input(comment_from_row(record)) for record in records]
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def score(self, some: list[Any], size: int) -> None:
+        """Score all of `some`; this is timed."""
+        windows = [window for one in some for window in self.classifier._tokeniser.windows(one)]
+        self.classifier._engine.read(windows)
 
-    def ask(self, do: str, **what: object) -> dict[str, Any]:
-        """Return the answer to one command."""
-        assert self._process.stdin is not None
-        # A process that is gone is noticed where its answer is missing.
-        with suppress(BrokenPipeError):
-            self._process.stdin.write(f"{json.dumps({'do': do, **what})}\n")
-            self._process.stdin.flush()
-        return self._answer()
-
-    def close(self) -> None:
-        """End the process and wait for its end."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with suppress(BrokenPipeError):
-            self._process.stdin.close()
-        self._process.wait()
-        self._process.stdout.close()
-
-    def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            sys.exit("a process of the benchmark ended early; its error is above")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
+    def call_size(self, size: int) -> int:
+        """Return how many comments one call scores."""
+        return size
 
 
-@dataclass(kw_only=True)
-class Passes:
-    """What was measured of one engine on one mix with one size of batch, a number a repeat."""
+class Classifier(Engine):
+    """The shipped classifier as it serves: both members, its memory, the marked segments."""
 
-    rates: list[float] = field(default_factory=list)
-    p50: list[float] = field(default_factory=list)
-    p95: list[float] = field(default_factory=list)
-
-    def add(self, calls: Sequence[tuple[int, float]]) -> None:
-        """Take a pass over the whole mix: comments and seconds of each call."""
-        waits = sorted(seconds for count, seconds in calls for _ in range(count))
-        self.rates.append(len(waits) / sum(seconds for _, seconds in calls))
-        self.p50.append(waits[len(waits) // 2])
-        self.p95.append(waits[min(len(waits) - 1, int(0.95 * len(waits)))])
+    def score(self, some: list[Any], size: int) -> None:
+        """Score all of `some`."""
+        self.classifier.score_batch(some)
 
 
-Measured = dict[tuple[str, str, int], Passes]
+class Judgement(Engine):
+    """The whole judgement of one process: classifier, detectors, weights, policy."""
+
+    def __init__(self, version: Path) -> None:
+        self.model = to_judging_model(load_version(version))
+        self.classifier = self.model.classifier
+
+    def prepare(self, records: Sequence[Record]) -> list[Any]:
+        """Return the comments."""
+        return [comment_from_row(record) for record in records]
+
+    def score(self, some: list[Any], size: int) -> None:
+        """Judge all of `some`."""
+        histories = [History()] * len(some)
+        judge_comments(some, self.model, histories=histories, now=datetime.now(UTC))
 
 
-def start_all(
-    version: Path, layers: int, first: Record, starts: int
-) -> tuple[dict[str, Worker], dict[str, float]]:
-    """Start every engine `starts` times in turn; return those of the last round and the medians.
+class TorchBatches(Engine):
+    """A classifier of the shape of all-MiniLM-L6-v2 in torch, batched by like length.
 
-    The engines that lack something are named on the screen and left out.
+    Its weights are drawn at random: only its time is measured.
     """
-    engines = [name for name in _ENGINES if name != "torch-layers" or layers]
-    seconds: dict[str, list[float]] = {name: [] for name in engines}
-    running: dict[str, Worker] = {}
-    for turn in range(starts):
-        for name in engines:
-            started = time.perf_counter()
-            worker = Worker(name, version, layers)
-            if worker.missing is None:
-                worker.ask("score", records=[first], size=1)
-                seconds[name].append(time.perf_counter() - started)
-            if worker.missing is None and turn == starts - 1:
-                running[name] = worker
-                continue
-            if turn == 0 and worker.missing is not None:
-                print(f"not measured: {_ENGINES[name]}: {worker.missing}")
-            worker.close()
-    return running, {name: statistics.median(seconds[name]) for name in running}
+
+    layers = 6
+
+    def __init__(self, version: Path) -> None:
+        import torch
+        from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+        torch.manual_seed(7)
+        self.classifier = None
+        self.tokeniser = PreTrainedTokenizerFast(
+            tokenizer_file=str(version / TOKENISER_FILE),
+            pad_token="[PAD]",
+            cls_token="[CLS]",
+            sep_token="[SEP]",
+        )
+        config = BertConfig(
+            vocab_size=len(self.tokeniser),
+            hidden_size=384,
+            num_hidden_layers=self.layers,
+            num_attention_heads=12,
+            intermediate_size=1536,
+            num_labels=2,
+        )
+        self.network = BertForSequenceClassification(config).eval()
+
+    def prepare(self, records: Sequence[Record]) -> list[Any]:
+        """Return the titles and texts."""
+        return [f"{record.get('post_title') or ''}\n{record['text']}" for record in records]
+
+    def call_size(self, size: int) -> int:
+        """Return how many comments are sorted by length at once."""
+        return _BLOCK if size > 1 else 1
+
+    def score(self, some: list[Any], size: int) -> None:
+        """Score all of `some`, in batches of like length padded to the longest."""
+        import torch
+
+        some = sorted(some, key=len)
+        with torch.inference_mode():
+            for start in range(0, len(some), size):
+                batch = self.tokeniser(
+                    some[start : start + size],
+                    truncation=True,
+                    max_length=_MOST_TOKENS,
+                    padding=True,
+                    return_tensors="pt",
+                )
+                self.network(**batch).logits.softmax(-1).tolist()
 
 
-def measure_pass(
-    workers: Mapping[str, Worker], records: Sequence[Record], size: int, turn: int
-) -> dict[str, list[tuple[int, float]]]:
-    """Let all engines read a mix once, in turns; return each one's calls."""
-    names = [name for name in workers if size == 1 or name != _NEWCOMER]
-    calls: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
-    for name in names:
-        workers[name].ask("forget")
-    for number, start in enumerate(range(0, len(records), _BLOCK)):
-        at = (turn + number) % len(names)
-        for name in [*names[at:], *names[:at]]:
-            block = records[start : start + _BLOCK]
-            calls[name] += workers[name].ask("score", records=block, size=size)["calls"]
-    return calls
+class ThreeLayers(TorchBatches):
+    """The same with as many layers as the shipped network."""
+
+    layers = 3
 
 
-def measure(
-    workers: Mapping[str, Worker], mixes: Mapping[str, Sequence[Record]], repeats: int
-) -> Measured:
-    """Return all passes. A first one is not counted: it compiles what each length needs."""
-    measured: Measured = {}
-    print("warming up, not counted", file=sys.stderr, flush=True)
-    measure_pass(workers, next(iter(mixes.values())), 1, 0)
-    for turn in range(repeats):
-        for mix, records in mixes.items():
-            for size in _SIZES:
-                print(f"repeat {turn + 1}: {mix}, batch {size}", file=sys.stderr, flush=True)
-                for name, calls in measure_pass(workers, records, size, turn).items():
-                    measured.setdefault((name, mix, size), Passes()).add(calls)
-    return measured
+class Pipeline(TorchBatches):
+    """The newcomer's way: a `transformers` pipeline, called with one text at a time."""
 
+    def __init__(self, version: Path) -> None:
+        from transformers import pipeline
 
-def print_table(measured: Measured, peaks: Mapping[str, float], colds: Mapping[str, float]) -> None:
-    """Print a row for each engine, mix and size; what belongs to the process, once an engine."""
-    print(
-        "\n| engine | mix | batch | comments/s (lowest to highest) | p50 ms | p95 ms | x row 1 "
-        "| peak memory MiB | cold start s |\n|---|---|---|---|---|---|---|---|---|"
-    )
-    shown = set()
-    for name, mix, size in sorted(measured, key=lambda key: list(_ENGINES).index(key[0])):
-        passes = measured[name, mix, size]
-        rate = statistics.median(passes.rates)
-        base = measured.get((_NEWCOMER, mix, 1))
-        ratio = f"{rate / statistics.median(base.rates):.1f}" if base else ""
-        own = ("", "") if name in shown else (f"{peaks[name]:.0f}", f"{colds[name]:.2f}")
-        shown.add(name)
-        print(
-            f"| {_ENGINES[name]} | {mix} | {size} | {rate:.0f} ({min(passes.rates):.0f} to "
-            f"{max(passes.rates):.0f}) | {1e3 * statistics.median(passes.p50):.2f} | "
-            f"{1e3 * statistics.median(passes.p95):.2f} | {ratio} | {own[0]} | {own[1]} |"
+        super().__init__(version)
+        self.pipeline = pipeline(
+            "text-classification", model=self.network, tokenizer=self.tokeniser, device="cpu"
         )
 
-
-def print_disk(version: Path) -> None:
-    """Return the disk space of serving, and that of torch and transformers."""
-    serving = installed_bytes(locked_packages(_ROOT / "requirements.lock"))
-    largest = sorted(serving, key=lambda name: -serving[name])[:5]
-    print(
-        f"\nInstalled: {sum(serving.values()) / _MIB:.0f} MiB in the {len(serving)} packages of "
-        "requirements.lock, most in "
-        + ", ".join(f"{name} {serving[name] / _MIB:.0f}" for name in largest)
-    )
-    newcomer = installed_bytes(["torch", "transformers"])
-    if newcomer:
-        each = ", ".join(f"{name} {size / _MIB:.0f} MiB" for name, size in newcomer.items())
-        print(f"Against {each}, without what these require in turn.")
-    print(f"The version's folder: {folder_bytes(version) / _MIB:.1f} MiB.")
+    def score(self, some: list[Any], size: int) -> None:
+        """Score all of `some`, one by one."""
+        for text in some:
+            self.pipeline(text, truncation=True, max_length=_MOST_TOKENS)
 
 
-def count_layers(version: Path) -> int:
-    """Return how many layers the version's network has, 0 if it has none."""
-    network = version / "network.xml"
-    return network.read_text().count('type="ScaledDotProductAttention"') if network.is_file() else 0
+_ENGINES: dict[str, Callable[[Path], Engine]] = {
+    "1 transformers pipeline, fp32, six layers": Pipeline,
+    "2 torch fp32, batches of like length, six layers": TorchBatches,
+    "2b the same with three layers": ThreeLayers,
+    "3 shipped engine: tokenising and network, no memory": Engine,
+    "4 shipped classifier as it serves": Classifier,
+    "5 whole judgement, one process": Judgement,
+}
+
+
+def serve(name: str, version: Path, asked: Connection) -> None:
+    """Load an engine; answer each block of records and size with the seconds of its calls."""
+    engine = _ENGINES[name](version)
+    while (order := asked.recv()) is not None:
+        records, size = order
+        if not records and hasattr(engine.classifier, "_remembered"):
+            # A worker never needs to forget, so there is no method for it.
+            engine.classifier._remembered.clear()
+        calls = []
+        some, at_once = engine.prepare(records), engine.call_size(size)
+        for start in range(0, len(some), at_once):
+            part = some[start : start + at_once]
+            began = time.perf_counter()
+            engine.score(part, size)
+            calls.append((len(part), time.perf_counter() - began))
+        asked.send((calls, _peak_mib()))
+
+
+def _peak_mib() -> float:
+    """Return the most memory that this process held at once (VmHWM in proc(5))."""
+    status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return int(status["VmHWM"].split()[0]) / 1024
+
+
+def sample(count: int, data: Path | None) -> list[Record]:
+    """Return a seeded sample of the authored comments, or of another file with the same keys."""
+    paths = [data] if data else sorted(_DATA.glob("authored-*.jsonl"))
+    rows = []
+    for path in paths:
+        with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
+            rows += [row for row in map(json.loads, lines) if row.get("id") and row.get("text")]
+    return random.Random(7).sample(rows, count)
+
+
+def with_near_copies(records: Sequence[Record]) -> list[Record]:
+    """Return as many comments, some of them an earlier one in capitals or with wider spaces."""
+    draw = random.Random(7)
+    mixed = list(records)
+    for place in sorted(draw.sample(range(1, len(mixed)), int(_COPIED_SHARE * len(mixed)))):
+        earlier = records[draw.randrange(place)]
+        text = earlier["text"]
+        text = draw.choice([text.upper(), text.replace(" ", "  ")])
+        mixed[place] = {**earlier, "id": f"copy-{place}", "text": text}
+    return mixed
 
 
 def main() -> None:
@@ -229,25 +235,43 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="a .jsonl or .jsonl.gz instead of data/")
     parser.add_argument("--comments", type=int, default=1_024)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--starts", type=int, default=3)
     args = parser.parse_args()
-    version = (args.version or current_folder()).resolve()
-    records = sample_records(args.comments, data=args.data)
-    mixes = {"sample": records, "with near-copies": with_near_copies(records)}
-    print(
-        f"version {version.name}, {len(records)} comments, {args.repeats} repeats, "
-        f"{len(os.sched_getaffinity(0))} cores, load before {os.getloadavg()[0]:.1f}"
-    )
-
-    workers, colds = start_all(version, count_layers(version), records[0], args.starts)
-    try:
-        measured = measure(workers, mixes, args.repeats)
-        peaks = {name: worker.ask("peak")["mib"] for name, worker in workers.items()}
-        print_table(measured, peaks, colds)
-    finally:
-        for worker in workers.values():
-            worker.close()
-    print_disk(version)
+    os.environ["HF_HUB_OFFLINE"] = "1"
+    version = (args.version or SHIPPED_DIR / read_current_name()).resolve()
+    records = sample(args.comments, args.data)
+    has_torch = find_spec("torch") and find_spec("transformers")
+    names = [name for name in _ENGINES if has_torch or name[0] > "2"]
+    spawning = multiprocessing.get_context("spawn")
+    ends, colds, peaks = {}, {}, {}
+    for name in names:
+        began = time.perf_counter()
+        ends[name], theirs = spawning.Pipe()
+        spawning.Process(target=serve, args=(name, version, theirs), daemon=True).start()
+        ends[name].send((records[:1], 1))
+        ends[name].recv()
+        colds[name] = time.perf_counter() - began
+    rates, waits = defaultdict(list), defaultdict(list)
+    for _ in range(args.repeats):
+        for mix, some in (("sample", records), ("near-copies", with_near_copies(records))):
+            for size in _SIZES:
+                for name in names:
+                    ends[name].send(([], size))
+                    ends[name].recv()
+                    ends[name].send((some, size))
+                    calls, peaks[name] = ends[name].recv()
+                    rates[name, mix, size].append(len(some) / sum(took for _, took in calls))
+                    waits[name, mix, size] += [took for count, took in calls for _ in range(count)]
+    for end in ends.values():
+        end.send(None)
+    print(f"version {version.name}, {len(records)} comments, {args.repeats} repeats\n")
+    print("| engine | mix | batch | comments/s | p50 ms | p95 ms | peak MiB | cold start s |")
+    print("|---|---|--:|--:|--:|--:|--:|--:|")
+    for (name, mix, size), found in sorted(rates.items()):
+        p50, *_, p95 = statistics.quantiles([1e3 * one for one in waits[name, mix, size]], n=20)[9:]
+        print(
+            f"| {name} | {mix} | {size} | {statistics.median(found):.0f} ({min(found):.0f} to "
+            f"{max(found):.0f}) | {p50:.2f} | {p95:.2f} | {peaks[name]:.0f} | {colds[name]:.2f} |"
+        )
 
 
 if __name__ == "__main__":

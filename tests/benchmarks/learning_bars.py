@@ -1,6 +1,6 @@
 """Measures what decisions of those who mean to mislead do to learning at once.
 
-    python -m tests.benchmarks.learning_bars --scores frozen.jsonl --data DIR [--json FILE]
+    python -m tests.benchmarks.learning_bars --scores frozen.jsonl --data DIR
 
 Everything goes through the use cases of the service in this process, over SQLite and
 without histories of senders; the classifier answers what the file of scores says, a line a comment,
@@ -11,9 +11,7 @@ of one installation, each with its owner, while one of them is misled. Nothing h
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from models.inputs import ModelInput, ModelOutput
-from models.registry import load_version
+from models.registry import SHIPPED_DIR, load_version, read_current_name
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Lane, SiteId
 from service.domain.dataset_row import comment_from_row
@@ -42,7 +40,6 @@ from service.scoring.conclude import logistic
 from service.scoring.inputs import model_input
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.taught import TaughtKeeper
-from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.learning_streams import read_rows
 from tests.databases import fresh_stores
 from tests.fakes import ForgetfulHistory, make_services, make_site
@@ -62,18 +59,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scores", type=Path, required=True)
     parser.add_argument("--data", type=Path, nargs="+", required=True)
-    parser.add_argument("--json", type=Path, help="a file for the figures")
     options = parser.parse_args()
     log_odds = {row["id"]: row["log_odds"] for row in read_rows(options.scores)}
-    version = load_version(current_folder())
+    version = load_version(SHIPPED_DIR / read_current_name())
     scores = Scores(
         log_odds=log_odds,
         cutoffs=Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff),
     )
-    figures: dict[str, Any] = {"model_version": version.version}
-    figures["poison"] = poison(options.data, scores)
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    poison(options.data, scores)
     return 0
 
 
@@ -252,18 +245,17 @@ _SCENES = (
 )
 
 
-def poison(data: Sequence[Path], scores: Scores) -> list[Row]:
-    """Return and print what becomes of the misled site and of the others in every case."""
+def poison(data: Sequence[Path], scores: Scores) -> None:
+    """Print what becomes of the misled site and of the others in every case."""
     rows = _stream(data, scores)
     print(f"\n{len(rows):,} comments of {len(_SITES)} sites; {_MISLED} is misled\n")
     print(
         "| who decides there | others' scores moved | decisions until an outlier | ham lost "
         "| left to a person | spam called ham |\n|---|---|---|---|---|---|"
     )
-    figures = []
     seen: dict[str, dict[str, Verdict]] = {}
     for scene in _SCENES:
-        own, began = Installation(_SITES, scores), time.monotonic()
+        own = Installation(_SITES, scores)
         seen[scene.name] = verdicts = {}
         numbers: Counter[str] = Counter()
         for row in rows:
@@ -277,37 +269,20 @@ def poison(data: Sequence[Path], scores: Scores) -> list[Row]:
             verdicts[row["id"]] = case.verdict
             (scene.act if misled else _honest)(own, case, row, numbers[kind])
             own.services.clock.advance(minutes=20)
-        figures.append(_told(scene, own, rows, verdicts, seen.get(scene.baseline)))
-        one = figures[-1]
+        clean = seen.get(scene.baseline, verdicts)
+        mine = [row for row in rows if row["source"] == _MISLED]
+        others = [row["id"] for row in rows if row["source"] != _MISLED]
+        # Moved by anything at all, against the same without the one who misleads.
+        moved = sum(verdicts[one].score != clean[one].score for one in others)
+        counts = Counter((row["label"], verdicts[row["id"]].outcome) for row in mine)
+        unsure = sum(counts[label, Outcome.UNSURE] for label in ("ham", "spam"))
+        spam = sum(row["label"] == "spam" for row in mine)
         print(
-            f"| {one['case']} | {one['others_moved']} | {one['until_at_odds']} "
-            f"| {one['ham_lost']} | {one['unsure']} | {one['spam_called_ham']} of {one['spam']} |",
+            f"| {scene.name} | {moved} | {_until_outlier(scene, own)} "
+            f"| {counts['ham', Outcome.SPAM]} | {unsure} "
+            f"| {counts['spam', Outcome.HAM]} of {spam} |",
             flush=True,
         )
-        print(f"{scene.name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return figures
-
-
-def _told(
-    scene: Scene,
-    own: Installation,
-    rows: Sequence[Row],
-    verdicts: Mapping[str, Verdict],
-    clean: Mapping[str, Verdict] | None,
-) -> Row:
-    mine = [row for row in rows if row["source"] == _MISLED]
-    counts = Counter((row["label"], verdicts[row["id"]].outcome) for row in mine)
-    others = [row["id"] for row in rows if row["source"] != _MISLED]
-    return {
-        "case": scene.name,
-        # Moved by anything at all, against the same without the one who misleads.
-        "others_moved": clean and sum(verdicts[one].score != clean[one].score for one in others),
-        "until_at_odds": _until_outlier(scene, own),
-        "ham_lost": counts["ham", Outcome.SPAM],
-        "unsure": sum(counts[label, Outcome.UNSURE] for label in ("ham", "spam")),
-        "spam_called_ham": counts["spam", Outcome.HAM],
-        "spam": sum(row["label"] == "spam" for row in mine),
-    }
 
 
 def _until_outlier(scene: Scene, own: Installation) -> int | None:

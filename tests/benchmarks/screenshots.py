@@ -6,7 +6,6 @@ import argparse
 import json
 import random
 import shutil
-import sys
 import tempfile
 import threading
 from dataclasses import replace
@@ -40,7 +39,6 @@ from service.stores.files.model_versions import to_judging_model
 from service.stores.files.version_shelf import VersionShelf
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from tests.benchmarks.fonts import tell_missing
 from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, submit_to
@@ -293,8 +291,6 @@ def main() -> None:
     parser.add_argument("--models", type=Path, help="another folder of model versions")
     parser.add_argument("--language", default="en", help="en or de")
     options = parser.parse_args()
-    if told := tell_missing():
-        print(told, file=sys.stderr)
     out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
     services = seeded([*authored(), *adverts()], options.models)

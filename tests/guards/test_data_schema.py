@@ -55,62 +55,45 @@ def test_no_text_occurs_twice():
     assert [text for text, count in texts.items() if count > 1] == []
 
 
-def test_promotional_spans_lie_inside_the_text_in_order_without_outer_blanks():
-    wrong = []
-    for row in ROWS:
-        end_before = 0
-        for start, end in row["promo_spans"]:
-            segment = row["text"][start:end]
-            if not end_before <= start < end <= len(row["text"]) or segment != segment.strip():
-                wrong.append(row["id"])
-            end_before = end
-
-    assert wrong == []
+def _is_marked_well(row):
+    """Spans lie inside the text, in order, without outer blanks."""
+    edges = [0, *(offset for span in row["promo_spans"] for offset in span), len(row["text"])]
+    pieces = [row["text"][start:end] for start, end in row["promo_spans"]]
+    return edges == sorted(edges) and all(pieces) and pieces == [piece.strip() for piece in pieces]
 
 
-def test_a_boundary_lies_inside_the_text_at_an_end_of_marked_promotion():
-    wrong = [
-        row["id"]
-        for row in ROWS
-        if row["boundary"] is not None
-        and (
-            not 0 < row["boundary"] < len(row["text"])
-            or row["boundary"] not in {offset for span in row["promo_spans"] for offset in span}
-        )
-    ]
-
-    assert wrong == []
+def _is_parted_where_promotion_ends_or_begins(row):
+    edges = {offset for span in row["promo_spans"] for offset in span}
+    boundary = row["boundary"]
+    return boundary is None or (0 < boundary < len(row["text"]) and boundary in edges)
 
 
-def test_ham_has_neither_promotion_nor_boundary_nor_campaign():
-    wrong = [
-        row["id"]
-        for row in ROWS
-        if row["label"] == "ham"
-        and (row["promo_spans"] or row["boundary"] is not None or row["campaign"])
-    ]
-
-    assert wrong == []
+def _has_neither_promotion_nor_campaign_as_ham(row):
+    is_plain = not row["promo_spans"] and row["boundary"] is None and not row["campaign"]
+    return row["label"] != "ham" or is_plain
 
 
-def test_addresses_are_reserved_for_documentation():
-    wrong = []
-    for row in ROWS:
-        address = ipaddress.ip_address(row["user_ip"])
-        if not any(address in n for n in DOCUMENTATION_NETWORKS if n.version == address.version):
-            wrong.append(row["id"])
-
-    assert wrong == []
+def _has_an_address_for_documentation(row):
+    address = ipaddress.ip_address(row["user_ip"])
+    return any(address in n for n in DOCUMENTATION_NETWORKS if n.version == address.version)
 
 
-def test_mail_addresses_are_reserved_for_documentation():
-    wrong = [
-        row["id"]
-        for row in ROWS
-        if not re.search(rf"{DOCUMENTATION_MAIL.pattern}$", row["author_email"])
-    ]
+def _has_a_mail_address_for_documentation(row):
+    return re.search(rf"{DOCUMENTATION_MAIL.pattern}$", row["author_email"])
 
-    assert wrong == []
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        _is_marked_well,
+        _is_parted_where_promotion_ends_or_begins,
+        _has_neither_promotion_nor_campaign_as_ham,
+        _has_an_address_for_documentation,
+        _has_a_mail_address_for_documentation,
+    ],
+)
+def test_every_row(holds):
+    assert [row["id"] for row in ROWS if not holds(row)] == []
 
 
 def test_every_post_has_one_title_and_draws_both_labels():

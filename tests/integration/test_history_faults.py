@@ -120,19 +120,30 @@ def test_a_server_that_is_down_costs_evidence_alone_and_comes_back_with_what_it_
     assert flags(after) == [()]
 
 
-def test_a_server_that_is_full_answers_and_learns_later_what_it_could_not(ground):
-    desk = ground.desk
-    ground.client().config_set("maxmemory", "1")
+@pytest.mark.parametrize(
+    ("ends_writes", "mends"),
+    [
+        (("config_set", "maxmemory", "1"), ("config_set", "maxmemory", "0")),
+        # A primary that was made a replica of one that is not there any more.
+        (("replicaof", "127.0.0.1", "1"), ("replicaof", "NO", "ONE")),
+    ],
+    ids=["full", "read only"],
+)
+def test_a_server_that_takes_no_writes_answers_and_learns_later_what_it_could_not(
+    ground, ends_writes, mends
+):
+    desk, client = ground.desk, ground.client()
+    getattr(client, ends_writes[0])(*ends_writes[1:])
 
     decided = [desk.decide() for _ in range(5)]
     verdicts = judge_batches(desk, 5)
-    full = (desk.unremembered(), desk.rejected())
-    ground.client().config_set("maxmemory", "0")
+    meanwhile = (desk.unremembered(), desk.rejected())
+    getattr(client, mends[0])(*mends[1:])
     ground.seconds += 1
     desk.upkeep()
 
     assert all(desk.services.cases.get(one).decision for one in decided)
-    assert full == (5, 1)
+    assert meanwhile == (5, 1)
     assert flags(verdicts) == [()]
     assert desk.store.calls["gather"] == 5
     assert (desk.unremembered(), desk.rejected()) == (0, 6)
@@ -153,20 +164,3 @@ def test_a_server_that_is_nearly_full_keeps_its_room_for_decisions(ground):
     assert counted_meanwhile == set()
     assert (desk.unremembered(), desk.rejected()) == (0, 2)
     assert set(client.scan_iter("*:seen:*")) - seen
-
-
-def test_a_server_that_may_only_be_read_answers_and_learns_later_what_it_could_not(ground):
-    desk = ground.desk
-    # A primary that was made a replica of one that is not there any more.
-    ground.client().replicaof("127.0.0.1", free_port())
-
-    desk.decide()
-    verdicts = judge_batches(desk, 5)
-    meanwhile = desk.unremembered()
-    ground.client().replicaof("NO", "ONE")
-    ground.seconds += 1
-    desk.upkeep()
-
-    assert flags(verdicts) == [()]
-    assert meanwhile == 1
-    assert (desk.unremembered(), desk.rejected()) == (0, 2)

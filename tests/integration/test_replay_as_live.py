@@ -11,11 +11,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from service.domain.decision import Ruling
 from service.stores.taught import RECHECK_SECONDS
-from tests.benchmarks.flood import Api
-from tests.benchmarks.posting import body_of, post_and_decide
-from tests.integration.test_supervisor import ROOT, ready, start, stop
+from tests.integration.installation import until
+from tests.integration.test_supervisor import ROOT, Up, ready, start, stop
 
 N_COMMENTS = 12
 _FIRST = datetime(2026, 1, 5, tzinfo=UTC)
@@ -48,7 +46,7 @@ def test_replay_tells_of_every_comment_what_happens_to_it_live_to_the_last_digit
     try:
         up = ready(process, tmp_path / "log")
         replayed = replay(file, tmp_path / "out", settings)
-        live = play(Api(up.said["url"], up.said["site_key"]), rows, replayed)
+        live = play(up, rows, replayed)
     finally:
         stop(process)
 
@@ -73,13 +71,25 @@ def replay(file: Path, out: Path, settings: dict[str, str]) -> list[dict[str, An
     return [json.loads(line) for line in (out / "replay.jsonl").read_text().splitlines()]
 
 
-def play(api: Api, rows: list[dict[str, Any]], replayed: list[dict[str, Any]]) -> list[Any]:
+def play(up: Up, rows: list[dict[str, Any]], replayed: list[dict[str, Any]]) -> list[Any]:
     """Post every comment, decide where the replay's owner was asked; return what was found."""
     found = []
     for row, told in zip(rows, replayed, strict=True):
-        ruling = Ruling.REJECT if row["label"] == "spam" else Ruling.APPROVE
-        verdict = post_and_decide(api, body_of(row), ruling if told["asked"] else None)
-        found.append({key: verdict[key] for key in ("p_spam", "score", "outcome")})
-        # The worker looked before this decision, and looks again after so long.
-        time.sleep(RECHECK_SECONDS if told["asked"] else 0)
+        body = {
+            "text": row["text"],
+            "site_comment_id": row["id"],
+            "post": {"title": row["post_title"], "excerpt": row["post_excerpt"]},
+            "author": {"name": row["author_name"]},
+        }
+        path = f"/v1/comments/{up.post('/v1/comments', body)[1]['id']}"
+
+        def verdict(path: str = path) -> dict[str, Any]:
+            return up.get(path, key=up.said["site_key"])[1]["verdict"]
+
+        found.append({key: until(verdict)[key] for key in ("p_spam", "score", "outcome")})
+        if told["asked"]:
+            ruling = "reject" if row["label"] == "spam" else "approve"
+            up.post(f"{path}/decision", {"ruling": ruling, "decided_by": "test"})
+            # The worker looked before this decision, and looks again after so long.
+            time.sleep(RECHECK_SECONDS)
     return found

@@ -148,13 +148,6 @@ def test_it_says_in_one_line_of_json_where_everything_is(up):
     assert up.said["problem"] is None
 
 
-def test_a_comment_is_judged_while_the_request_waits(up):
-    status, answer = up.post("/v1/comments?wait=10", {"text": "The valve was stuck, thank you."})
-
-    assert status == 202
-    assert answer["verdict"]["outcome"] in {"ham", "unsure", "spam"}
-
-
 def test_secrets_stand_in_no_log_and_on_no_command_line(up):
     valkey_url = (Path(up.said["data_dir"]) / "valkey" / "url").read_text().strip()
     password = valkey_url.partition("://:")[2].partition("@")[0]

@@ -78,13 +78,6 @@ def test_the_lock_waits_for_what_a_killed_supervisor_left_to_end(tmp_path, left_
     assert holder == f"{os.getpid()}\n"
 
 
-def test_secrets_stay_out_of_a_values_representation():
-    shown = repr(running())
-
-    assert "slop_key" not in shown
-    assert "once" not in shown
-
-
 def test_the_command_that_shows_them_again_works_where_it_is_read(monkeypatch, tmp_path):
     program = tmp_path / ".venv" / "bin" / "slopsieve"
     program.parent.mkdir(parents=True)

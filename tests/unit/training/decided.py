@@ -76,7 +76,7 @@ def _some_name() -> str:
 def make_example(*, is_spam: bool, text: str | None = None, **changes) -> Example:
     comment = make_comment(
         text or some_words(),
-        id=CommentId(f"d{next(_numbers):06d}"),
+        id=changes.pop("id", CommentId(f"d{next(_numbers):06d}")),
         author=changes.pop("author", Author(name=_some_name())),
     )
     values = {"source": SITE, "post_key": f"p{next(_numbers)}"}

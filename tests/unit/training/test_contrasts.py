@@ -9,17 +9,9 @@ import pytest
 
 from models.registry import SHIPPED_DIR, read_current_name
 from tests.factories import make_comment
+from tests.unit.training.decided import make_example
 from training.contrasts import CONTRASTS, draw, main, measure_contrasts
-from training.data.dataset import DEFAULT_DATA, Example
-
-
-def example(number: int, text: str, *, is_spam: bool) -> Example:
-    return Example(
-        comment=make_comment(text, id=f"c{number}"),
-        is_spam=is_spam,
-        source="blog",
-        post_key=f"p{number}",
-    )
+from training.data.dataset import DEFAULT_DATA
 
 
 @pytest.mark.parametrize("contrast", CONTRASTS, ids=lambda c: c.words or c.kind)
@@ -41,7 +33,7 @@ def test_an_edit_that_changes_nothing_is_left_out():
 
 
 def test_ham_that_waits_now_is_worse_and_spam_that_waits_now_is_better():
-    examples = [example(1, "thanks", is_spam=False), example(2, "BUY", is_spam=True)]
+    examples = [make_example(text="thanks", is_spam=False), make_example(text="BUY", is_spam=True)]
 
     def judge(comments):
         return np.array([0.5 if "Marta" in str(c.author.name) else 0.05 for c in comments])
@@ -56,7 +48,7 @@ def test_ham_that_waits_now_is_worse_and_spam_that_waits_now_is_better():
 
 
 def test_a_sample_is_drawn_of_each_label_and_is_the_same_every_time():
-    examples = [example(n, "x", is_spam=n % 4 == 0) for n in range(40)]
+    examples = [make_example(text="x", is_spam=n % 4 == 0) for n in range(40)]
 
     drawn = draw(examples, 5)
 

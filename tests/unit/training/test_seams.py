@@ -12,7 +12,7 @@ import pytest
 from service.signals.seam import BETWEEN, ENTER, LEAVE, LINKED, SENTENCE, WHOLE, find_seam
 from service.signals.segments import segments_of
 from tests.factories import make_comment
-from training.data.dataset import Example
+from tests.unit.training.decided import make_example
 from training.seams import (
     NAMES,
     fit_seams,
@@ -72,13 +72,7 @@ def test_seams_are_fitted_without_torch():
 
 def test_spam_without_marks_teaches_nothing_and_public_ham_counts_half():
     def example(source, spans, *, is_spam=True):
-        return Example(
-            comment=make_comment(TEXT),
-            is_spam=is_spam,
-            source=source,
-            post_key="p",
-            promo_spans=spans,
-        )
+        return make_example(text=TEXT, is_spam=is_spam, source=source, promo_spans=spans)
 
     taught = training_examples(
         [

@@ -251,15 +251,6 @@ def test_torch_weights_lie_beside_the_version_in_half_precision(models_dir):
     assert TORCH_FILE not in json.loads((folder / MANIFEST_FILE).read_text("utf-8"))["files"]
 
 
-def test_a_process_of_a_pool_leaves_what_it_found_in_the_run_s_folder(files, tmp_path, monkeypatch):
-    monkeypatch.setattr(train, "_run_here", None)
-    train._begin_process(files, TINY, tmp_path, 1)
-
-    train._prepare_here("linear", "0")
-
-    assert "linear-0.npz" in {path.name for path in tmp_path.iterdir()}
-
-
 def write(path: Path, rows: list[dict]) -> Path:
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
     return path

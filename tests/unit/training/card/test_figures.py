@@ -11,10 +11,9 @@ import pytest
 
 from models.card_figures import CARD_FILE, CARD_PAGE
 from models.registry import SHIPPED_DIR, Fusion, read_current_name
-from tests.factories import make_comment
+from tests.unit.training.decided import make_example
 from training.card.figures import card_facts, part_facts
 from training.card.page import card_page
-from training.data.dataset import Example
 from training.fit.measured import ALL_EVIDENCE, MeasuredPart
 from training.fit.promotion import MarkedTokens
 
@@ -35,11 +34,10 @@ FUSION = Fusion(
 def part() -> MeasuredPart:
     """Return 40 comments of two blogs and of this project, every fourth spam."""
     examples = tuple(
-        Example(
-            comment=make_comment(f"comment {n}", id=f"c{n}"),
+        make_example(
+            id=f"c{n}",
             is_spam=n % 4 == 0,
             source=("authored-t1", "blog1", "blog2", "blog1")[n // 10],
-            post_key=f"p{n}",
             language="en" if n < 10 else None,
         )
         for n in range(40)

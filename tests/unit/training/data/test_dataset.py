@@ -45,20 +45,6 @@ def test_a_row_becomes_an_example_of_its_file(tmp_path):
     assert (example.kind, example.language, example.hardness) == ("bug-report", "en", 2)
 
 
-def test_files_are_counted_and_fingerprinted(tmp_path):
-    path = write_rows(
-        tmp_path / "blog.jsonl",
-        make_row(id="a"),
-        make_row(id="b", label="spam"),
-        make_row(id="c", label=None),
-    )
-
-    (file,) = read_dataset([path]).files
-
-    assert (file.n_spam, file.n_ham, file.n_unlabelled) == (1, 1, 1)
-    assert len(file.sha256) == 64
-
-
 def test_a_folder_stands_for_its_data_files_packed_or_not(tmp_path):
     write_rows(tmp_path / "b.jsonl", make_row(id="b"))
     (tmp_path / "notes.md").write_text("not data")

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from tests.factories import make_comment
-from training.data.dataset import Example
+from tests.unit.training.decided import make_example
 from training.data.split import group_examples
 
 ADVERT = "order your cheap and very reliable watches today at the shop of my brother in town"
 
 
-def make_example(text: str, post_key: str, campaign: str | None = None) -> Example:
-    return Example(
-        comment=make_comment(text),
-        is_spam=True,
-        source="test",
-        post_key=post_key,
-        campaign=campaign,
-    )
+def example(text: str, post_key: str, **changes):
+    return make_example(is_spam=True, text=text, post_key=post_key, **changes)
 
 
 def test_a_post_a_campaign_and_copied_texts_are_one_group_each():
     examples = [
-        make_example("one", "post-a"),
-        make_example("two", "post-a"),
-        make_example("three", "post-b", campaign="c1"),
-        make_example("four", "post-c", campaign="c1"),
-        make_example(ADVERT, "post-d"),
-        make_example(f"{ADVERT}!!", "post-e"),
-        make_example("five", "post-f"),
+        example("one", "post-a"),
+        example("two", "post-a"),
+        example("three", "post-b", campaign="c1"),
+        example("four", "post-c", campaign="c1"),
+        example(ADVERT, "post-d"),
+        example(f"{ADVERT}!!", "post-e"),
+        example("five", "post-f"),
     ]
 
     groups = group_examples(examples).tolist()

@@ -86,11 +86,3 @@ def test_a_signal_that_hardly_ever_fired_weighs_nothing():
     weights = fit(np.zeros(1_000), fired[:, None], is_spam)
 
     assert weights.signals == {"a_signal": 0.0}
-
-
-def test_a_score_is_the_sum_of_its_parts():
-    weights = FittedWeights(base=0.5, model=2.0, signals={"a": 1.0, "b": 0.25})
-
-    scores = weights.scores(np.array([1.0]), np.array([[1.0, 0.5]]))
-
-    assert scores.tolist() == [0.5 + 2.0 + 1.0 + 0.125]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.factories import make_comment
+from tests.unit.training.decided import make_example
 from training.data.dataset import Example
 from training.fit.evidence import signal_names, signal_strengths
 from training.fit.fuse import promised_cutoffs
@@ -27,12 +27,7 @@ def example(number: int, *, is_spam: bool) -> Example:
     draw = random.Random(number)
     link = " Cheap valves: https://valves-and-more.shop/sale" if is_spam and number % 2 else ""
     words = " ".join("".join(draw.choices("abdefgiklmnoprstu", k=6)) for _ in range(9))
-    return Example(
-        comment=make_comment(f"{words}.{link}", id=f"c{number}"),
-        is_spam=is_spam,
-        source=f"blog{number % 3}",
-        post_key=f"p{number}",
-    )
+    return make_example(text=f"{words}.{link}", is_spam=is_spam, source=f"blog{number % 3}")
 
 
 def evidence(seed: int, count: int = 300) -> Evidence:

@@ -115,18 +115,6 @@ def test_a_run_that_was_cut_off_ends_with_the_same_weights(tokeniser, tmp_path, 
     assert told == []
 
 
-def test_where_nothing_is_known_nothing_is_learnt(tokeniser):
-    unknown = [TrainingExample(input=ModelInput(text=f"No. {n}")) for n in range(8)]
-    untaught = small_network()
-
-    # Weights decay whatever is taught, so that is left out.
-    taught = tune(
-        small_network(), tokeniser, training_examples=unknown, config=make_config(weight_decay=0.0)
-    )
-
-    assert digest(taught) == digest(untaught)
-
-
 def test_a_head_learns_only_from_what_is_known_to_it(tokeniser):
     untaught = small_network()
     unmarked = [replace(one, promotion=(), plain=()) for one in make_training_examples()]

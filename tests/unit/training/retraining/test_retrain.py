@@ -11,6 +11,7 @@ import pytest
 
 from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, list_versions, load_version, read_current_name
+from tests.unit.training.data.test_decisions import RULING, VERDICT, make_row
 from training import retrain
 from training.data.dataset import DEFAULT_DATA
 from training.retrain import NAME_FILE, RetrainConfig, main
@@ -40,37 +41,23 @@ def ham_text(number: int) -> str:
 
 def row(number: int, *, is_spam: bool, reviewer: str = "ola", owner: bool = True) -> dict:
     day = f"2026-03-{1 + number // 40:02d}"
-    text = spam_text(number) if is_spam else ham_text(number)
-    return {
-        "id": f"d{number:06d}",
-        "text": text,
-        "label": "spam" if is_spam else "ham",
-        "post_title": "Bleeding a radiator",
-        "post_id": f"p{number}",
-        "author_name": "Jo",
-        "lang": "en",
-        "date": day,
-        "source": "site:garden",
-        "audit": False,
-        "weight": 1.0,
-        "verdict": {
-            "outcome": "unsure",
-            "p_spam": 0.4,
-            "model_version": "m1",
-            "degraded": False,
-            "judged_at": f"{day}T10:00:00+00:00",
-        },
-        "rulings": [
-            {
-                "reviewer": reviewer,
-                "ruling": "reject" if is_spam else "approve",
-                "made_at": f"{day}T12:00:00+00:00",
-                "via": "review",
-                "undone": False,
-                "is_owner": owner,
-            }
-        ],
+    made = {
+        "reviewer": reviewer,
+        "ruling": "reject" if is_spam else "approve",
+        "made_at": f"{day}T12:00:00+00:00",
+        "is_owner": owner,
     }
+    return make_row(
+        id=f"d{number:06d}",
+        text=spam_text(number) if is_spam else ham_text(number),
+        label="spam" if is_spam else "ham",
+        post_id=f"p{number}",
+        author_name="Jo",
+        date=day,
+        campaign=None,
+        verdict=VERDICT | {"judged_at": f"{day}T10:00:00+00:00"},
+        rulings=[RULING | made],
+    )
 
 
 def write(rows, path: Path) -> Path:
