@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.domain.comment import Author
 from tests.unit.training.decided import make_example
 from training.data.training_examples import (
     Stock,
@@ -39,7 +40,8 @@ ONLY_REMARKS = dataclasses.replace(NEVER, glue_spam=1.0, glue_ham=1.0)
 def make_training_example(text: str, *promoted: str, is_spam: bool = True) -> TrainingExample:
     """Return the training example of spam of which these words were marked."""
     spans = tuple((text.index(words), text.index(words) + len(words)) for words in promoted)
-    return training_example_of(make_example(text=text, is_spam=is_spam, promo_spans=spans))
+    made = make_example(text=text, is_spam=is_spam, promo_spans=spans, author=Author(name="Mara"))
+    return training_example_of(made)
 
 
 def words(training_example: TrainingExample, spans) -> list[str]:
