@@ -9,17 +9,15 @@ from service.moderation.insight.figures import FigureBook
 from service.moderation.intake.submit import submit_comments
 from service.ports.comments import Added, NewComment
 from service.ports.services import Services
-from service.web.akismet.key_cache import KeyCache
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import callbacks, comments, sites  # noqa: F401  # for their routes
 from service.web.api.blueprint import api
 from service.web.api.docs import register_docs
 from service.web.api.figures import FIGURES
-from service.web.api.intake import SUBMIT, WAITER
 from service.web.edge.auth import identify_site
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
-from service.web.edge.current import SERVICES
+from service.web.edge.current import SERVICES, SUBMIT, WAITER
 from service.web.edge.errors import register_errors
 from service.web.edge.headers import note_comments, register_headers
 from service.web.edge.health import Checks, register_health
@@ -46,10 +44,8 @@ def create_app(
     _configure(app, config)
     register_headers(app, config, services.observer)
     register_errors(app, error_page)
-    app.before_request(lambda: identify_site(services))
-    key_cache = KeyCache(services, memory_seconds=config.key_memory_seconds)
-    app.before_request(lambda: identify_akismet(services, key_cache))
-    app.before_request(lambda: identify_hook(services))
+    for identify in (identify_site, identify_akismet, identify_hook):
+        app.before_request(identify)
     waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
     app.before_request(lambda: refuse_in_overload(waiter))
     register_limits(app, services, config)
@@ -69,8 +65,8 @@ def create_app(
     app.register_blueprint(api)
     register_docs(app)
     register_pages(app, services, config)
-    register_akismet(app, services, submit, waiter)
-    register_webhooks(app, services, submit, waiter)
+    register_akismet(app, memory_seconds=config.key_memory_seconds)
+    register_webhooks(app)
     register_static(app)
     return app
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
-from flask import Response
+from flask import Response, current_app, g
 
 from service.domain.case import Case
 from service.domain.comment import CommentId
@@ -23,13 +22,11 @@ from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.telling.akismet_callback import plan_callback
 from service.moderation.telling.plain_answer import is_blatant, plain_answer
 from service.ports.comments import NewComment
-from service.ports.services import Services
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown
 from service.web.akismet.comment import new_comment
-from service.web.edge.coalescer import Coalescer
-from service.web.edge.line import Submit, keep_in_line
-from service.web.edge.verdict_waiter import VerdictWaiter
+from service.web.api.intake import keep_until
+from service.web.edge.current import services, waiter
 
 log = logging.getLogger(__name__)
 
@@ -42,146 +39,116 @@ RECHECK_AFTER_SECONDS = 60
 _SPAM_AUTHORS = frozenset({"viagra-test-123", "akismet-guaranteed-spam"})
 _SPAM_EMAIL = "akismet-guaranteed-spam@example.com"
 _ADMINISTRATOR = "administrator"
+PROMISES = "slopsieve_promises"
+"""Under which extension of an app the callbacks of late answers are kept: they come in crowds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kept:
-    """The case of a kept comment; `may_wait` if its verdict may still come in time."""
+def check_comment(call: AkismetCall) -> Response:
+    """Return the answer in time: see `WAIT_BUDGET_SECONDS`.
 
-    case: Case
-    may_wait: bool
-
-
-class CommentCheck:
-    """Answers checks with these services, in time: see `WAIT_BUDGET_SECONDS`."""
-
-    def __init__(self, services: Services, submit: Submit, waiter: VerdictWaiter) -> None:
-        self._services = services
-        self._submit = submit
-        self._waiter = waiter
-        # Late answers come in crowds.
-        self._keep_deliveries = Coalescer(self._add_deliveries)
-
-    def answer(self, call: AkismetCall, guid: str, *, arrived: float) -> Response:
-        """Return the answer; `arrived` is when the request did, by `time.perf_counter`.
-
-        Raises what keeping the comment raises: there is no answer then that could be taken for a
-        verdict.
-        """
-        headers = {answers.GUID: guid}
-        refusal = _refuse(call, headers)
-        if refusal is not None:
-            return refusal
-        forced = _forced(call)
-        if forced is not None:
-            return answers.text(forced, headers)
-        site = self._site(call)
-        until = arrived + WAIT_BUDGET_SECONDS
-        kept = self._keep(call, site, until=until)
-        case = self._await(kept, until=until)
-        if call.is_test:
-            withdraw_comment(case.comment.id, self._services, by="Akismet test")
-        label = plain_answer(case, site.settings)
-        # One line a request is enough in a rush; the access log has it.
-        log.debug(
-            "comment checked",
-            extra={
-                "comment_id": case.comment.id,
-                "guid": guid,
-                "answer": label.value if label else "late",
-                "test": call.is_test,
-            },
-        )
-        if label is None:
-            return self._late(call, case.comment.id, guid, site)
-        if label is Label.HAM:
-            return answers.text(answers.FALSE, headers)
-        if call.is_wordpress and _is_unsure(case):
-            # It puts `true` into its spam folder, where nobody looks, and an error into Pending.
-            return answers.text(answers.FALSE, {**headers, answers.ERROR: answers.UNSURE})
-        if case.verdict is not None and is_blatant(case.verdict, site.settings):
-            headers[answers.PRO_TIP] = "discard"
-        return answers.text(answers.TRUE, headers)
-
-    def _site(self, call: AkismetCall) -> Site:
-        blog = call.fields["blog"].strip()
-        return register_blog(call.own_site, blog, self._services, actor=CLIENT)
-
-    def _keep(self, call: AkismetCall, site: Site, *, until: float) -> _Kept:
-        """Return the case that this check is about: a known comment's, or that of a new one.
-
-        One that cannot be judged `until` then is answered without waiting: see `keep_in_line`.
-        """
-        new = new_comment(call, site, self._services)
-        known = self._find_known(new, site) if call.recheck and not call.is_test else None
-        if known is not None:
-            return _Kept(case=known, may_wait=True)
-        seconds = until - time.perf_counter()
-        kept = keep_in_line(new, self._submit, self._waiter, seconds=seconds)
-        comment = replace(new.comment, id=kept.added.comment_id)
-        case = Case(comment=comment, mode=site.settings.mode)
-        return _Kept(case=case, may_wait=kept.in_time or kept.is_repeat)
-
-    def _find_known(self, new: NewComment, site: Site) -> Case | None:
-        """Return the comment that is asked about again, None if it is another one by now.
-
-        No comment is judged twice; an edited one is a new one, also if only its link was edited.
-        """
-        comment = new.comment
-        comment_id = find_comment(
-            site,
-            text=comment.text,
-            services=self._services,
-            post_url=comment.post.url,
-            author_name=comment.author.name,
-        )
-        if comment_id is None:
-            return None
-        try:
-            case = self._services.cases.get(comment_id, site_id=site.id)
-        except NotFoundError:
-            return None
-        was = case.comment
-        is_same = same_address(was.author.url, comment.author.url) and same_address(
-            was.post.url, comment.post.url
-        )
-        return case if is_same else None
-
-    def _await(self, kept: _Kept, *, until: float) -> Case:
-        case = kept.case
-        if case.verdict is not None or case.decision is not None or not kept.may_wait:
-            return case
-        seconds = until - time.perf_counter()
-        return self._waiter.for_verdict(case.comment.id, seconds=seconds) or case
-
-    def _late(self, call: AkismetCall, comment_id: CommentId, guid: str, site: Site) -> Response:
-        """Return the provisional answer; the comment is kept, and its verdict will be told."""
-        headers = {answers.GUID: guid, answers.RECHECK_AFTER: str(RECHECK_AFTER_SECONDS)}
-        callback = shown(call.fields, "callback")
-        if callback and not call.is_test:
-            delivery = plan_callback(
-                callback,
-                self._services,
-                guid=guid,
-                comment_id=comment_id,
-                site=site,
-                key=call.own_key,
-            )
-            promised = delivery is not None and self._promise(delivery)
-            log.info("verdict is late", extra={"comment_id": comment_id, "callback": promised})
+    Raises what keeping the comment raises: there is no answer then that could be taken for a
+    verdict.
+    """
+    headers = {answers.GUID: g.guid}
+    refusal = _refuse(call, headers)
+    if refusal is not None:
+        return refusal
+    forced = _forced(call)
+    if forced is not None:
+        return answers.text(forced, headers)
+    site = register_blog(call.own_site, call.fields["blog"].strip(), services, actor=CLIENT)
+    case = _judge(call, site, until=g.get("started", time.perf_counter()) + WAIT_BUDGET_SECONDS)
+    if call.is_test:
+        withdraw_comment(case.comment.id, services, by="Akismet test")
+    label = plain_answer(case, site.settings)
+    # One line a request is enough in a rush; the access log has it.
+    log.debug(
+        "comment checked",
+        extra={
+            "comment_id": case.comment.id,
+            "guid": g.guid,
+            "answer": label.value if label else "late",
+            "test": call.is_test,
+        },
+    )
+    if label is None:
+        return _late(call, case.comment.id, site)
+    if label is Label.HAM:
         return answers.text(answers.FALSE, headers)
+    if call.is_wordpress and _is_unsure(case):
+        # It puts `true` into its spam folder, where nobody looks, and an error into Pending.
+        return answers.text(answers.FALSE, {**headers, answers.ERROR: answers.UNSURE})
+    if case.verdict is not None and is_blatant(case.verdict, site.settings):
+        headers[answers.PRO_TIP] = "discard"
+    return answers.text(answers.TRUE, headers)
 
-    def _promise(self, delivery: Delivery) -> bool:
-        """Keep the delivery; return whether that worked: if not, the client asks again itself."""
-        try:
-            self._keep_deliveries(delivery)
-        except StoreUnavailableError:
-            return False
-        return True
 
-    def _add_deliveries(self, deliveries: Sequence[Delivery]) -> Sequence[None]:
-        self._services.deliveries.add(deliveries)
-        return [None] * len(deliveries)
+def add_deliveries(deliveries: Sequence[Delivery]) -> Sequence[None]:
+    """Keep deliveries, as a coalescer has it."""
+    services.deliveries.add(deliveries)
+    return [None] * len(deliveries)
+
+
+def _judge(call: AkismetCall, site: Site, *, until: float) -> Case:
+    """Return the case that this check is about: a known comment's, or that of a new one.
+
+    One that cannot be judged `until` then is answered without waiting: see `keep_in_line`.
+    """
+    new = new_comment(call, site)
+    known = _find_known(new, site) if call.recheck and not call.is_test else None
+    if known is None:
+        return keep_until(new, site, until)
+    if known.verdict is not None or known.decision is not None:
+        return known
+    return waiter.for_verdict(known.comment.id, seconds=until - time.perf_counter()) or known
+
+
+def _find_known(new: NewComment, site: Site) -> Case | None:
+    """Return the comment that is asked about again, None if it is another one by now.
+
+    No comment is judged twice; an edited one is a new one, also if only its link was edited.
+    """
+    comment = new.comment
+    comment_id = find_comment(
+        site,
+        text=comment.text,
+        services=services,
+        post_url=comment.post.url,
+        author_name=comment.author.name,
+    )
+    if comment_id is None:
+        return None
+    try:
+        case = services.cases.get(comment_id, site_id=site.id)
+    except NotFoundError:
+        return None
+    was = case.comment
+    is_same = same_address(was.author.url, comment.author.url) and same_address(
+        was.post.url, comment.post.url
+    )
+    return case if is_same else None
+
+
+def _late(call: AkismetCall, comment_id: CommentId, site: Site) -> Response:
+    """Return the provisional answer; the comment is kept, and its verdict will be told."""
+    headers = {answers.GUID: g.guid, answers.RECHECK_AFTER: str(RECHECK_AFTER_SECONDS)}
+    callback = shown(call.fields, "callback")
+    if callback and not call.is_test:
+        delivery = plan_callback(
+            callback, services, guid=g.guid, comment_id=comment_id, site=site, key=call.own_key
+        )
+        promised = delivery is not None and _promise(delivery)
+        log.info("verdict is late", extra={"comment_id": comment_id, "callback": promised})
+    return answers.text(answers.FALSE, headers)
+
+
+def _promise(delivery: Delivery) -> bool:
+    """Keep the delivery; return whether that worked: if not, the client asks again itself."""
+    try:
+        current_app.extensions[PROMISES](delivery)
+    except StoreUnavailableError:
+        return False
+    return True
 
 
 def _is_unsure(case: Case) -> bool:

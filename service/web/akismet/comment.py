@@ -20,10 +20,10 @@ from service.domain.site import Site
 from service.moderation.intake.form_tokens import with_token
 from service.moderation.intake.senders import with_sender
 from service.ports.comments import NewComment
-from service.ports.services import Services
 from service.web.akismet.behaviour import FIELD, behaviour_of
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.honeypot import FILLED
+from service.web.edge.current import services
 from service.web.edge.errors import TooLargeError
 from service.web.edge.given import is_email, read_address
 from service.web.edge.moments import read_any_moment
@@ -36,7 +36,7 @@ _NO_PARENT = "0"
 _TO_SOMEBODY = frozenset({"contact-form", "message", "signup"})
 
 
-def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment:
+def new_comment(call: AkismetCall, site: Site) -> NewComment:
     """Return the comment as it is to be kept; address and e-mail end here.
 
     Where the client tells when the comment was written, the same check again is a repeat: a
@@ -44,21 +44,8 @@ def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment
     because what is judged must be all that would be published.
     """
     fields = call.fields
-    comment = with_sender(
-        _as_sent(call, site, services),
-        services,
-        address=_address(fields.get("user_ip", "")),
-        email=_email(_clean(call, "comment_author_email")),
-    )
-    if not call.is_test:
-        comment = with_token(comment, call.fields.get(FIELD), services)
-    key = f"akismet:{comment.fingerprint()}" if comment.written_at and not call.is_test else None
-    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
-
-
-def _as_sent(call: AkismetCall, site: Site, services: Services) -> Comment:
-    """Return the comment without its sender."""
-    return Comment(
+    parent, filled = shown(fields, "comment_parent"), fields.get(FILLED)
+    comment = Comment(
         id=CommentId(services.new_id("com")),
         site_id=site.id,
         text=read_text(call),
@@ -68,12 +55,25 @@ def _as_sent(call: AkismetCall, site: Site, services: Services) -> Comment:
             name=_cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
             url=_cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
         ),
-        form=_form(call),
-        written_at=read_any_moment(call.fields.get("comment_date_gmt", "")),
-        user_agent=_cut(shown(call.fields, "user_agent"), _MAX_USER_AGENT_CHARS),
-        reply_to=_parent(call),
-        kind=CommentKind.read(call.fields.get("comment_type")),
+        form=FormEvidence(
+            honeypot_filled=None if filled is None else filled == "true",
+            behaviour=behaviour_of(fields),
+        ),
+        written_at=read_any_moment(fields.get("comment_date_gmt", "")),
+        user_agent=_cut(shown(fields, "user_agent"), _MAX_USER_AGENT_CHARS),
+        reply_to=None if parent == _NO_PARENT else _cut(parent, _MAX_ID_CHARS),
+        kind=CommentKind.read(fields.get("comment_type")),
     )
+    comment = with_sender(
+        comment,
+        services,
+        address=_address(fields.get("user_ip", "")),
+        email=_email(_clean(call, "comment_author_email")),
+    )
+    if not call.is_test:
+        comment = with_token(comment, fields.get(FIELD), services)
+    key = f"akismet:{comment.fingerprint()}" if comment.written_at and not call.is_test else None
+    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
 
 
 def read_text(call: AkismetCall) -> str:
@@ -98,19 +98,6 @@ def _post(call: AkismetCall) -> Post:
         excerpt=_cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),
         published_at=read_any_moment(call.fields.get("comment_post_modified_gmt", "")),
     )
-
-
-def _form(call: AkismetCall) -> FormEvidence:
-    filled = call.fields.get(FILLED)
-    return FormEvidence(
-        honeypot_filled=None if filled is None else filled == "true",
-        behaviour=behaviour_of(call.fields),
-    )
-
-
-def _parent(call: AkismetCall) -> str | None:
-    parent = shown(call.fields, "comment_parent")
-    return None if parent in (None, _NO_PARENT) else _cut(parent, _MAX_ID_CHARS)
 
 
 def _clean(call: AkismetCall, name: str) -> str | None:

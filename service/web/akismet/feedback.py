@@ -8,15 +8,15 @@ from flask import Response
 
 from service.domain.report import Label
 from service.moderation.intake.report import report_comment
-from service.ports.services import Services
 from service.web.akismet import answers
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.comment import read_text
+from service.web.edge.current import services
 
 log = logging.getLogger(__name__)
 
 
-def take_report(call: AkismetCall, label: Label, services: Services) -> Response:
+def take_report(call: AkismetCall, label: Label) -> Response:
     """Return the thanks; a report of a comment never seen is welcome too, a test teaches nothing.
 
     Needs neither `blog` nor `user_ip`: Coral sends no blog, and the address of whoever reports.

@@ -46,12 +46,6 @@ READ = COUNTED | frozenset(
         "callback",
         "reporter",
         "from",
-        "month",
-        "filter",
-        "format",
-        "limit",
-        "offset",
-        "extended",
     }
 )
 _WORDPRESS_TRAP = WORDPRESS.encode()

@@ -7,7 +7,7 @@ import time
 
 from service.domain.site import Site, SiteKey
 from service.moderation.admin.sites import authenticate_akismet
-from service.ports.services import Services
+from service.web.edge.current import services
 
 # What a few hundred sites use within a moment; more than that are asked for each time.
 _MOST_KNOWN = 1_000
@@ -19,8 +19,7 @@ class KeyCache:
     2026-11-20, 200 checks a second: asking the store each time took a tenth of the edge's time.
     """
 
-    def __init__(self, services: Services, *, memory_seconds: float) -> None:
-        self._services = services
+    def __init__(self, *, memory_seconds: float) -> None:
         self._memory_seconds = memory_seconds
         self._lock = threading.Lock()
         self._known: dict[str, tuple[float, Site, SiteKey]] = {}
@@ -31,7 +30,7 @@ class KeyCache:
         known = self._known.get(secret)
         if known is not None and now < known[0]:
             return known[1], known[2]
-        site, key = authenticate_akismet(secret, self._services)
+        site, key = authenticate_akismet(secret, services)
         if self._memory_seconds > 0:
             with self._lock:
                 if len(self._known) >= _MOST_KNOWN:

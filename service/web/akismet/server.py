@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import partial
 
-from flask import Blueprint, Flask, Response, g, request
+from flask import Blueprint, Flask, Response, current_app, g, jsonify, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.report import Label
-from service.ports.services import Services
 from service.web.akismet import account, answers
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
-from service.web.akismet.check import CommentCheck
+from service.web.akismet.check import PROMISES, add_deliveries, check_comment
 from service.web.akismet.feedback import take_report
 from service.web.akismet.key_cache import KeyCache
-from service.web.akismet.verify import verify_key
 from service.web.edge.auth import AKISMET, open_to_all
+from service.web.edge.coalescer import Coalescer
+from service.web.edge.current import services
 from service.web.edge.errors import EdgeError
 from service.web.edge.limits import hashed_address
-from service.web.edge.line import Submit
-from service.web.edge.verdict_waiter import VerdictWaiter
 
 log = logging.getLogger(__name__)
 
 # Clients use the one or the other for the same call; which is which is in no client's tests.
 _VERSIONS = ("1.1", "1.2")
 _CHECK = "comment-check"
+_KEYS = "slopsieve_akismet_keys"
 # What is wrong with a request is told in a plain answer, as clients read bodies, not statuses.
 _OUR_STATUS = range(400, 500)
 _KEPT_STATUS = frozenset({404, 405, 429})
@@ -36,35 +34,68 @@ _KEPT_STATUS = frozenset({404, 405, 429})
 View = Callable[[AkismetCall], Response]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Operation:
-    """One call: how it is asked and what answers it; `open` ones need no key."""
+# What answers each call.
+_CALLS: Mapping[str, View] = {
+    "verify-key": account.verify_key,
+    _CHECK: check_comment,
+    "submit-spam": partial(take_report, label=Label.SPAM),
+    "submit-ham": partial(take_report, label=Label.HAM),
+    "get-subscription": account.get_subscription,
+    "get-stats": account.get_stats,
+    "token": account.token,
+    "deactivate": account.deactivate,
+}
+# What is asked without a key, also in a URL.
+_OPEN: Mapping[str, Callable[[], Response]] = {
+    "test": lambda: answers.text(answers.CONNECTED),
+    "compatible-plugins": lambda: jsonify([]),
+}
 
-    view: View
-    methods: tuple[str, ...] = ("POST",)
-    open: bool = False
 
+def register_akismet(app: Flask, *, memory_seconds: float) -> None:
+    """Serve the calls under `/1.1/` and `/1.2/`, whatever host name they are asked under.
 
-def register_akismet(app: Flask, services: Services, submit: Submit, waiter: VerdictWaiter) -> None:
-    """Serve the calls under `/1.1/` and `/1.2/`; whatever host name they are asked under."""
+    A key may be known for `memory_seconds` without asking the store again.
+    """
+    app.extensions[_KEYS] = KeyCache(memory_seconds=memory_seconds)
+    app.extensions[PROMISES] = Coalescer(add_deliveries)
     blueprint = Blueprint(AKISMET, __name__)
-    for name, operation in _operations(services, submit, waiter).items():
-        view = _view_of(operation)
-        if operation.open:
-            open_to_all(view)
+    views = {name: (_with_call(view), ["POST"]) for name, view in _CALLS.items()}
+    views |= {name: (_without_key(view), ["GET", "POST"]) for name, view in _OPEN.items()}
+    for name, (view, methods) in views.items():
         for version in _VERSIONS:
             blueprint.add_url_rule(
                 f"/{version}/{name}",
                 endpoint=f"{name}-{version.replace('.', '-')}",
                 view_func=view,
-                methods=list(operation.methods),
+                methods=methods,
                 provide_automatic_options=False,
             )
     app.register_blueprint(blueprint)
     app.after_request(_speak_akismet)
 
 
-def identify_akismet(services: Services, key_cache: KeyCache) -> None:
+def _with_call(view: View) -> Callable[[], Response]:
+    def serve() -> Response:
+        if "refusal" in g:
+            raise g.refusal
+        response = view(g.akismet)
+        g.akismet_answered = True
+        return response
+
+    return serve
+
+
+def _without_key(view: Callable[[], Response]) -> Callable[[], Response]:
+    @open_to_all
+    def serve() -> Response:
+        g.akismet_answered = True
+        return view()
+
+    return serve
+
+
+def identify_akismet() -> None:
     """Read an Akismet call and find out whose key came along, before anything is counted.
 
     What goes wrong is raised by the view, so that failures are counted in between.
@@ -74,18 +105,18 @@ def identify_akismet(services: Services, key_cache: KeyCache) -> None:
     g.guid = answers.new_guid()
     name = request.url_rule.rule.rpartition("/")[2]
     try:
-        g.akismet = _identify(name, services, key_cache)
+        g.akismet = _identify(name)
     except (ModerationError, EdgeError) as refusal:
         g.refusal = refusal
 
 
-def _identify(name: str, services: Services, key_cache: KeyCache) -> AkismetCall:
+def _identify(name: str) -> AkismetCall:
     fields = read_fields(request)
     secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
     site, key = None, None
     if secret is not None:
         try:
-            site, key = key_cache.recognise(secret)
+            site, key = current_app.extensions[_KEYS].recognise(secret)
         except NotAuthenticatedError:
             g.wrong_key = True
             address = hashed_address(services.sender_secret)
@@ -99,51 +130,6 @@ def _identify(name: str, services: Services, key_cache: KeyCache) -> AkismetCall
         site=site,
         key=key,
     )
-
-
-def _operations(
-    services: Services, submit: Submit, waiter: VerdictWaiter
-) -> Mapping[str, _Operation]:
-    either = ("GET", "POST")
-
-    checks = CommentCheck(services, submit, waiter)
-
-    def check(call: AkismetCall) -> Response:
-        return checks.answer(call, g.guid, arrived=g.get("started", time.perf_counter()))
-
-    return {
-        "verify-key": _Operation(view=lambda call: verify_key(call, services)),
-        _CHECK: _Operation(view=check),
-        "submit-spam": _Operation(view=lambda call: take_report(call, Label.SPAM, services)),
-        "submit-ham": _Operation(view=lambda call: take_report(call, Label.HAM, services)),
-        "get-subscription": _asked(account.get_subscription, services),
-        "get-stats": _asked(account.get_stats, services),
-        "token": _asked(account.token, services),
-        "deactivate": _asked(account.deactivate, services),
-        "test": _Operation(
-            view=lambda _: answers.text(answers.CONNECTED), methods=either, open=True
-        ),
-        "compatible-plugins": _Operation(
-            view=lambda _: answers.as_json([]), methods=either, open=True
-        ),
-    }
-
-
-def _asked(answer: Callable[[AkismetCall, Services], Response], services: Services) -> _Operation:
-    return _Operation(view=lambda call: answer(call, services))
-
-
-def _view_of(operation: _Operation) -> Callable[[], Response]:
-    def serve() -> Response:
-        refusal = g.get("refusal")
-        if refusal is not None and not operation.open:
-            raise refusal
-        call = g.get("akismet") or AkismetCall(name="", fields={})
-        response = operation.view(call)
-        g.akismet_answered = True
-        return response
-
-    return serve
 
 
 def _speak_akismet(response: Response) -> Response:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import replace
 from datetime import timedelta
 
-from flask import current_app, request
+from flask import request
 
 from service.domain.case import Case
 from service.domain.comment import (
@@ -51,17 +52,13 @@ from service.web.api.schemas import (
     WaitQuery,
 )
 from service.web.edge.auth import current_site
-from service.web.edge.current import services
+from service.web.edge.current import services, submit, waiter
 from service.web.edge.errors import EdgeError, problem_of, status_of
 from service.web.edge.headers import note_comments
-from service.web.edge.line import UNWAITED_SECONDS, Submit, keep_in_line
+from service.web.edge.line import UNWAITED_SECONDS, Kept, keep_in_line
 from service.web.edge.operation import SINGLE_BODY_BYTES, operation
 from service.web.edge.reading import JSON, validate
-from service.web.edge.verdict_waiter import VerdictWaiter
 
-SUBMIT = "slopsieve_submit"
-WAITER = "slopsieve_waiter"
-"""Under which extensions of an app are what keeps a comment and who waits for its verdict."""
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
 _KEEPS_ALL = Problem(
@@ -100,25 +97,23 @@ def submit_comment(
         raise InvalidInputError([_KEEP_NEEDS_WAIT])
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
-    waiter: VerdictWaiter = current_app.extensions[WAITER]
-    submit: Submit = current_app.extensions[SUBMIT]
     kept = keep_in_line(new, submit, waiter, seconds=seconds or UNWAITED_SECONDS)
     if kept.added.outcome is AddOutcome.CONFLICT:
         raise _conflict(kept.added)
     if kept.added.outcome is AddOutcome.DELETED:
         gone = Case(comment=new.comment, mode=site.settings.mode)
         return CommentAnswer.of(gone, None), {}
-    comment = replace(new.comment, id=kept.added.comment_id)
-    case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
+    wait = seconds if kept.in_time else 0.0
+    case = waiter.for_verdict(kept.added.comment_id, seconds=wait)
     if case is None:
-        case = Case(comment=comment, mode=site.settings.mode)
+        case = unjudged(new, site, kept)
         # What is new and was not waited for stands as it came.
         if seconds or kept.added.outcome is not AddOutcome.NEW:
-            case = _look_up(case, services)
+            case = _look_up(case)
     # A repeat may be of a comment that is to be kept.
     is_kept = body.keep or kept.added.outcome is not AddOutcome.NEW
     if not is_kept:
-        withdraw_comment(comment.id, services, by="site")
+        withdraw_comment(case.comment.id, services, by="site")
     answer = CommentAnswer.of(case, services.statements if is_kept else None)
     headers = {"Location": answer.links.self}
     if seconds and case.verdict is None and body.keep:
@@ -207,14 +202,30 @@ def new_comment(
     now = services.clock()
     if given.written_at and given.written_at > now + _MOST_AHEAD:
         raise InvalidInputError([_AHEAD])
+    post, author = given.post or PostRequest(), given.author or AuthorRequest()
+    form = given.form or FormRequest()
+    excerpt = (post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS]
     comment = Comment(
         id=CommentId(services.new_id("com")),
         site_id=site.id,
         text=given.text,
         received_at=now,
-        post=_post(given.post),
-        author=_author(given.author),
-        form=_form(given.form),
+        post=Post(
+            url=post.url or None,
+            title=post.title or None,
+            excerpt=excerpt or None,
+            published_at=post.published_at,
+        ),
+        author=Author(
+            name=author.name or None,
+            url=author.url or None,
+            account_id=author.account_id,
+            account_age_days=author.account_age_days,
+            trust_level=author.trust_level,
+        ),
+        form=FormEvidence(
+            seconds_on_page=form.seconds_on_page, honeypot_filled=form.honeypot_filled
+        ),
         site_comment_id=given.site_comment_id,
         written_at=given.written_at,
         language=given.language,
@@ -222,42 +233,27 @@ def new_comment(
         reply_to=given.reply_to,
         kind=CommentKind.read(given.comment_type),
     )
-    email = given.author.email if given.author else None
-    comment = with_sender(comment, services, address=given.address, email=email)
-    comment = with_token(comment, given.form.token if given.form else None, services)
+    comment = with_sender(comment, services, address=given.address, email=author.email)
+    comment = with_token(comment, form.token, services)
     return NewComment(comment=comment, lane=lane, idempotency_key=key)
 
 
-def _post(given: PostRequest | None) -> Post:
-    if given is None:
-        return Post()
-    excerpt = (given.excerpt or given.text or "")[:MAX_EXCERPT_CHARS]
-    return Post(
-        url=given.url or None,
-        title=given.title or None,
-        excerpt=excerpt or None,
-        published_at=given.published_at,
-    )
+def keep_until(new: NewComment, site: Site, until: float) -> Case:
+    """Keep a comment; return its case, with the verdict if that comes by `until`.
+
+    `until` is by `time.perf_counter`. Raises what keeping the comment raises.
+    """
+    kept = keep_in_line(new, submit, waiter, seconds=until - time.perf_counter())
+    case = None
+    if kept.in_time or kept.is_repeat:
+        seconds = until - time.perf_counter()
+        case = waiter.for_verdict(kept.added.comment_id, seconds=seconds)
+    return case or unjudged(new, site, kept)
 
 
-def _author(given: AuthorRequest | None) -> Author:
-    if given is None:
-        return Author()
-    return Author(
-        name=given.name or None,
-        url=given.url or None,
-        account_id=given.account_id,
-        account_age_days=given.account_age_days,
-        trust_level=given.trust_level,
-    )
-
-
-def _form(given: FormRequest | None) -> FormEvidence:
-    if given is None:
-        return FormEvidence()
-    return FormEvidence(
-        seconds_on_page=given.seconds_on_page, honeypot_filled=given.honeypot_filled
-    )
+def unjudged(new: NewComment, site: Site, kept: Kept) -> Case:
+    """Return the case of a comment that was kept, without a verdict."""
+    return Case(comment=replace(new.comment, id=kept.added.comment_id), mode=site.settings.mode)
 
 
 def _key_in_batch(key: str | None, index: int) -> str | None:
@@ -275,7 +271,7 @@ def _conflict(added: Added) -> ConflictError:
     return ConflictError(msg)
 
 
-def _look_up(kept: Case, services: Services) -> Case:
+def _look_up(kept: Case) -> Case:
     """Return the case as it stands; what was kept stays kept while the store cannot be read."""
     try:
         return services.cases.get(kept.comment.id, site_id=kept.comment.site_id)

@@ -10,7 +10,7 @@ from flask import g, request
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.site import Site
 from service.moderation.admin.sites import authenticate_site
-from service.ports.services import Services
+from service.web.edge.current import services
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -57,7 +57,7 @@ def presented_secret() -> str | None:
     return given[len(_SCHEME) :].strip() or None
 
 
-def identify_site(services: Services) -> None:
+def identify_site() -> None:
     """Find out whose key came along, before anything is counted or refused.
 
     Refusing is left to `require_site`, so that failures can be counted in between.

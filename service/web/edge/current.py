@@ -6,9 +6,15 @@ from flask import current_app
 from werkzeug.local import LocalProxy
 
 from service.ports.services import Services
+from service.web.edge.line import Submit
+from service.web.edge.verdict_waiter import VerdictWaiter
 
 SERVICES = "slopsieve"
-"""Under which extension of an app its services are kept."""
+SUBMIT = "slopsieve_submit"
+WAITER = "slopsieve_waiter"
+"""Under which extensions of an app are its services, what keeps comments, who awaits verdicts."""
 
 services: Services = LocalProxy(lambda: current_app.extensions[SERVICES])  # type: ignore[assignment]  # like current_app
 """The services of the app that answers; what goes on after a request is given ports themselves."""
+submit: Submit = LocalProxy(lambda: current_app.extensions[SUBMIT])
+waiter: VerdictWaiter = LocalProxy(lambda: current_app.extensions[WAITER])  # type: ignore[assignment]  # like current_app

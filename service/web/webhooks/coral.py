@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import time
-from dataclasses import replace
 
-from flask import Response
+from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
 from service.domain.decision import Mode
 from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.moderation.telling.plain_answer import plain_answer
+from service.web.api.intake import keep_until, unjudged
+from service.web.edge.current import submit, waiter
 from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.strict_json import Json
-from service.web.webhooks.answers import as_json
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import Draft, Members, as_comment, own_id, read_json
-from service.web.webhooks.received import Adapter, Received, Tools
-from service.web.webhooks.signatures import require_hex_signature
+from service.web.webhooks.received import Adapter, Received
+from service.web.webhooks.signatures import signed_in
 
 log = logging.getLogger(__name__)
 
-_HEADER = "X-Coral-Signature"
 _NAME = "coral"
 # Somebody looks at a button that does not answer. From the request's arrival to here.
 WAIT_BUDGET_SECONDS = 0.4
@@ -39,14 +37,7 @@ WITHHOLD: dict[str, Json] = {
 }
 
 
-def verify(received: Received) -> None:
-    """See `Adapter.verify`."""
-    require_hex_signature(
-        received.headers.get(_HEADER), received.body, received.hook.secret, header=_HEADER
-    )
-
-
-def serve(received: Received, tools: Tools) -> Response:
+def serve(received: Received) -> ResponseReturnValue:
     """Return Coral's answer to a comment that is being posted or edited.
 
     Spam is withheld with a flag; what is unsure waits for Coral's moderators where the site holds
@@ -57,30 +48,20 @@ def serve(received: Received, tools: Tools) -> Response:
     payload = read_json(received.body)
     draft, role = _draft(payload), payload.of("author").text("role")
     if not draft.text or role in _TRUSTED:
-        return as_json(NO_OPINION)
+        return NO_OPINION
     # Coral tells no id. The same request again is the same comment, asked about again.
     key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
-    new = as_comment(draft, received.site, tools.services, idempotency_key=key)
-    until = received.arrived + WAIT_BUDGET_SECONDS
-    is_waited_for = received.site.settings.mode is not Mode.OBSERVE
-    kept = keep_in_line(
-        new,
-        tools.submit,
-        tools.waiter,
-        seconds=until - time.perf_counter() if is_waited_for else UNWAITED_SECONDS,
-    )
-    case = None
-    if is_waited_for and (kept.in_time or kept.is_repeat):
-        seconds = until - time.perf_counter()
-        case = tools.waiter.for_verdict(kept.added.comment_id, seconds=seconds)
-    if case is None:
-        comment = replace(new.comment, id=kept.added.comment_id)
-        case = Case(comment=comment, mode=received.site.settings.mode)
+    new = as_comment(draft, received.site, idempotency_key=key)
+    if received.site.settings.mode is Mode.OBSERVE:
+        kept = keep_in_line(new, submit, waiter, seconds=UNWAITED_SECONDS)
+        case = unjudged(new, received.site, kept)
+    else:
+        case = keep_until(new, received.site, received.arrived + WAIT_BUDGET_SECONDS)
     log.info(
         "Coral was answered",
         extra={"comment_id": case.comment.id, "late": case.verdict is None},
     )
-    return as_json(answer(case, received))
+    return answer(case, received)
 
 
 def answer(case: Case, received: Received) -> dict[str, Json]:
@@ -106,4 +87,4 @@ def _draft(payload: Members) -> Draft:
     )
 
 
-ADAPTER = Adapter(verify=verify, serve=serve)
+ADAPTER = Adapter(verify=signed_in("X-Coral-Signature"), serve=serve)

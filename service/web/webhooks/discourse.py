@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from service.ports.services import Services
+from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
 from service.web.webhooks.events import is_late, serve_events
 from service.web.webhooks.html_text import html_to_text
@@ -19,23 +19,15 @@ from service.web.webhooks.payload import (
     require,
 )
 from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown
-from service.web.webhooks.signatures import require_hex_signature
+from service.web.webhooks.signatures import signed_in
 
-_HEADER = "X-Discourse-Event-Signature"
 _NAME = "discourse"
 _SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})
 # Others are notes of moderators, whispers and what the forum itself wrote.
 _ORDINARY_POST = 1
 
 
-def verify(received: Received) -> None:
-    """See `Adapter.verify`."""
-    require_hex_signature(
-        received.headers.get(_HEADER), received.body, received.hook.secret, header=_HEADER
-    )
-
-
-def read(received: Received, services: Services) -> Sequence[Event]:
+def read(received: Received) -> Sequence[Event]:
     """See `Read`: posts that were written, edited, removed and brought back."""
     event = received.headers.get("X-Discourse-Event", "")
     if event not in _SHOWN and event != "post_destroyed":
@@ -54,7 +46,7 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     if not _is_judged(post):
         return ()
     draft = _draft(post, site_comment_id, received)
-    new = as_comment(draft, received.site, services)
+    new = as_comment(draft, received.site)
     recovers = event == "post_recovered"
     if not draft.text or (is_late(new.comment, received) and not recovers):
         return ()
@@ -111,6 +103,6 @@ def _topic_url(post: Members, received: Received) -> str | None:
 
 
 ADAPTER = Adapter(
-    verify=verify,
-    serve=serve_events(read, lambda received: received.headers.get("X-Discourse-Event-Id")),
+    verify=signed_in("X-Discourse-Event-Signature"),
+    serve=serve_events(read, id_header="X-Discourse-Event-Id"),
 )

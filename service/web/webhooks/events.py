@@ -7,44 +7,39 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
-from flask import Response
+from flask.typing import ResponseReturnValue
 
 from service.domain.comment import Comment
 from service.moderation.intake.revise import submit_version, withdraw_versions
-from service.ports.services import Services
-from service.web.webhooks.answers import as_json
-from service.web.webhooks.received import Event, Read, Received, Shown, Tools
+from service.web.edge.current import services
+from service.web.webhooks.received import Event, Read, Received, Shown
 
 log = logging.getLogger(__name__)
 
 # GitHub lets people send a delivery again for three days.
 REMEMBERED = timedelta(days=7)
 
-DeliveryId = Callable[[Received], str | None]
 
-
-def serve_events(read: Read, delivery_id: DeliveryId) -> Callable[[Received, Tools], Response]:
-    """Return what answers a platform that tells and does not ask.
+def serve_events(read: Read, *, id_header: str) -> Callable[[Received], ResponseReturnValue]:
+    """Return what answers a platform that tells and does not ask; `id_header` names a delivery.
 
     2xx for all that was understood, also where nothing follows from it: platforms switch hooks
     off that answer otherwise.
     """
 
-    def serve(received: Received, tools: Tools) -> Response:
-        services = tools.services
-        names = _names(received, delivery_id(received))
-        if _was_carried_out(names, received, services):
-            return as_json({"status": "duplicate"})
-        events = read(received, services)
+    def serve(received: Received) -> ResponseReturnValue:
+        names = _names(received, received.headers.get(id_header))
+        since = received.now - REMEMBERED
+        if any(services.inbound.has_seen(received.hook.id, name, since=since) for name in names):
+            return {"status": "duplicate"}
+        events = read(received)
         for event in events:
-            _carry_out(event, received, services)
+            _carry_out(event, received)
         # Only now: a delivery that was cut short is sent again, and carrying out twice is harmless.
         for name in names:
-            services.inbound.remember(
-                received.hook.id, name, at=received.now, forget=received.now - REMEMBERED
-            )
+            services.inbound.remember(received.hook.id, name, at=received.now, forget=since)
         _log(received, events)
-        return as_json({"status": "accepted"}, 202) if events else as_json({"status": "ignored"})
+        return ({"status": "accepted"}, 202) if events else {"status": "ignored"}
 
     return serve
 
@@ -63,12 +58,7 @@ def _names(received: Received, delivery_id: str | None) -> list[str]:
     return [f"id:{delivery_id}", *names] if delivery_id else names
 
 
-def _was_carried_out(names: Sequence[str], received: Received, services: Services) -> bool:
-    since = received.now - REMEMBERED
-    return any(services.inbound.has_seen(received.hook.id, name, since=since) for name in names)
-
-
-def _carry_out(event: Event, received: Received, services: Services) -> None:
+def _carry_out(event: Event, received: Received) -> None:
     if isinstance(event, Shown):
         submit_version(
             event.new,

@@ -6,25 +6,24 @@ from collections.abc import Mapping
 from html import escape
 from typing import Annotated
 
-from flask import Blueprint, Response, g, request
+from flask import Response, g, jsonify, request
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.domain.comment import MAX_URL_CHARS
 from service.moderation.intake.form_tokens import issue_token
-from service.ports.services import Services
 from service.web.edge.answers import FormTokenAnswer
 from service.web.edge.auth import open_to_all
+from service.web.edge.current import services
 from service.web.edge.language import current_language, gettext, noted
 from service.web.edge.operation import operation
 from service.web.edge.reading import read_query
 from service.web.edge.sharing import ANY_ORIGIN
 from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script_integrity
 from service.web.webhooks import static_form
-from service.web.webhooks.answers import as_json
-from service.web.webhooks.public_comments import find_box
+from service.web.webhooks.public_comments import cacheable, find_box, public
 
 # An hour in which another version of the script may still be served from a cache.
-_FRESH = "public, max-age=3600"
+_FRESH_SECONDS = 3600
 
 
 # What the script shows, by the names that it has for it.
@@ -59,56 +58,46 @@ class _Asked(BaseModel):
     )
 
 
-def add_form_routes(public: Blueprint, services: Services) -> None:
-    """Serve script and token beside what else anybody may read of a comment box."""
-
-    @public.get(f"/<hook_id>/{FORM_SCRIPT}")
-    @open_to_all
-    def form_script(hook_id: str) -> Response:
-        find_box(hook_id, services)
-        # It is the same for everybody; browsers check its hash only if any page may read it.
-        g.shared_with = ANY_ORIGIN
-        return _fresh_for_all(
-            Response(form_script_bytes(), content_type="text/javascript; charset=utf-8")
-        )
-
-    @public.get("/<hook_id>/words")
-    @open_to_all
-    def form_words(hook_id: str) -> Response:
-        find_box(hook_id, services)
-        g.shared_with = ANY_ORIGIN
-        words = {name: gettext(word) for name, word in _WORDS.items()}
-        response = as_json({"language": current_language(), **words})
-        response.vary.add("Accept-Language")
-        return _fresh_for_all(response)
-
-    @public.get("/<hook_id>/form-token")
-    @open_to_all
-    @operation(tag="Forms", query=_Asked, problems=(403,))
-    def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
-        """Get a token for a comment form.
-
-        Signed here, for one comment of this site and page, for a day. Solve it, and send it in the
-        hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does. A page of
-        another site is refused with 403.
-        """
-        site = find_box(hook_id, services)
-        # Before the query is read: a script can only read a refusal that names its origin.
-        g.shared_with = static_form.origin_of(request.headers, site)
-        if g.shared_with is None:
-            raise static_form.ForeignPageError("Tokens are for the site's own pages alone.")
-        page = read_query(_Asked).page
-        issued = issue_token(site, page, services)
-        headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
-        return FormTokenAnswer.model_validate(issued), headers
+@public.get(f"/<hook_id>/{FORM_SCRIPT}")
+@open_to_all
+def form_script(hook_id: str) -> Response:
+    find_box(hook_id)
+    # It is the same for everybody; browsers check its hash only if any page may read it.
+    g.shared_with = ANY_ORIGIN
+    response = Response(form_script_bytes(), content_type="text/javascript; charset=utf-8")
+    return cacheable(response, seconds=_FRESH_SECONDS)
 
 
-def _fresh_for_all(response: Response) -> Response:
-    response.headers["Cache-Control"] = _FRESH
-    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-    response.add_etag()
-    response.make_conditional(request)
-    return response
+@public.get("/<hook_id>/words")
+@open_to_all
+def form_words(hook_id: str) -> Response:
+    find_box(hook_id)
+    g.shared_with = ANY_ORIGIN
+    words = {name: gettext(word) for name, word in _WORDS.items()}
+    response = jsonify(language=current_language(), **words)
+    response.vary.add("Accept-Language")
+    return cacheable(response, seconds=_FRESH_SECONDS)
+
+
+@public.get("/<hook_id>/form-token")
+@open_to_all
+@operation(tag="Forms", query=_Asked, problems=(403,))
+def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
+    """Get a token for a comment form.
+
+    Signed here, for one comment of this site and page, for a day. Solve it, and send it in the
+    hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does. A page of
+    another site is refused with 403.
+    """
+    site = find_box(hook_id)
+    # Before the query is read: a script can only read a refusal that names its origin.
+    g.shared_with = static_form.origin_of(request.headers, site)
+    if g.shared_with is None:
+        raise static_form.ForeignPageError("Tokens are for the site's own pages alone.")
+    page = read_query(_Asked).page
+    issued = issue_token(site, page, services)
+    headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
+    return FormTokenAnswer.model_validate(issued), headers
 
 
 def comment_box(hook_id: str, *, service_url: str, post_url: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from service.ports.services import Services
 from service.web.webhooks.events import is_late, serve_events
 from service.web.webhooks.payload import (
     Draft,
@@ -19,9 +18,8 @@ from service.web.webhooks.payload import (
     require,
 )
 from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown
-from service.web.webhooks.signatures import require_hex_signature
+from service.web.webhooks.signatures import signed_in
 
-_HEADER = "X-Hub-Signature-256"
 _NAME = "github"
 # Its API hides comments but no threads, so no decision on a thread is applied there.
 _THREADS = "github-thread"
@@ -45,14 +43,7 @@ _TRUSTED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 _WIDGETS = frozenset({"giscus[bot]", "utterances-bot"})
 
 
-def verify(received: Received) -> None:
-    """See `Adapter.verify`."""
-    require_hex_signature(
-        received.headers.get(_HEADER), received.body, received.hook.secret, header=_HEADER
-    )
-
-
-def read(received: Received, services: Services) -> Sequence[Event]:
+def read(received: Received) -> Sequence[Event]:
     """See `Read`: what was written, edited, deleted."""
     event = received.headers.get("X-GitHub-Event", "")
     if event not in _WRITTEN:
@@ -69,7 +60,7 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     if action not in _SHOWN or trusted or widget:
         return ()
     draft = _draft(written, payload.of(on), site_comment_id)
-    new = as_comment(draft, received.site, services)
+    new = as_comment(draft, received.site)
     editor = payload.of("sender").id("id")
     by_staff = action == "edited" and editor is not None and editor != author.id("id")
     late = is_late(new.comment, received)
@@ -110,6 +101,6 @@ def _own_words(body: str) -> str:
 
 
 ADAPTER = Adapter(
-    verify=verify,
-    serve=serve_events(read, lambda received: received.headers.get("X-GitHub-Delivery")),
+    verify=signed_in("X-Hub-Signature-256"),
+    serve=serve_events(read, id_header="X-GitHub-Delivery"),
 )

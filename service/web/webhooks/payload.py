@@ -25,8 +25,8 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
 from service.moderation.intake.senders import with_sender
 from service.ports.comments import NewComment
-from service.ports.services import Services
 from service.web.edge import strict_json
+from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.given import read_address
 from service.web.edge.moments import read_any_moment
@@ -160,26 +160,18 @@ class Draft:
     reply_to: str | None = None
 
 
-def as_comment(
-    draft: Draft,
-    site: Site,
-    services: Services,
-    *,
-    lane: Lane = Lane.INTERACTIVE,
-    idempotency_key: str | None = None,
-) -> NewComment:
+def as_comment(draft: Draft, site: Site, *, idempotency_key: str | None = None) -> NewComment:
     """Return the comment as it is to be kept.
 
     What is too long is cut; an address on the web that is too long is left out, as its beginning
     is another address. Nobody waits for most of these verdicts, but the comments are public
     already, so they go ahead of batches.
     """
-    now = services.clock()
     comment = Comment(
         id=CommentId(services.new_id("com")),
         site_id=site.id,
         text=cut_text(draft.text),
-        received_at=now,
+        received_at=services.clock(),
         post=Post(
             url=_whole(draft.post_url, MAX_URL_CHARS),
             title=_cut(draft.post_title, MAX_TITLE_CHARS),
@@ -196,7 +188,7 @@ def as_comment(
         reply_to=draft.reply_to,
     )
     comment = with_sender(comment, services, address=None, email=None)
-    return NewComment(comment=comment, lane=lane, idempotency_key=idempotency_key)
+    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=idempotency_key)
 
 
 def _cut(given: str | None, length: int) -> str | None:

@@ -15,8 +15,8 @@ from service.domain.inbound import Platform
 from service.domain.published import PublishedComment
 from service.domain.site import Site
 from service.moderation.telling.published import list_published
-from service.ports.services import Services
 from service.web.edge.auth import PUBLIC, open_to_all
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import day_in_words
 from service.web.edge.reading import read_query
@@ -24,7 +24,7 @@ from service.web.edge.sharing import may_frame
 from service.web.webhooks import static_form
 
 # How long what was withdrawn meanwhile may still be shown from a cache.
-_FRESH = "public, max-age=60"
+_FRESH_SECONDS = 60
 _MAX_PAGE = 10_000
 
 
@@ -35,53 +35,52 @@ class _Asked(BaseModel):
     page: int = Field(default=1, ge=1, le=_MAX_PAGE)
 
 
-def blueprint(services: Services) -> Blueprint:
-    """Return the routes by which anybody reads what a site shows under a post."""
-    public = Blueprint(PUBLIC, __name__, url_prefix="/public")
+public = Blueprint(PUBLIC, __name__, url_prefix="/public")
+"""What anybody may read of what sites show."""
 
-    @public.get("/<hook_id>/comments")
-    @open_to_all
-    def comments(hook_id: str) -> Response:
-        _, asked, found, has_more = _look_up(hook_id, services)
-        answer = {
-            "comments": [public_row(one) for one in found],
-            "next_page": asked.page + 1 if has_more else None,
-        }
-        return _cacheable(Response(json.dumps(answer), content_type="application/json"))
 
-    @public.get("/<hook_id>/comments.html")
-    @open_to_all
-    def page(hook_id: str) -> Response:
-        site, asked, found, has_more = _look_up(hook_id, services)
-        names: dict[str, str | None] = {one.id: one.shown_name for one in found}
-        html = render_template(
-            "public_comments.html",
-            comments=[
-                {
-                    "shown": one,
-                    "html": as_html(one.text),
-                    "day": day_in_words(one.at),
-                    "answers": one.reply_to if one.reply_to in names else None,
-                    "answers_name": names.get(one.reply_to or ""),
-                }
-                for one in found
-            ],
-            post=asked.post,
-            hook_id=hook_id,
-            page=asked.page,
-            has_more=has_more,
-        )
-        response = make_response(html)
-        response.headers["Content-Security-Policy"] = (
-            "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
-            f"frame-ancestors {may_frame(site.settings.blog)}"
-        )
-        # The form under the comments is told by where it was sent from.
-        response.headers["Referrer-Policy"] = "same-origin"
-        response.vary.add("Accept-Language")
-        return _cacheable(response)
+@public.get("/<hook_id>/comments")
+@open_to_all
+def comments(hook_id: str) -> Response:
+    _, asked, found, has_more = _look_up(hook_id)
+    answer = {
+        "comments": [public_row(one) for one in found],
+        "next_page": asked.page + 1 if has_more else None,
+    }
+    return cacheable(Response(json.dumps(answer), content_type="application/json"))
 
-    return public
+
+@public.get("/<hook_id>/comments.html")
+@open_to_all
+def page(hook_id: str) -> Response:
+    site, asked, found, has_more = _look_up(hook_id)
+    names: dict[str, str | None] = {one.id: one.shown_name for one in found}
+    html = render_template(
+        "public_comments.html",
+        comments=[
+            {
+                "shown": one,
+                "html": as_html(one.text),
+                "day": day_in_words(one.at),
+                "answers": one.reply_to if one.reply_to in names else None,
+                "answers_name": names.get(one.reply_to or ""),
+            }
+            for one in found
+        ],
+        post=asked.post,
+        hook_id=hook_id,
+        page=asked.page,
+        has_more=has_more,
+    )
+    response = make_response(html)
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
+        f"frame-ancestors {may_frame(site.settings.blog)}"
+    )
+    # The form under the comments is told by where it was sent from.
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.vary.add("Accept-Language")
+    return cacheable(response)
 
 
 def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
@@ -114,7 +113,7 @@ def as_html(text: str) -> Markup:
     )
 
 
-def find_box(hook_id: str, services: Services) -> Site:
+def find_box(hook_id: str) -> Site:
     """Return whose open comment box this is. Raises `NotFoundError`."""
     hook = services.inbound.get(hook_id) if is_id(hook_id) else None
     if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
@@ -122,19 +121,18 @@ def find_box(hook_id: str, services: Services) -> Site:
     return services.sites.get(hook.site_id)
 
 
-def _look_up(
-    hook_id: str, services: Services
-) -> tuple[Site, _Asked, Sequence[PublishedComment], bool]:
+def _look_up(hook_id: str) -> tuple[Site, _Asked, Sequence[PublishedComment], bool]:
     """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
-    site = find_box(hook_id, services)
+    site = find_box(hook_id)
     g.shared_with = static_form.origin_of(request.headers, site)
     asked = read_query(_Asked)
     found = list_published(site, asked.post, services, page=asked.page)
     return site, asked, found.comments, found.has_more
 
 
-def _cacheable(response: Response) -> Response:
-    response.headers["Cache-Control"] = _FRESH
+def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:
+    """Let any cache keep an answer, and a browser ask whether it is still the same."""
+    response.headers["Cache-Control"] = f"public, max-age={seconds}"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     response.add_etag()
     response.make_conditional(request)

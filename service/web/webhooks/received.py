@@ -6,15 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from flask import Response
+from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import Headers
 
 from service.domain.inbound import InboundHook
 from service.domain.site import Site
 from service.ports.comments import NewComment
-from service.ports.services import Services
-from service.web.edge.line import Submit
-from service.web.edge.verdict_waiter import VerdictWaiter
 
 # Platforms send the whole issue or report along; GitHub's own cap is 25 MB, which only pushes of
 # many commits come near. A comment, its issue and the words before an edit stay below 1.2 MB with
@@ -70,15 +67,6 @@ Event = Shown | Deleted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tools:
-    """What an adapter works with."""
-
-    services: Services
-    submit: Submit
-    waiter: VerdictWaiter
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Adapter:
     """How one platform's requests are checked and answered.
 
@@ -87,10 +75,10 @@ class Adapter:
     """
 
     verify: Callable[[Received], None] | None
-    serve: Callable[[Received, Tools], Response]
+    serve: Callable[[Received], ResponseReturnValue]
     max_body_bytes: int = MAX_BODY_BYTES
 
 
-Read = Callable[[Received, Services], Sequence[Event]]
+Read = Callable[[Received], Sequence[Event]]
 """Reads a request's events; none for what has nothing to do with comments. Raises
 `UnreadableRequestError` or `InvalidInputError` for what is not the platform's own format."""

@@ -5,22 +5,20 @@ from __future__ import annotations
 import time
 
 from flask import Blueprint, Flask, Response, g, request
+from flask.typing import ResponseReturnValue
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
-from service.ports.services import Services
 from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
+from service.web.edge.current import services
 from service.web.edge.errors import PROBLEM_TYPE, EdgeError
 from service.web.edge.ids import is_id
-from service.web.edge.line import Submit
 from service.web.edge.reading import read_bounded
 from service.web.edge.sharing import share
-from service.web.edge.verdict_waiter import VerdictWaiter
-from service.web.webhooks import public_comments, static_form, visitors
+from service.web.webhooks import form_script, statements, static_form, visitors  # noqa: F401  # for their routes
 from service.web.webhooks.adapters import ADAPTERS
-from service.web.webhooks.form_script import add_form_routes
-from service.web.webhooks.received import Adapter, Received, Tools
-from service.web.webhooks.statements import add_statement_routes
+from service.web.webhooks.public_comments import public
+from service.web.webhooks.received import Received
 
 
 class HookRevokedError(EdgeError):
@@ -29,33 +27,29 @@ class HookRevokedError(EdgeError):
     status = 410
 
 
-def register_webhooks(
-    app: Flask, services: Services, submit: Submit, waiter: VerdictWaiter
-) -> None:
+hooks = Blueprint(HOOKS, __name__, url_prefix="/hooks")
+
+
+def register_webhooks(app: Flask) -> None:
     """Serve the hooks; `identify_hook` must run before each request."""
-    blueprint = Blueprint(HOOKS, __name__, url_prefix="/hooks")
-    tools = Tools(services=services, submit=submit, waiter=waiter)
-
-    def receive(hook_id: str) -> Response:  # `identify_hook` has looked it up
-        received = _identified()
-        adapter = ADAPTERS[received.hook.platform]
-        if request.method == "OPTIONS":
-            return _answer_preflight(received, adapter)
-        return adapter.serve(received, tools)
-
-    blueprint.add_url_rule(
-        "/<hook_id>",
-        endpoint="receive",
-        view_func=receive,
-        methods=["POST", "OPTIONS"],
-        provide_automatic_options=False,
-    )
-    app.register_blueprint(blueprint)
-    public = public_comments.blueprint(services)
-    add_form_routes(public, services)
-    add_statement_routes(public, services)
+    app.register_blueprint(hooks)
     app.register_blueprint(public)
     app.after_request(_for_visitors)
+
+
+@hooks.route(
+    "/<hook_id>", methods=["POST", "OPTIONS"], endpoint="receive", provide_automatic_options=False
+)
+def _receive(hook_id: str) -> ResponseReturnValue:  # `identify_hook` has looked it up
+    if "received" not in g:
+        raise g.get("refusal") or NotAuthenticatedError("The hook was not identified.")
+    received: Received = g.received
+    adapter = ADAPTERS[received.hook.platform]
+    if request.method == "POST":
+        return adapter.serve(received)
+    if adapter.verify is not None:
+        return Response(status=405, headers={"Allow": "POST"})
+    return static_form.preflight(received)
 
 
 def _for_visitors(response: Response) -> Response:
@@ -80,7 +74,7 @@ def _for_visitors(response: Response) -> Response:
     return response
 
 
-def identify_hook(services: Services) -> None:
+def identify_hook() -> None:
     """Find out which hook is called and whether its platform calls, before anything is counted.
 
     What goes wrong is raised by the view, so that failures are counted in between.
@@ -88,7 +82,7 @@ def identify_hook(services: Services) -> None:
     if request.blueprint != HOOKS:
         return
     try:
-        received = _receive(services)
+        received = _identify()
     except (ModerationError, EdgeError) as refusal:
         g.refusal = refusal
         return
@@ -97,7 +91,7 @@ def identify_hook(services: Services) -> None:
         g.site = received.site
 
 
-def _receive(services: Services) -> Received:
+def _identify() -> Received:
     """Return the request. Raises `NotAuthenticatedError`, `TooLargeError`, `HookRevokedError`.
 
     A stranger learns nothing of which hooks there are.
@@ -127,16 +121,3 @@ def _receive(services: Services) -> Received:
     if hook.revoked_at is not None:
         raise HookRevokedError("This hook was revoked.")
     return received
-
-
-def _identified() -> Received:
-    received: Received | None = g.get("received")
-    if received is None:
-        raise g.get("refusal") or NotAuthenticatedError("The hook was not identified.")
-    return received
-
-
-def _answer_preflight(received: Received, adapter: Adapter) -> Response:
-    if adapter.verify is not None:
-        return Response(status=405, headers={"Allow": "POST"})
-    return static_form.preflight(received)

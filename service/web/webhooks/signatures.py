@@ -7,9 +7,11 @@ import binascii
 import hashlib
 import hmac
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from service.domain.errors import NotAuthenticatedError
+from service.web.webhooks.received import Received
 
 # While a secret is rotated there are two; nobody needs more than a handful.
 _MAX_SIGNATURES = 16
@@ -34,6 +36,13 @@ def require_hex_signature(given: str | None, body: bytes, secret: str, *, header
         msg = f"{header} has no sha256= signature; SHA-1 is not accepted."
         raise NotAuthenticatedError(msg)
     _require_one(signatures, hmac.new(_bytes(secret), body, hashlib.sha256).hexdigest(), header)
+
+
+def signed_in(header: str) -> Callable[[Received], None]:
+    """Return `Adapter.verify` for a platform whose `sha256=` signature stands in this header."""
+    return lambda received: require_hex_signature(
+        received.headers.get(header), received.body, received.hook.secret, header=header
+    )
 
 
 def require_standard_signature(

@@ -10,9 +10,9 @@ from pydantic import Field
 from service.domain.comment import Lane
 from service.domain.errors import InvalidInputError, Problem
 from service.moderation.intake.revise import looks_like_version
-from service.ports.services import Services
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest, SiteId, SiteIdQuery
+from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.moments import read_any_moment
 from service.web.edge.reading import validate
@@ -47,7 +47,7 @@ def verify(received: Received) -> None:
     )
 
 
-def read(received: Received, services: Services) -> Sequence[Event]:
+def read(received: Received) -> Sequence[Event]:
     """See `Read`: `comment.created`, `comment.updated`, `comment.deleted`."""
     message = parse(received.body)
     if not isinstance(message, dict):
@@ -80,7 +80,4 @@ def _refuse_version(site_comment_id: str) -> None:
         raise InvalidInputError([problem])
 
 
-ADAPTER = Adapter(
-    verify=verify,
-    serve=serve_events(read, lambda received: received.headers.get("webhook-id")),
-)
+ADAPTER = Adapter(verify=verify, serve=serve_events(read, id_header="webhook-id"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from flask import Blueprint, Response, redirect, url_for
+from flask import Response, redirect, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from service.domain.campaign import is_by_person
@@ -14,12 +14,13 @@ from service.domain.comment import CommentId
 from service.domain.decision import Action
 from service.domain.errors import NotFoundError
 from service.moderation.review.appeal import MAX_APPEAL_CHARS, appeal
-from service.ports.services import Services
 from service.web.edge.auth import open_to_all
+from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.edge.reading import read_bounded
 from service.web.webhooks.payload import read_form
+from service.web.webhooks.public_comments import public
 from service.web.webhooks.visitors import page
 
 # 500 characters of four bytes each, as a form writes them, and the field's name.
@@ -31,28 +32,26 @@ _STATES: Mapping[Action, str] = {
 }
 
 
-def add_statement_routes(public: Blueprint, services: Services) -> None:
-    """Serve statements to whoever has their links."""
-
-    @public.get("/statements/<token>")
-    @open_to_all
-    def statement(token: str) -> AnyResponse:
-        return _show(_find(token, services))
-
-    @public.post("/statements/<token>", endpoint="appeal")
-    @open_to_all
-    def appeal_to_moderators(token: str) -> AnyResponse:
-        case = _find(token, services)
-        text = read_form(read_bounded(_MAX_BODY_BYTES)).get("appeal", "")
-        if appeal(case, text, services):
-            return redirect(url_for("public.statement", token=token), HTTPStatus.SEE_OTHER)
-        case = _find(token, services)
-        if case.may_be_appealed:
-            return _show(case, HTTPStatus.UNPROCESSABLE_ENTITY, refused=text)
-        return _show(case, HTTPStatus.CONFLICT)
+@public.get("/statements/<token>")
+@open_to_all
+def statement(token: str) -> AnyResponse:
+    return _show(_find(token))
 
 
-def _find(token: str, services: Services) -> Case:
+@public.post("/statements/<token>", endpoint="appeal")
+@open_to_all
+def appeal_to_moderators(token: str) -> AnyResponse:
+    case = _find(token)
+    text = read_form(read_bounded(_MAX_BODY_BYTES)).get("appeal", "")
+    if appeal(case, text, services):
+        return redirect(url_for("public.statement", token=token), HTTPStatus.SEE_OTHER)
+    case = _find(token)
+    if case.may_be_appealed:
+        return _show(case, HTTPStatus.UNPROCESSABLE_ENTITY, refused=text)
+    return _show(case, HTTPStatus.CONFLICT)
+
+
+def _find(token: str) -> Case:
     """Return the case of a link; the link itself keeps others out.
 
     Raises `NotFoundError` for one that was not made here, and once the comment was withdrawn,

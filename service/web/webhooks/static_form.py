@@ -11,6 +11,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from flask import Response
+from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
@@ -22,6 +23,7 @@ from service.domain.site import Site
 from service.moderation.intake.form_tokens import FORM_FIELD, MAX_FIELD_CHARS
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
+from service.web.edge.current import services, submit, waiter
 from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError
 from service.web.edge.given import is_email, is_web_address
 from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
@@ -29,9 +31,8 @@ from service.web.edge.reading import validate
 from service.web.edge.sharing import host_of, shared_with
 from service.web.edge.strict_json import Json, parse
 from service.web.webhooks import visitors
-from service.web.webhooks.answers import as_json
 from service.web.webhooks.payload import FORM, read_form
-from service.web.webhooks.received import Adapter, Received, Tools
+from service.web.webhooks.received import Adapter, Received
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ class ForeignPageError(EdgeError):
     status = 403
 
 
-def serve(received: Received, tools: Tools) -> Response:
+def serve(received: Received) -> ResponseReturnValue:
     """Keep what a visitor wrote and thank for it; the answer never tells the verdict.
 
     It leads to where the visitor may read what became of the comment.
@@ -76,7 +77,7 @@ def serve(received: Received, tools: Tools) -> Response:
     new = new_comment(
         _validate(fields, received, _form(given)),
         received.site,
-        tools.services,
+        services,
         lane=Lane.INTERACTIVE,
         key=None,
     )
@@ -84,11 +85,11 @@ def serve(received: Received, tools: Tools) -> Response:
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     new = replace(new, idempotency_key=key)
-    kept = keep_in_line(new, tools.submit, tools.waiter, seconds=UNWAITED_SECONDS)
+    kept = keep_in_line(new, submit, waiter, seconds=UNWAITED_SECONDS)
     log.info("form received", extra={"hook": received.hook.id})
     comment = replace(new.comment, id=kept.added.comment_id)
-    statements = tools.services.statements
-    return _thank(fields, received, statement_url=statements.url_of_comment(comment))
+    statement_url = services.statements.url_of_comment(comment)
+    return _thank(fields, received, statement_url=statement_url)
 
 
 def preflight(received: Received) -> Response:
@@ -226,10 +227,12 @@ def _put(document: dict[str, Json], path: str, value: Json) -> None:
         group[inner] = value
 
 
-def _thank(fields: Mapping[str, Json], received: Received, *, statement_url: str) -> Response:
+def _thank(
+    fields: Mapping[str, Json], received: Received, *, statement_url: str
+) -> ResponseReturnValue:
     """Return the visitor to the site's own page if the form names one, otherwise say thanks."""
     if received.media_type == _JSON or not visitors.wants_page(received.headers.get("Accept", "")):
-        return as_json({"status": "received", "statement_url": statement_url}, 202)
+        return {"status": "received", "statement_url": statement_url}, 202
     target = fields.get("redirect")
     if isinstance(target, str) and _is_own_page(target, received.site):
         return Response(status=303, headers={"Location": target})
