@@ -15,8 +15,8 @@ from service.moderation.telling.announce import write_verdict_messages
 from service.moderation.telling.applying import NOTHING_TO_CHANGE
 from service.outbound.calls import Failure
 from service.outbound.platforms.results import AtPlatform
-from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.common.pages import error_page
+from service.web.pages.sites.callbacks_page import PROBLEMS_IN_WORDS
 from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.functional.moderators import (
     keep,

@@ -46,7 +46,7 @@ from service.web.api.callback_answers import (
     DeliveryLogAnswer,
     SetCallbackAnswer,
 )
-from service.web.api.figure_answers import FiguresAnswer
+from service.web.api.figures import FiguresAnswer
 from service.web.edge.answers import Answer, FormTokenAnswer, LiveAnswer, ReadyAnswer
 from service.web.edge.errors import KINDS, problem
 

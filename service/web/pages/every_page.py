@@ -23,7 +23,6 @@ from service.web.pages.figures import figures_page
 from service.web.pages.models import models_page
 from service.web.pages.review import (
     bulk_decisions,
-    campaign_views,
     campaigns_page,
     live_pages,
     review,

@@ -84,9 +84,8 @@ def export_personal_data(person: Person) -> ResponseReturnValue:
 @needs(Permission.ERASE_PEOPLE)
 @_of_person
 def forget_personal_data(person: Person) -> ResponseReturnValue:
-    held = _count(person)
-    if not _is_confirmed(held):
-        return _unconfirmed(held)
+    if unconfirmed := _unconfirmed(person):
+        return unconfirmed
     forgotten = forget_sender(person.sender, services, by=moderator().name)
     told = ngettext(
         "%(num)s comment lost its sender keys; its text is kept.",
@@ -100,9 +99,8 @@ def forget_personal_data(person: Person) -> ResponseReturnValue:
 @needs(Permission.ERASE_PEOPLE)
 @_of_person
 def erase_personal_data(person: Person) -> ResponseReturnValue:
-    held = _count(person)
-    if not _is_confirmed(held):
-        return _unconfirmed(held)
+    if unconfirmed := _unconfirmed(person):
+        return unconfirmed
     erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
     told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
     left = _count(person)
@@ -124,12 +122,11 @@ def _plain(value: object) -> object:
     raise TypeError(msg)
 
 
-def _is_confirmed(held: _Held) -> bool:
-    """Return True if the current number of comments was typed: neither act can be undone."""
-    return request.form.get("count", "").strip() == str(_total(held))
-
-
-def _unconfirmed(held: _Held) -> ResponseReturnValue:
+def _unconfirmed(person: Person) -> ResponseReturnValue | None:
+    """Return a refusal unless the current number was typed: neither act can be undone."""
+    held = _count(person)
+    if request.form.get("count", "").strip() == str(_total(held)):
+        return None
     refusal = gettext("Nothing was erased: type the number of comments as it stands below.")
     return _page(held, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
 

@@ -223,6 +223,11 @@ def read_id(field: str) -> str | None:
     return value if is_id(value) else None
 
 
+def read_ids(field: str) -> list[CommentId]:
+    """Return the comments that a field of the form names, again and again."""
+    return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
+
+
 def read_until() -> datetime:
     """Return up to when what a form decides was counted as its page was made."""
     return read_any_moment(request.form.get("until")) or abort(HTTPStatus.BAD_REQUEST)

@@ -6,7 +6,9 @@ from typing import Any
 
 from flask_login import current_user
 
+from service.domain.sender_record import MAX_COUNTED
 from service.domain.user import Permission, User
+from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.web.edge.current import services
 from service.web.edge.language import noted
 from service.web.pages.common.pages import pages
@@ -32,7 +34,7 @@ _COUNTED = 99
 
 @pages.context_processor
 def shell_of() -> dict[str, Any]:
-    """Return what the bar shows to the signed-in user; nothing to strangers."""
+    """Return what the bar and many pages show to the signed-in user; nothing to strangers."""
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
@@ -43,6 +45,9 @@ def shell_of() -> dict[str, Any]:
         "dead": _number(troubles.given_up),
         "callbacks_count": _number(troubles.given_up + troubles.refused),
         "user": user,
+        "may_select": user.may(Permission.DECIDE),
+        "max_note_chars": MAX_NOTE_CHARS,
+        "most_counted": MAX_COUNTED,
     }
 
 

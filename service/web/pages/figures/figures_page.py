@@ -16,8 +16,7 @@ from service.moderation.insight.figures import FigureBook
 from service.scoring.figures import Figures
 from service.scoring.shares import MIN_COUNT
 from service.scoring.stability import SHIFTED
-from service.web.api.figure_answers import FiguresAnswer
-from service.web.api.figures import FIGURES
+from service.web.api.figures import FIGURES, FiguresAnswer
 from service.web.edge.ids import is_id
 from service.web.edge.language import current_language
 from service.web.edge.reading import JSON

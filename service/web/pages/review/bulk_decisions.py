@@ -8,7 +8,6 @@ from flask import abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.bulk_decision import ChosenBy
-from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
@@ -30,6 +29,7 @@ from service.web.pages.common.pages import (
     pages,
     read_choice,
     read_id,
+    read_ids,
     require,
 )
 
@@ -39,7 +39,7 @@ BULK_DECISIONS_SHOWN = 25
 @pages.post("/review/bulk")
 @needs(Permission.DECIDE)
 def bulk() -> ResponseReturnValue:
-    ids = [CommentId(one) for one in request.form.getlist("id") if is_id(one)]
+    ids = read_ids("id")
     ruling = read_choice(Ruling, request.form.get("ruling", ""))
     note = note_given()
     refusal = refusal_of_many("" if ids else gettext("Choose at least one comment."), ruling, note)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from http import HTTPStatus
 
 from flask import render_template, request, session, url_for
@@ -9,15 +10,14 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.bulk_decision import BulkDecision
 from service.domain.campaign import LOW_P_SPAM, Campaign, is_low
-from service.domain.comment import CommentId
+from service.domain.case import Case
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.user import Permission
+from service.domain.verdict import Span
 from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.campaigns import decide_campaign, put_back
-from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.web.edge.current import services
-from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, probability
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
@@ -25,6 +25,7 @@ from service.web.pages.common.last_bulk_decision import (
     refusal_of_many,
     remember_bulk_decision,
 )
+from service.web.pages.common.marking import Layer, Piece, part_text
 from service.web.pages.common.pages import (
     error_page,
     go_to,
@@ -34,6 +35,7 @@ from service.web.pages.common.pages import (
     read_choice,
     read_from,
     read_id,
+    read_ids,
     read_token,
     read_until,
 )
@@ -43,6 +45,11 @@ CAMPAIGNS_SHOWN = 20
 MEMBERS_SHOWN = 60
 _WAITING, _ALL = "waiting", "all"
 _JUST_PUT_BACK = "just_put_back"
+_EXCERPT_CHARS = 220
+# So much of a remark is shown before the advertisement that comes late in it.
+_BEFORE_PROMOTION = 70
+
+pages.add_app_template_test(is_low, "low")
 
 
 @pages.get("/review/campaigns")
@@ -95,7 +102,6 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
         bulk_decision_id=services.new_id("str"),
         done=just_done_bulk_decision(),
         put_back=session.pop(_JUST_PUT_BACK, None),
-        max_note_chars=MAX_NOTE_CHARS,
         first=not read_token("cursor"),
         next_cursor=page.next_cursor,
     )
@@ -105,8 +111,8 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
 @needs(Permission.DECIDE)
 def decide(campaign_id: str) -> ResponseReturnValue:
     campaign = _find(campaign_id)
-    ticked = _ids("id")
-    unticked = [one for one in _ids("shown") if one not in set(ticked)]
+    ticked = read_ids("id")
+    unticked = [one for one in read_ids("shown") if one not in set(ticked)]
     ruling = read_choice(Ruling, request.form.get("ruling", ""))
     until = read_until() if request.form.get("others") else None
     note = note_given()
@@ -158,10 +164,37 @@ def _made_before(bulk_decision_id: str | None) -> BulkDecision | None:
     return bulk_decision if bulk_decision.decided_by == moderator().name else None
 
 
-def _ids(field: str) -> list[CommentId]:
-    return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
-
-
 def _shown(*, default: str) -> str:
     asked = request.args.get("show", "")
     return asked if asked in {_WAITING, _ALL} else default
+
+
+@pages.app_template_filter()
+def promotion_of(case: Case) -> tuple[Piece, ...]:
+    """Return a segment of the text in which the promotion is seen, marked, if there is one."""
+    text, verdict = case.comment.text, case.verdict
+    spans = verdict.promo_spans if verdict else ()
+    first = min((span.start for span in spans), default=0)
+    late = first > _EXCERPT_CHARS - _BEFORE_PROMOTION
+    space = len(text) - len(text.lstrip())
+    start = _word_start(text, first - _BEFORE_PROMOTION) if late else space
+    end = start + _EXCERPT_CHARS
+    shown = [
+        Span(start=max(span.start, start) - start, end=min(span.end, end) - start)
+        for span in spans
+        if span.start < end and span.end > start
+    ]
+    layers = (Layer(number=1, spans=tuple(shown), promo=True),) if shown else ()
+    # The mark says enough: there is no list of evidence here for its number to lead to.
+    pieces = [replace(one, ends=()) for one in part_text(text[start:end], layers=layers)]
+    if late:
+        pieces.insert(0, Piece(text="… "))
+    if end < len(text):
+        pieces.append(Piece(text="…"))
+    return tuple(pieces)
+
+
+def _word_start(text: str, at: int) -> int:
+    """Return where a word begins shortly before `at`, or `at` itself."""
+    space = text.rfind(" ", max(at - 20, 0), at)
+    return space + 1 if space >= 0 else at

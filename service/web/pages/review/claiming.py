@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from flask import session
 
@@ -20,25 +19,17 @@ _SKIPPED = "skipped"
 _MOST_SKIPPED = 30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
-    """The comment that a page opens, if any, and other people's claims on what it lists."""
-
-    case: Case | None
-    claims: Mapping[CommentId, Claim]
-
-
-def open_chosen(case: Case) -> Opened:
-    """Claim the comment that a moderator chose; somebody else's is shown all the same."""
+def open_chosen(case: Case) -> Mapping[CommentId, Claim]:
+    """Claim the comment that a moderator chose; return somebody else's claim on it."""
     held = _claim(case)
-    is_others = held is not None and held.user_id != moderator().id
-    return Opened(case=case, claims={case.comment.id: held} if held and is_others else {})
+    return {case.comment.id: held} if held and held.user_id != moderator().id else {}
 
 
-def open_first(cases: Sequence[Case]) -> Opened:
+def open_first(cases: Sequence[Case]) -> tuple[Case | None, Mapping[CommentId, Claim]]:
     """Open the first comment that nobody else looks at and that was not skipped.
 
-    Where there is none the first one of the list is opened, unclaimed.
+    Return it with other people's claims on all of these. Where there is none the first one of the
+    list is opened, unclaimed.
     """
     ids = [case.comment.id for case in cases]
     claims = dict(claims_of_others(ids, moderator(), services))
@@ -46,10 +37,10 @@ def open_first(cases: Sequence[Case]) -> Opened:
         if is_free(case, claims):
             held = _claim(case)
             if held is None or held.user_id == moderator().id:
-                return Opened(case=case, claims=claims)
+                return case, claims
             # Somebody was quicker by a moment.
             claims[case.comment.id] = held
-    return Opened(case=next(iter(cases), None), claims=claims)
+    return next(iter(cases), None), claims
 
 
 def is_free(case: Case, claims: Mapping[CommentId, Claim]) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from flask import current_app, jsonify, request, session
+from flask import current_app, jsonify, render_template, request, session
 from flask.typing import ResponseReturnValue
 
+from service.domain.bulk_decision import BulkDecision
+from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.moderation.review.claims import claim_comment, claims_of_others, end_claim
@@ -15,14 +17,17 @@ from service.moderation.review.last_act import find_last_act
 from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.moments import read_any_moment
+from service.web.pages.common.last_bulk_decision import may_undo
 from service.web.pages.common.pages import moderator, needs, pages, seen_case
 from service.web.pages.review.review_page import (
     COUNTS,
+    claims_on,
     find_news,
+    find_seen,
+    opened_values,
+    place_values,
     read_place,
-    show_ahead,
-    show_last,
-    show_rows,
+    sees,
 )
 from service.web.pages.review.tab_counts import TabCounts
 
@@ -49,21 +54,43 @@ def counts() -> ResponseReturnValue:
 @pages.get("/review/rows")
 def rows() -> ResponseReturnValue:
     _leave_session_alone()
-    news = find_news(read_place(), since=_since(), seen=_ids("seen"))
-    return show_rows(read_place(), ids=_ids("id"), news=news)
+    place, cases = read_place(), find_seen(_ids("id"))
+    return render_template(
+        "rows_part.html",
+        cases=cases,
+        claims=claims_on(cases),
+        news=find_news(place, since=_since(), seen=_ids("seen")),
+        **place_values(place),
+    )
 
 
 @pages.get("/review/ahead")
 def ahead() -> ResponseReturnValue:
     _leave_session_alone()
-    ids, meanwhile = _ids("id")[:MAX_AHEAD], bool(request.args.get("meanwhile"))
-    return show_ahead(read_place(), ids=ids, meanwhile=meanwhile)
+    cases = find_seen(_ids("id")[:MAX_AHEAD])
+    claims = claims_on(cases)
+    return render_template(
+        "ahead.html",
+        place=read_place(),
+        # Who ruled on them while they were open is said then.
+        meanwhile=bool(request.args.get("meanwhile")),
+        # None of them is claimed.
+        ahead=[opened_values(case, claims) for case in cases],
+    )
 
 
 @pages.get("/review/last")
 def last() -> ResponseReturnValue:
     _leave_session_alone()
-    return show_last(read_place(), find_last_act(moderator().name, services))
+    found = find_last_act(moderator().name, services)
+    ruled = found if isinstance(found, Case) and sees(found) else None
+    together = found if isinstance(found, BulkDecision) and may_undo(found) else None
+    return render_template(
+        "told.html",
+        done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
+        bulk_decision=together,
+        **place_values(read_place()),
+    )
 
 
 @pages.post("/review/comments/<id:comment_id>/claim")

@@ -74,12 +74,6 @@ def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
     return go_back()
 
 
-@pages.context_processor
-def _give_just_listed() -> dict[str, object]:
-    """Let templates find `just_listed()`, which gives what was done last, once."""
-    return {"just_listed": just_listed}
-
-
 def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
     """Return the menus for `reject_and_block.html`, none for whoever may not list senders.
 
@@ -96,6 +90,7 @@ def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
     ]
 
 
+@pages.app_template_global()
 def just_listed() -> dict[str, Any] | None:
     """Take out of the session what was ruled and listed last, if it still stands."""
     if _DONE not in session:

@@ -10,25 +10,21 @@ from typing import Any, TypeVar
 
 from flask import current_app, render_template, request, session, url_for
 
-from service.domain.bulk_decision import BulkDecision
 from service.domain.case import Case, CasePage, Order
 from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ModerationError, NotFoundError
-from service.domain.sender_record import MAX_COUNTED
 from service.domain.user import Permission
 from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.claims import claims_of_others
-from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.review import Tab, list_for_review
 from service.web.edge.current import services
 from service.web.pages.common.filters import seen_sites
-from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, may_undo
+from service.web.pages.common.last_bulk_decision import just_done_bulk_decision
 from service.web.pages.common.pages import moderator, read_choice, read_from, read_token
 from service.web.pages.review.beside import about_sender_view, similar_view, thread_view
 from service.web.pages.review.claiming import (
-    Opened,
     is_free,
     open_chosen,
     open_first,
@@ -148,9 +144,14 @@ def show_page(
     if request.headers.get(_PARTS_HEADER) == _LIST_ALONE:
         # It is asked for beside rulings, and must not bring back the session of before them.
         session.modified = False
-        return render_template("list_part.html", **_list_values(place, page, cases, _claims(cases)))
-    opened = _open(chosen, cases)
-    case, is_queue = opened.case, place.tab is Tab.NEEDS_REVIEW
+        return render_template(
+            "list_part.html", **_list_values(place, page, cases, claims_on(cases))
+        )
+    if chosen is None:
+        case, claims = open_first(cases)
+    else:
+        case, claims = chosen, {**claims_on(cases), **open_chosen(chosen)}
+    is_queue = place.tab is Tab.NEEDS_REVIEW
     return render_template(
         "review.html",
         sites=seen_sites(),
@@ -159,16 +160,12 @@ def show_page(
         if is_queue
         else (),
         sorts=SORTS.get(place.tab, ()),
-        compact=moderator().preferences.compact,
-        then=_next_after(case, cases, opened.claims),
+        then=_next_after(case, cases, claims),
         done=_just_done(),
         bulk_decision=just_done_bulk_decision(),
         refused=refused,
-        max_note_chars=MAX_NOTE_CHARS,
-        most_counted=MAX_COUNTED,
-        blur=moderator().preferences.blur,
-        **_list_values(place, page, cases, opened.claims),
-        **(_opened_values(case, opened.claims) if case else {}),
+        **_list_values(place, page, cases, claims),
+        **(opened_values(case, claims) if case else {}),
     )
 
 
@@ -178,91 +175,35 @@ def show_told(place: Place, case: Case, act: str, *, refused: bool = False) -> s
     With `refused` it was not done because somebody else had ruled.
     """
     return render_template(
-        "told.html",
-        place=place,
-        counts=_counts(place),
-        done=(case, act),
-        case=case,
-        skipped=skipped(),
-        refused=refused,
-        may_select=_may_select(),
+        "told.html", done=(case, act), case=case, refused=refused, **place_values(place)
     )
 
 
-def show_last(place: Place, last: Case | BulkDecision | None) -> str:
-    """Return what the moderator did last with the way back, nothing if they did nothing."""
-    ruled = last if isinstance(last, Case) and _sees(last) else None
-    together = last if isinstance(last, BulkDecision) and may_undo(last) else None
-    return render_template(
-        "told.html",
-        place=place,
-        counts=_counts(place),
-        done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
-        bulk_decision=together,
-    )
+def place_values(place: Place) -> dict[str, Any]:
+    """Return what all parts of a list say: where it is, what the lists hold, what was put off."""
+    counted: TabCounts = current_app.extensions[COUNTS]
+    return {"place": place, "counts": counted.count(place.site_ids), "skipped": skipped()}
 
 
-def show_ahead(place: Place, *, ids: Sequence[CommentId], meanwhile: bool) -> str:
-    """Return these comments as they are opened, none of them claimed.
-
-    With `meanwhile` it is said who ruled on them while they were open.
-    """
-    cases = _find(ids)
-    claims = _claims(cases)
-    return render_template(
-        "ahead.html",
-        place=place,
-        meanwhile=meanwhile,
-        blur=moderator().preferences.blur,
-        max_note_chars=MAX_NOTE_CHARS,
-        most_counted=MAX_COUNTED,
-        ahead=[_opened_values(case, claims) for case in cases],
-    )
-
-
-def show_rows(place: Place, *, ids: Sequence[CommentId], news: News) -> str:
-    """Return these rows as they stand now, with the tabs and the news of the list."""
-    cases = _find(ids)
-    return render_template(
-        "rows_part.html",
-        place=place,
-        counts=_counts(place),
-        cases=cases,
-        claims=_claims(cases),
-        skipped=skipped(),
-        news=news,
-        may_select=_may_select(),
-    )
-
-
-def _claims(cases: Sequence[Case]) -> Mapping[CommentId, Claim]:
+def claims_on(cases: Sequence[Case]) -> Mapping[CommentId, Claim]:
+    """Return who else looks at these comments."""
     ids = [case.comment.id for case in cases]
     return claims_of_others(ids, moderator(), services)
-
-
-def _open(chosen: Case | None, cases: Sequence[Case]) -> Opened:
-    if chosen is None:
-        return open_first(cases)
-    opened = open_chosen(chosen)
-    return Opened(case=opened.case, claims={**_claims(cases), **opened.claims})
 
 
 def _list_values(
     place: Place, page: CasePage, cases: Sequence[Case], claims: Mapping[CommentId, Claim]
 ) -> dict[str, Any]:
     return {
-        "place": place,
-        "counts": _counts(place),
+        **place_values(place),
         "cases": cases,
         "claims": claims,
-        "skipped": skipped(),
         "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
         "news": News(ids=(), since=services.clock().isoformat()),
-        "may_select": _may_select(),
     }
 
 
-def _opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
+def opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
     """Return an opened comment, and what stands around it: its sender, its like."""
     site_ids, claim = moderator().site_ids, claims.get(case.comment.id)
     return {
@@ -291,19 +232,14 @@ def _list(place: Place) -> CasePage:
     )
 
 
-def _find(ids: Sequence[CommentId]) -> list[Case]:
+def find_seen(ids: Sequence[CommentId]) -> list[Case]:
+    """Return those of these comments that the signed-in user sees, in this order."""
     found = {case.comment.id: case for case in services.cases.find_judged(ids)}
     for one in ids:
         if one not in found:
             case = _get(one)
             found |= {one: case} if case else {}
-    return [found[one] for one in ids if one in found and _sees(found[one])]
-
-
-def _counts(place: Place) -> Mapping[Tab, int]:
-    """Return how many comments each list holds."""
-    counted: TabCounts = current_app.extensions[COUNTS]
-    return counted.count(place.site_ids)
+    return [found[one] for one in ids if one in found and sees(found[one])]
 
 
 def _just_done() -> tuple[Case, str] | None:
@@ -312,7 +248,7 @@ def _just_done() -> tuple[Case, str] | None:
         return None
     comment_id, act = session.pop(_JUST_DONE)
     case = _get(CommentId(comment_id))
-    return (case, act) if case and _sees(case) else None
+    return (case, act) if case and sees(case) else None
 
 
 def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> News:
@@ -346,10 +282,6 @@ def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
         return None
 
 
-def _may_select() -> bool:
-    return moderator().may(Permission.DECIDE)
-
-
 def _next_after(
     opened: Case | None, cases: Sequence[Case], claims: Mapping[CommentId, Claim]
 ) -> str | None:
@@ -369,5 +301,6 @@ def _get(comment_id: CommentId) -> Case | None:
         return None
 
 
-def _sees(case: Case) -> bool:
+def sees(case: Case) -> bool:
+    """Return True if the signed-in user sees a comment."""
     return moderator().sees(case.comment.site_id)

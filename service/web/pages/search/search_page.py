@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -11,17 +11,24 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError, Problem
-from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, VALUES, Field, line_of
+from service.domain.search import (
+    FIELD_NAMES,
+    MAX_QUERY_CHARS,
+    MAX_TERMS,
+    VALUES,
+    Field,
+    line_of,
+)
 from service.domain.user import Permission
 from service.moderation.review.search import (
     MAX_COUNTED,
     MAX_DECIDED,
-    Found,
     decide_found,
     export_found,
     find_comments,
 )
 from service.web.edge.current import services
+from service.web.edge.language import gettext, noted, number
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
@@ -32,14 +39,46 @@ from service.web.pages.common.pages import (
     needs,
     pages,
     read_choice,
+    read_from,
     read_id,
     read_token,
     read_until,
 )
 from service.web.pages.search.search_export import MEDIA_TYPES, ExportForm, write_export
-from service.web.pages.search.search_problems import problems_in_words
 
 PAGE_SIZE = 25
+# By the problem's words, as the domain names them; each goes on after the field's name.
+_SENTENCES: Mapping[str, str] = {
+    "is no field to search in": noted(
+        "is no field to search in: use one of %(fields)s; put the words in quotes to look for "
+        "them as they stand."
+    ),
+    "has no value": noted(
+        "has no value: write what to look for right after the colon, in quotes if there is a "
+        "space in it."
+    ),
+    "has no such value": noted("has no such value: use one of %(values)s."),
+    "is not a day": noted("is not a day: write it as year-month-day, for example 2026-11-20."),
+    "cannot be negated": noted("cannot be negated: leave the minus out, or use the other one."),
+    "has a part without a letter or digit": noted(
+        "has a part without a letter or digit: leave it out, only letters and digits can be found."
+    ),
+    "is none that you see": noted(
+        "is none that you see: write the name of a site as it is listed, in quotes if there is a "
+        "space in it."
+    ),
+    "is after the last day": noted("is after the last day: write the earlier day after from:."),
+    "asks for nothing": noted("asks for nothing: say which comments are to be decided."),
+    f"has more than {MAX_QUERY_CHARS:,} characters": noted(
+        "has more than %(query_chars)s characters: look for a few words of it."
+    ),
+    f"asks for more than {MAX_TERMS} things": noted(
+        "asks for more than %(terms)s things: look for a few of them."
+    ),
+    f"finds more than {MAX_DECIDED:,} comments": noted(
+        "finds more than %(decided)s comments: narrow the search before you decide all of them."
+    ),
+}
 
 
 @pages.get("/review/search")
@@ -105,7 +144,7 @@ def _show(
         "search.html",
         line=line[: MAX_QUERY_CHARS + 1],
         here=_url(line[:MAX_QUERY_CHARS]),
-        problems=problems_in_words(problems),
+        problems=[(one.field, _says(one)) for one in problems],
         changed=changed,
         sites=seen_sites(),
         values={field.value: values for field, values in VALUES.items()},
@@ -122,7 +161,13 @@ def _show(
 
 def _results(line: str) -> dict[str, Any]:
     """Return what was found, and what may be done with all of it."""
-    found, cursor = _find(line, read_token("cursor"))
+    cursor = read_token("cursor")
+    found = read_from(
+        cursor,
+        lambda begin: find_comments(
+            line, services, user=moderator(), cursor=begin, limit=PAGE_SIZE
+        ),
+    )
     further = found.page.next_cursor
     return {
         "found": found,
@@ -131,18 +176,6 @@ def _results(line: str) -> dict[str, Any]:
         "further": _url(line, cursor=further) if further else None,
         "first": _url(line) if cursor else None,
     }
-
-
-def _find(line: str, cursor: str | None) -> tuple[Found, str | None]:
-    """Return what a line finds from the cursor on; from the top if it is of another search."""
-    user = moderator()
-    try:
-        found = find_comments(line, services, user=user, cursor=cursor, limit=PAGE_SIZE)
-    except InvalidInputError:
-        if cursor is None:
-            raise
-        return _find(line, None)
-    return found, cursor
 
 
 def _line() -> str:
@@ -154,3 +187,18 @@ def _url(line: str, *, cursor: str | None = None) -> str:
     # A lone surrogate cannot be written in an address.
     whole = line.encode("utf-8", "replace").decode()
     return url_for("pages.search", q=whole or None, cursor=cursor)
+
+
+def _says(problem: Problem) -> str:
+    known = _SENTENCES.get(problem.problem)
+    if known is None:
+        return f"{problem.problem}: {problem.remedy}."
+    values = {field.value: values for field, values in VALUES.items()}
+    return gettext(
+        known,
+        fields=", ".join(FIELD_NAMES),
+        values=", ".join(values.get(problem.field, ())),
+        query_chars=number(MAX_QUERY_CHARS),
+        terms=number(MAX_TERMS),
+        decided=number(MAX_DECIDED),
+    )

@@ -6,7 +6,7 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 from http import HTTPStatus
 
-from flask import redirect, render_template, request, session, url_for
+from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
@@ -18,13 +18,13 @@ from service.moderation.review.preview_rules import RulesPreview, preview_rules
 from service.scoring.rules import REASONS
 from service.web.api.schemas import Rules
 from service.web.edge.current import services
+from service.web.edge.language import gettext
 from service.web.edge.reading import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.common.marking import part_text
-from service.web.pages.common.pages import moderator, needs, pages
+from service.web.pages.common.pages import go_to, moderator, needs, pages
 from service.web.pages.sites.sites_page import managed_site
 
-_SAVED = "rules_saved"
 # By field: the least and the greatest number, as the API's model has them.
 _LIMITS = {
     name: (schema["anyOf"][0]["minimum"], schema["anyOf"][0]["maximum"])
@@ -33,14 +33,14 @@ _LIMITS = {
 }
 
 
-@pages.get("/sites/<site_id>/rules", endpoint="site_rules")
+@pages.get("/sites/<id:site_id>/rules", endpoint="site_rules")
 def show(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
     return _show(site, Rules.from_value(site.settings.rules).model_dump())
 
 
 # Which site it is decides whether they may, so that is asked inside.
-@pages.post("/sites/<site_id>/rules", endpoint="change_site_rules")
+@pages.post("/sites/<id:site_id>/rules", endpoint="change_site_rules")
 @needs(Permission.LOOK)
 def change(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
@@ -54,8 +54,8 @@ def change(site_id: str) -> ResponseReturnValue:
     change_site_settings(
         site.id, lambda present: replace(present, rules=rules), services, actor=moderator().name
     )
-    session[_SAVED] = site.id
-    return redirect(url_for("pages.site_rules", site_id=site.id), HTTPStatus.SEE_OTHER)
+    told = gettext("The rules are saved; they count for comments judged from now on.")
+    return go_to("pages.site_rules", told, site_id=site.id)
 
 
 def _read(name: str) -> Json:
@@ -85,6 +85,5 @@ def _show(
         most_posts=MAX_RULED_POSTS,
         preview=preview,
         reasons=REASONS,
-        saved=request.method == "GET" and session.pop(_SAVED, None) == site.id,
     )
     return html, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK

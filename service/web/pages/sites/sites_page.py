@@ -32,7 +32,6 @@ from service.moderation.admin.sites import (
 )
 from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
 from service.web.edge.current import services
-from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, up_to_four_digits
 from service.web.pages.common.filters import all_sites
 from service.web.pages.common.pages import go_to, moderator, needs, pages, require
@@ -88,13 +87,13 @@ def _show_list(*, name: str = "", problem: str = "") -> ResponseReturnValue:
     return html, HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
 
 
-@pages.get("/sites/<site_id>")
+@pages.get("/sites/<id:site_id>")
 def site(site_id: str) -> ResponseReturnValue:
     return _show_site(managed_site(site_id))
 
 
 # Which site it is decides whether they may, so that is asked inside.
-@pages.post("/sites/<site_id>/settings", endpoint="site_settings")
+@pages.post("/sites/<id:site_id>/settings", endpoint="site_settings")
 @needs(Permission.LOOK)
 def change(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
@@ -111,7 +110,7 @@ def change(site_id: str) -> ResponseReturnValue:
     return go_to("pages.site", told, site_id=site.id)
 
 
-@pages.post("/sites/<site_id>/forget-taught", endpoint="forget_taught")
+@pages.post("/sites/<id:site_id>/forget-taught", endpoint="forget_taught")
 @needs(Permission.LOOK)
 def forget(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
@@ -120,7 +119,7 @@ def forget(site_id: str) -> ResponseReturnValue:
     return go_to("pages.site", site_id=site.id, _anchor="forget")
 
 
-@pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
+@pages.get("/sites/<id:site_id>/cutoffs", endpoint="cutoff_preview")
 def preview(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
     ham, spam, problems = read_cutoffs(request.args, site.settings)
@@ -170,7 +169,7 @@ def _preview(site: Site, form: SiteForm) -> Preview | None:
     return preview_cutoffs(site.id, services, ham_cutoff=form.ham, spam_cutoff=form.spam)
 
 
-@pages.post("/sites/<site_id>/keys", endpoint="issue_site_key")
+@pages.post("/sites/<id:site_id>/keys", endpoint="issue_site_key")
 @needs(Permission.LOOK)
 def issue(site_id: str) -> ResponseReturnValue:
     site, issue_kind = managed_site(site_id), _ISSUING.get(request.form.get("kind", ""))
@@ -179,7 +178,7 @@ def issue(site_id: str) -> ResponseReturnValue:
     return _show_site(site, issued=issue_kind(site.id, services, actor=moderator().name))
 
 
-@pages.post("/sites/<site_id>/keys/<id:key_id>/revoke", endpoint="revoke_site_key")
+@pages.post("/sites/<id:site_id>/keys/<id:key_id>/revoke", endpoint="revoke_site_key")
 @needs(Permission.LOOK)
 def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
@@ -194,8 +193,6 @@ def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
 
 def managed_site(site_id: str) -> Site:
     """Return the site, for whoever may manage it; end the request for others."""
-    if not is_id(site_id):
-        abort(HTTPStatus.NOT_FOUND)
     site = services.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
