@@ -45,8 +45,7 @@ class Mode(StrEnum):
 class Decision:
     """A moderator's ruling; undone decisions stay in the log with the time they were undone.
 
-    `bulk_decision_id` names the act on many comments that it is a part of, `seconds` is how long
-    the comment was open before the ruling; None where there is no such act, or nobody measured.
+    `bulk_decision_id` names the act on many comments that it is a part of, if it is.
     """
 
     id: str
@@ -58,7 +57,6 @@ class Decision:
     undone_at: datetime | None = None
     undone_by: str | None = None
     bulk_decision_id: str | None = None
-    seconds: float | None = None
 
 
 def choose_action(mode: Mode, outcome: Outcome | None, ruling: Ruling | None) -> Action:

@@ -70,14 +70,6 @@ def test_a_claim_is_ended_by_its_holder_or_whoever_settles_the_comment(stores):
     assert stores.claims.find([ONE], now=NOW) == {}
 
 
-def test_when_it_was_opened_is_known_after_the_claim_ran_out(stores):
-    stores.claims.take(claim("ada"))
-
-    assert stores.claims.find_last(ONE, user_id="ada") == claim("ada")
-    assert stores.claims.find_last(ONE, user_id="mara") is None
-    assert stores.claims.find_last(OTHER, user_id="ada") is None
-
-
 def test_of_many_who_claim_at_once_one_gets_it(stores):
     names = [f"user-{number}" for number in range(6)]
 

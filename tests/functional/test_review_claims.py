@@ -98,7 +98,7 @@ class _AwayClaimStore:
         """Raise as an adapter whose backend is away."""
         raise StoreUnavailableError("away")
 
-    find = end = find_last = take
+    find = end = take
 
 
 def test_without_claims_the_queue_works_all_the_same(queue):

@@ -14,8 +14,6 @@ from service.ports.services import Services
 
 # Three missed renewals of the page's script; without a script, as long as most decisions take.
 CLAIM_LASTS = timedelta(seconds=90)
-# Who took longer did something else in between.
-MOST_SECONDS = 30 * 60
 
 
 def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
@@ -58,16 +56,3 @@ def claims_of_others(
     except StoreUnavailableError:
         return {}
     return {one: claim for one, claim in found.items() if claim.user_id != user.id}
-
-
-def seconds_since_opening(comment_id: CommentId, user: User, services: Services) -> float | None:
-    """Return how long ago this moderator opened the comment, None if that says nothing.
-
-    It says nothing after `MOST_SECONDS`, or where the claim is not theirs.
-    """
-    try:
-        claim = services.claims.find_last(comment_id, user_id=user.id)
-    except StoreUnavailableError:
-        return None
-    seconds = (services.clock() - claim.since).total_seconds() if claim else -1.0
-    return seconds if 0.0 <= seconds <= MOST_SECONDS else None

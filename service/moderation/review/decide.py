@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -34,7 +33,6 @@ def decide_comment(
     decided_by: str,
     site_id: SiteId | None = None,
     note: str | None = None,
-    seconds: float | None = None,
     at_once: bool = False,
     instead_of: Collection[str] | None = None,
     decision_id: str | None = None,
@@ -48,8 +46,7 @@ def decide_comment(
     (`remember`). Raises `NotFoundError` for a comment that is not kept or belongs to another site,
     `ConflictError` for one that its site has withdrawn, and, with `instead_of`, if another decision
     than these is in force by the time it is recorded: nobody is overruled unknowingly; also if
-    `decision_id`, which the decision is to have, is taken. `seconds` passed from opening the
-    comment to the ruling.
+    `decision_id`, which the decision is to have, is taken.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
@@ -62,7 +59,6 @@ def decide_comment(
         decided_by=decided_by,
         decided_at=services.clock(),
         note=note,
-        seconds=seconds,
     )
     messages = _messages(case, services, decision=decision, at_once=at_once)
     replaced = services.decisions.add(
@@ -118,18 +114,11 @@ def undo_decision(
     return _tell(case, messages, services, at_once=True)
 
 
-def refuse_note(note: str | None, *, seconds: float | None = None) -> None:
-    """Raise `InvalidInputError` for a moderator's note of over 500 characters, or odd seconds."""
-    problems = []
+def refuse_note(note: str | None) -> None:
+    """Raise `InvalidInputError` for a moderator's note of over 500 characters."""
     if note is not None and len(note) > MAX_NOTE_CHARS:
-        problems.append(
-            Problem("note", f"has {len(note):,} characters", f"give at most {MAX_NOTE_CHARS}")
-        )
-    # Chained, so that what is not a number is refused as well.
-    if seconds is not None and not 0.0 <= seconds < math.inf:
-        problems.append(Problem("seconds", "is no length of time", "give 0 or more"))
-    if problems:
-        raise InvalidInputError(problems)
+        problem = Problem("note", f"has {len(note):,} characters", f"give at most {MAX_NOTE_CHARS}")
+        raise InvalidInputError([problem])
 
 
 def _refuse_withdrawn(case: Case) -> None:

@@ -59,19 +59,17 @@ def decide_as_seen(
     decided_by: str,
     seen_decision_id: str | None,
     note: str | None = None,
-    seconds: float | None = None,
     decision_id: str | None = None,
 ) -> Case:
     """Record a ruling made in view of `seen_decision_id`, and return the case as it stands then.
 
-    `seconds` is how long the moderator looked, see `claims.seconds_since_opening`. With
-    `decision_id` the decision gets that id, and the same call again changes nothing, whatever
+    With `decision_id` the decision gets that id, and the same call again changes nothing, whatever
     happened to the decision since. Raises `ConflictError` if somebody ruled the other way in the
     meantime: two moderators on one comment must not overrule each other unknowingly;
-    `InvalidInputError` for a note of more than 500 characters or `seconds` that are no length of
-    time. Raises what `decide_comment` raises, too.
+    `InvalidInputError` for a note of more than 500 characters. Raises what `decide_comment` raises,
+    too.
     """
-    refuse_note(note, seconds=seconds)
+    refuse_note(note)
     case = services.cases.get(comment_id)
     if _was_made(case, decision_id):
         return case
@@ -83,7 +81,6 @@ def decide_as_seen(
             services,
             decided_by=decided_by,
             note=note,
-            seconds=seconds,
             instead_of=() if seen_decision_id is None else (seen_decision_id,),
             decision_id=decision_id,
         )

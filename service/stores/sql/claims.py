@@ -71,13 +71,3 @@ class ClaimStore(SqlStore):
         with reading(self._engine) as connection:
             rows = rows_in(connection, query, claims.c.comment_id, ids)
             return {row.comment_id: _claim_from(row) for row in rows}
-
-    def find_last(self, comment_id: CommentId, *, user_id: str) -> Claim | None:
-        """Return a moderator's claim on a comment, also one that ran out; None without one.
-
-        It is known until somebody claims the comment, or the moderator another one.
-        """
-        query = sa.select(claims).where(
-            claims.c.comment_id == comment_id, claims.c.user_id == user_id
-        )
-        return self._find(query, _claim_from)

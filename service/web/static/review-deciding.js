@@ -23,7 +23,6 @@ let isByHand = false;
 let awaitedSince = 0;
 let typed = [];
 let press = () => {};
-let shownAt = performance.now();
 let nAhead = AHEAD_AT_FIRST;
 
 const outbox = new Outbox({
@@ -88,7 +87,7 @@ function put(act) {
 
 // Decides or skips the comment that is open, and shows the next one.
 export function act(kind) {
-  const [now, rule] = [performance.now(), form()];
+  const rule = form();
   const id = rule?.dataset.id;
   if (!rule?.querySelector(kind === "skip" ? ".skipping" : `button[value="${kind}"]`)) { say(saying("nothing")); return; }
   const next = nextAfter(id);
@@ -98,7 +97,7 @@ export function act(kind) {
   else {
     const decision = newId();
     undoable.push({ comment: id, decision });
-    put({ id: decision, comment: id, kind, seen, seconds: ((now - shownAt) / 1000).toFixed(1), ...(note ? { note } : {}) });
+    put({ id: decision, comment: id, kind, seen, ...(note ? { note } : {}) });
   }
   nAhead = AHEAD_OF_A_FAST_HAND;
   open(next);
@@ -199,7 +198,6 @@ function show(id, view) {
   ahead.drop(id);
   markChosen();
   const row = rowOf(id);
-  shownAt = performance.now();
   if (row) {
     row.scrollIntoView({ block: "nearest" });
     if (WIDE.matches) link(row).focus({ preventScroll: true });
@@ -251,7 +249,6 @@ async function goOn() {
     else if (outbox.unsent.length || !await loadTop({ opens: true, isKept: isUnsent })) await pauseOf(200);
     else {
       awaited = null;
-      shownAt = performance.now();
       claimAnew({ isNew: false });
       fetchAhead();
       const keys = typed;

@@ -19,7 +19,7 @@ export function pauseOf(ms) {
 
 export const nextPause = (ms) => (ms ? Math.min(ms * 2, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS);
 
-// An act is { id, comment, kind: "approve" | "reject" | "skip" | "undo", seen, seconds, note }. `deliver` sends one
+// An act is { id, comment, kind: "approve" | "reject" | "skip" | "undo", seen, note }. `deliver` sends one
 // and returns { state }: "done" and "refused" end it; "looking", "away", "offline", "signed-out" and "fault" do not,
 // and it is sent again under its id, which makes repeats harmless. `store` keeps ids and rulings, never words.
 export class Outbox {
@@ -123,7 +123,6 @@ export function deliverer({ parse, user }) {
       body.set("ruling", act.kind);
       body.set("decision", act.id);
       body.set("note", act.note ?? "");
-      body.set("seconds", act.seconds ?? "");
     }
     const url = `${document.body.dataset.comments}/${encodeURIComponent(act.comment)}/${ACTS[act.kind]}`;
     const answer = await fetchInTime(url, {

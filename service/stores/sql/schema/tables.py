@@ -272,7 +272,7 @@ decisions = sa.Table(
     sa.Column("undone_by", LosslessText),
     # Since when histories do not know of it or of its undoing; none where they know.
     sa.Column("unremembered_since", UtcDateTime),
-    # The act on many comments that it is a part of; seconds from opening to ruling.
+    # The act on many comments that it is a part of; `seconds` are of versions before this one.
     sa.Column("stroke_id", LosslessText),
     sa.Column("seconds", sa.Double),
 )

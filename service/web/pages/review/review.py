@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from http import HTTPStatus
 
 from flask import abort, redirect, request, url_for
@@ -13,7 +12,7 @@ from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
-from service.moderation.review.claims import end_claim, seconds_since_opening
+from service.moderation.review.claims import end_claim
 from service.moderation.review.review import decide_as_seen, undo_as_seen
 from service.web.edge.current import services
 from service.web.pages.common.last_bulk_decision import note_given
@@ -37,8 +36,6 @@ from service.web.pages.review.review_page import (
     show_told,
     wants_told,
 )
-
-_SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 
 @pages.get("/")
@@ -69,7 +66,6 @@ def decide(comment_id: str) -> ResponseReturnValue:
             decided_by=moderator().name,
             seen_decision_id=read_token("seen"),
             note=note_given(),
-            seconds=_seconds(seconds_since_opening(case.comment.id, moderator(), services)),
             # The page's script gives the decision an id, so that it can be sent again.
             decision_id=read_id("decision"),
         )
@@ -136,14 +132,3 @@ def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseRetu
 def _ruling() -> Ruling:
     ruling = read_choice(Ruling, request.form.get("ruling", ""))
     return ruling or abort(HTTPStatus.BAD_REQUEST)
-
-
-def _seconds(since_opening: float | None) -> float | None:
-    """Return how long the comment was open: what the page says, as far as the server saw it.
-
-    A ruling may be sent long after its key was pressed. None where no opening was seen.
-    """
-    given = request.form.get("seconds", "")
-    if since_opening is None or not _SECONDS.fullmatch(given):
-        return since_opening
-    return min(float(given), since_opening)
