@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from flask import Flask
+from flask import Flask, Response, request
+from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from service.moderation.insight.figures import FigureBook
@@ -14,7 +15,7 @@ from service.web.api import callbacks, comments, sites  # noqa: F401  # for thei
 from service.web.api.blueprint import api
 from service.web.api.docs import register_docs
 from service.web.api.figures import FIGURES
-from service.web.edge.auth import identify_site
+from service.web.edge.auth import PROGRAMS, identify_site
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
 from service.web.edge.current import SERVICES, SUBMIT, WAITER
@@ -25,7 +26,6 @@ from service.web.edge.ids import IdConverter
 from service.web.edge.limits import register_limits
 from service.web.edge.line import refuse_in_overload
 from service.web.edge.metrics import Metrics, register_metrics
-from service.web.edge.sessions import PageSessions
 from service.web.edge.static_files import register_static
 from service.web.edge.verdict_waiter import VerdictWaiter
 from service.web.pages.common.pages import error_page
@@ -34,6 +34,14 @@ from service.web.webhooks.server import identify_hook, register_webhooks
 
 # Forms of the pages are small; API routes set their own limits.
 _MAX_FORM_BYTES = 64 * 1024
+
+
+class _PageSessions(SecureCookieSessionInterface):
+    """Sessions for pages: an answer to a program neither sets a cookie nor varies by one."""
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        if request.blueprint not in PROGRAMS:
+            super().save_session(app, session, response)
 
 
 def create_app(
@@ -48,7 +56,7 @@ def create_app(
         app.before_request(identify)
     waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
     app.before_request(lambda: refuse_in_overload(waiter))
-    register_limits(app, services, config)
+    register_limits(app, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
     coalescer = Coalescer[NewComment, Added](lambda new: submit_comments(new, services))
@@ -83,7 +91,7 @@ def _configure(app: Flask, config: WebConfig) -> None:
         KEEP_HELD_SPAM_DAYS=config.keep_held_spam_days,
         MAX_WAIT_SECONDS=config.max_wait_seconds,
     )
-    app.session_interface = PageSessions()
+    app.session_interface = _PageSessions()
     # A doubled slash is another path, not a reason to redirect a POST.
     app.url_map.merge_slashes = False
     app.url_map.converters["id"] = IdConverter

@@ -16,8 +16,9 @@ from service.domain.comment import (
     MAX_URL_CHARS,
 )
 from service.domain.decision import Ruling
+from service.web.edge.given import valid_address, valid_email
 from service.web.edge.moments import read_any_moment
-from service.web.webhooks.payload import cut_text, valid_address, valid_email
+from service.web.webhooks.payload import cut_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,9 @@
-"""Reads how a WordPress form was filled in from the counts that Akismet's plugin posts."""
+"""Reads how a form was filled in: the counts of Akismet's plugin, whether a hidden field was."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from service.domain.form import FormBehaviour, read_behaviour
 
@@ -20,6 +20,12 @@ FIELD = "POST_slopsieve_form"
 """The hidden field of our own script, for a site that has it beside the plugin."""
 COUNTED = frozenset({FIELD, _BEGUN, _SENT, *(name for names in _COUNTS.values() for name in names)})
 """The fields that are read. The plugin's others tell when each key went down: they are not."""
+# The client says in each call what its hidden field is called; WordPress's plugin always posts
+# this one.
+NAMED_BY = "honeypot_field_name"
+WORDPRESS = "POST_ak_hp_textarea"
+FILLED = "honeypot_filled"
+"""The field that says so: "true", "false", or absent where the form has no hidden field."""
 # Milliseconds since 1970 have 13 digits.
 _NUMBER = re.compile(r"[0-9]{1,16}")
 
@@ -36,6 +42,21 @@ def behaviour_of(fields: Mapping[str, str]) -> FormBehaviour | None:
     begun, sent = _number(fields, _BEGUN), _number(fields, _SENT)
     seconds = (sent - begun) / 1_000 if begun and sent else None
     return read_behaviour(counts | {"seconds": seconds})
+
+
+def honeypot_field(
+    named: str, posted: Iterable[tuple[str, bool]], *, read: frozenset[str]
+) -> dict[str, str]:
+    """Return `FILLED` as a field of the call, nothing where there is no hidden field.
+
+    `posted` holds each field's name and whether it has a value. A name among those `read` is a
+    mistake of the client's: the comment's text would be taken for the trap.
+    """
+    traps = ({named} - read - {""}) | {WORDPRESS}
+    filled = [has_value for name, has_value in posted if name in traps]
+    if not filled and named not in traps:
+        return {}
+    return {FILLED: "true" if any(filled) else "false"}
 
 
 def _number(fields: Mapping[str, str], name: str) -> int | None:

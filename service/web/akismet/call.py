@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from flask import Request
 
-from service.domain.errors import NotAuthenticatedError
 from service.domain.site import Site, SiteKey
 from service.web.akismet.forms import Fields, read_form, read_json
 from service.web.edge.reading import read_bounded
@@ -27,28 +26,13 @@ _MAX_KEY_CHARS = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AkismetCall:
-    """What came in; `site` and `key` are None if no valid key came along."""
+    """What came in with a valid key."""
 
     name: str
     fields: Fields = field(repr=False)
-    user_agent: str = field(default="", repr=False)
-    key_was_sent: bool = True
-    site: Site | None = None
-    key: SiteKey | None = None
-
-    @property
-    def own_site(self) -> Site:
-        """Return the site whose key came along. Raises `NotAuthenticatedError`."""
-        if self.site is None:
-            raise NotAuthenticatedError("A valid key is needed.")
-        return self.site
-
-    @property
-    def own_key(self) -> SiteKey:
-        """Return the key that came along. Raises `NotAuthenticatedError`."""
-        if self.key is None:
-            raise NotAuthenticatedError("A valid key is needed.")
-        return self.key
+    user_agent: str = field(repr=False)
+    site: Site
+    key: SiteKey
 
     @property
     def is_test(self) -> bool:

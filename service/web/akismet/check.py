@@ -56,7 +56,7 @@ def check_comment(call: AkismetCall) -> Response:
     forced = _forced(call)
     if forced is not None:
         return answers.text(forced, headers)
-    site = register_blog(call.own_site, call.fields["blog"].strip(), services, actor=CLIENT)
+    site = register_blog(call.site, call.fields["blog"].strip(), services, actor=CLIENT)
     case = _judge(call, site, until=g.get("started", time.perf_counter()) + WAIT_BUDGET_SECONDS)
     if call.is_test:
         withdraw_comment(case.comment.id, services, by="Akismet test")
@@ -135,7 +135,7 @@ def _late(call: AkismetCall, comment_id: CommentId, site: Site) -> Response:
     callback = shown(call.fields, "callback")
     if callback and not call.is_test:
         delivery = plan_callback(
-            callback, services, guid=g.guid, comment_id=comment_id, site=site, key=call.own_key
+            callback, services, guid=g.guid, comment_id=comment_id, site=site, key=call.key
         )
         promised = delivery is not None and _promise(delivery)
         log.info("verdict is late", extra={"comment_id": comment_id, "callback": promised})
@@ -159,8 +159,6 @@ def _is_unsure(case: Case) -> bool:
 
 def _refuse(call: AkismetCall, headers: dict[str, str]) -> Response | None:
     """Return the answer to a check that lacks something, None for one that does not."""
-    if call.site is None:
-        return answers.refused(answers.BAD_KEY if call.key_was_sent else answers.NO_KEY, headers)
     if not is_blog(call.fields.get("blog", "")):
         return answers.refused(answers.BAD_BLOG, headers)
     if "user_ip" in call.fields:

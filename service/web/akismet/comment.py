@@ -20,17 +20,15 @@ from service.domain.site import Site
 from service.moderation.intake.form_tokens import with_token
 from service.moderation.intake.senders import with_sender
 from service.ports.comments import NewComment
-from service.web.akismet.behaviour import FIELD, behaviour_of
+from service.web.akismet.behaviour import FIELD, FILLED, behaviour_of
 from service.web.akismet.call import AkismetCall, shown
-from service.web.akismet.honeypot import FILLED
 from service.web.edge.current import services
 from service.web.edge.errors import TooLargeError
-from service.web.edge.given import is_email, read_address
+from service.web.edge.given import cut, valid_address, valid_email
 from service.web.edge.moments import read_any_moment
 
 _MAX_USER_AGENT_CHARS = 1_000
 _MAX_ID_CHARS = 200
-_MAX_EMAIL_CHARS = 320
 _NO_PARENT = "0"
 # As the protocol calls messages of contact forms, mails between users, and registrations.
 _TO_SOMEBODY = frozenset({"contact-form", "message", "signup"})
@@ -52,23 +50,23 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
         received_at=services.clock(),
         post=_post(call),
         author=Author(
-            name=_cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
-            url=_cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
+            name=cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
+            url=cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
         ),
         form=FormEvidence(
             honeypot_filled=None if filled is None else filled == "true",
             behaviour=behaviour_of(fields),
         ),
         written_at=read_any_moment(fields.get("comment_date_gmt", "")),
-        user_agent=_cut(shown(fields, "user_agent"), _MAX_USER_AGENT_CHARS),
-        reply_to=None if parent == _NO_PARENT else _cut(parent, _MAX_ID_CHARS),
+        user_agent=cut(shown(fields, "user_agent"), _MAX_USER_AGENT_CHARS),
+        reply_to=None if parent == _NO_PARENT else cut(parent, _MAX_ID_CHARS),
         kind=CommentKind.read(fields.get("comment_type")),
     )
     comment = with_sender(
         comment,
         services,
-        address=_address(fields.get("user_ip", "")),
-        email=_email(_clean(call, "comment_author_email")),
+        address=valid_address(fields.get("user_ip", "")),
+        email=valid_email(_clean(call, "comment_author_email")),
     )
     if not call.is_test:
         comment = with_token(comment, fields.get(FIELD), services)
@@ -94,8 +92,8 @@ def _post(call: AkismetCall) -> Post:
     if call.fields.get("comment_type") in _TO_SOMEBODY:
         return Post()
     return Post(
-        url=_cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
-        excerpt=_cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),
+        url=cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
+        excerpt=cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),
         published_at=read_any_moment(call.fields.get("comment_post_modified_gmt", "")),
     )
 
@@ -103,19 +101,3 @@ def _post(call: AkismetCall) -> Post:
 def _clean(call: AkismetCall, name: str) -> str | None:
     given = shown(call.fields, name)
     return unslash(given) if given and call.slashed else given
-
-
-def _cut(given: str | None, length: int) -> str | None:
-    return given[:length] if given else None
-
-
-def _address(given: str) -> str | None:
-    """Return an IP address, None for an empty or a wrong one: some clients may not tell it."""
-    try:
-        return read_address(given)
-    except ValueError:
-        return None
-
-
-def _email(given: str | None) -> str | None:
-    return given if given and len(given) <= _MAX_EMAIL_CHARS and is_email(given) else None

@@ -21,8 +21,6 @@ def take_report(call: AkismetCall, label: Label) -> Response:
 
     Needs neither `blog` nor `user_ip`: Coral sends no blog, and the address of whoever reports.
     """
-    if call.site is None:
-        return answers.refused(answers.BAD_KEY if call.key_was_sent else answers.NO_KEY)
     if not call.is_test:
         report = report_comment(
             label,

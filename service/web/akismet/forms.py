@@ -10,8 +10,7 @@ from functools import cache
 from urllib.parse import unquote_to_bytes
 
 from service.domain.errors import InvalidInputError, Problem
-from service.web.akismet.behaviour import COUNTED
-from service.web.akismet.honeypot import NAMED_BY, WORDPRESS, honeypot_field
+from service.web.akismet.behaviour import COUNTED, NAMED_BY, WORDPRESS, honeypot_field
 from service.web.edge import strict_json
 
 Fields = Mapping[str, str]

@@ -17,7 +17,6 @@ from service.web.akismet.feedback import take_report
 from service.web.akismet.key_cache import KeyCache
 from service.web.edge.auth import AKISMET, open_to_all
 from service.web.edge.coalescer import Coalescer
-from service.web.edge.current import services
 from service.web.edge.errors import EdgeError
 from service.web.edge.limits import hashed_address
 
@@ -79,11 +78,18 @@ def _with_call(view: View) -> Callable[[], Response]:
     def serve() -> Response:
         if "refusal" in g:
             raise g.refusal
-        response = view(g.akismet)
+        response = view(g.akismet) if g.akismet else _refuse_key()
         g.akismet_answered = True
         return response
 
     return serve
+
+
+def _refuse_key() -> Response:
+    response = answers.refused(answers.BAD_KEY if "wrong_key" in g else answers.NO_KEY)
+    if request.path.endswith(f"/{_CHECK}"):
+        response.headers[answers.GUID] = g.guid
+    return response
 
 
 def _without_key(view: Callable[[], Response]) -> Callable[[], Response]:
@@ -110,26 +116,22 @@ def identify_akismet() -> None:
         g.refusal = refusal
 
 
-def _identify(name: str) -> AkismetCall:
+def _identify(name: str) -> AkismetCall | None:
+    """Return the call, None without a valid key."""
     fields = read_fields(request)
     secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
-    site, key = None, None
-    if secret is not None:
-        try:
-            site, key = current_app.extensions[_KEYS].recognise(secret)
-        except NotAuthenticatedError:
-            g.wrong_key = True
-            address = hashed_address(services.sender_secret)
-            log.warning("Akismet key refused", extra={"address": address, "call": name})
-    g.site = site
-    return AkismetCall(
-        name=name,
-        fields=fields,
-        user_agent=request.headers.get("User-Agent", ""),
-        key_was_sent=secret is not None,
-        site=site,
-        key=key,
-    )
+    g.site = None
+    if secret is None:
+        return None
+    try:
+        g.site, key = current_app.extensions[_KEYS].recognise(secret)
+    except NotAuthenticatedError:
+        g.wrong_key = True
+        address = hashed_address()
+        log.warning("Akismet key refused", extra={"address": address, "call": name})
+        return None
+    user_agent = request.headers.get("User-Agent", "")
+    return AkismetCall(name=name, fields=fields, user_agent=user_agent, site=g.site, key=key)
 
 
 def _speak_akismet(response: Response) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -33,6 +33,11 @@ _EVERYWHERE = (401, 429, 500, 503)
 _WITH_BODY = (400, 413, 415, 422)
 _WITH_PATH = (404,)
 _HAS_RETRY_AFTER = (429, 503)
+_HEADERS: Mapping[str, tuple[str, Document]] = {
+    "X-Request-Id": ("Names this request in the log.", {"type": "string"}),
+    "Location": ("Where the comment can be read.", {"type": "string"}),
+    "Retry-After": ("Seconds after which to ask again.", {"type": "integer", "minimum": 1}),
+}
 _ABOUT = """\
 Slopsieve judges comments: send each one, read its verdict with the reasons, and tell what your \
 moderators decided. Every verdict says why.
@@ -237,17 +242,11 @@ def _name(status: int) -> str:
 
 
 def _headers(*names: str) -> Document:
-    described = {
-        "X-Request-Id": {"description": "Names this request in the log."},
-        "Location": {"description": "Where the comment can be read."},
-        "Retry-After": {"description": "Seconds after which to ask again."},
+    return {
+        name: {"description": text, "schema": schema}
+        for name, (text, schema) in _HEADERS.items()
+        if name in names
     }
-    schemas: Document = {
-        "X-Request-Id": {"type": "string"},
-        "Location": {"type": "string"},
-        "Retry-After": {"type": "integer", "minimum": 1},
-    }
-    return {name: described[name] | {"schema": schemas[name]} for name in names}
 
 
 def _callback() -> Document:

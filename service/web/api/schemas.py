@@ -36,14 +36,19 @@ from service.domain.verdict import Outcome
 from service.moderation.insight.figures import MAX_DAYS
 from service.moderation.intake.form_tokens import MAX_FIELD_CHARS
 from service.web.edge.answers import Answer
-from service.web.edge.given import is_email, is_web_address, language_tag, read_address
+from service.web.edge.given import (
+    MAX_EMAIL_CHARS,
+    is_email,
+    is_web_address,
+    language_tag,
+    read_address,
+)
 from service.web.edge.moments import Moment
 from service.web.edge.reading import MAX_KEY_CHARS, TEXT_TOO_LARGE
 
 MAX_BATCH = 1_000
 MAX_PAGE = 200
 _MAX_POST_CHARS = 200_000
-_MAX_EMAIL_CHARS = 320
 _MAX_USER_AGENT_CHARS = 1_000
 _MAX_NOTE_CHARS = 2_000
 _MAX_ID_CHARS = 100
@@ -111,7 +116,7 @@ def _whole(value: object) -> object:
 CommentText = Annotated[str, StringConstraints(min_length=1), AfterValidator(_within_text_limit)]
 Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
 Url = Annotated[str, StringConstraints(max_length=MAX_URL_CHARS), AfterValidator(_web_address)]
-Email = Annotated[str, StringConstraints(max_length=_MAX_EMAIL_CHARS), AfterValidator(_email)]
+Email = Annotated[str, StringConstraints(max_length=MAX_EMAIL_CHARS), AfterValidator(_email)]
 SiteId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_CHARS)]
 Language = Annotated[str, StringConstraints(pattern=_BCP_47)]
 Locale = Annotated[str, StringConstraints(pattern=_LOCALE), AfterValidator(language_tag)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+MAX_EMAIL_CHARS = 320
 _UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})
 # IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?")
@@ -26,6 +27,24 @@ def read_address(given: str) -> str | None:
     with_port = _WITH_PORT.fullmatch(named[0])
     address = (with_port[1] or with_port[2]) if with_port else named[0].partition("%")[0]
     return str(ipaddress.ip_address(address))
+
+
+def valid_address(given: str | None) -> str | None:
+    """Return an IP address, None for what is none: some senders may not tell it."""
+    try:
+        return read_address(given or "")
+    except ValueError:
+        return None
+
+
+def valid_email(given: str | None) -> str | None:
+    """Return an e-mail address, None for what is certainly none."""
+    return given if given and len(given) <= MAX_EMAIL_CHARS and is_email(given) else None
+
+
+def cut(given: str | None, length: int) -> str | None:
+    """Return the beginning of a text, None for an empty one."""
+    return given[:length] if given else None
 
 
 def is_web_address(given: str) -> bool:

@@ -17,7 +17,6 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.domain.sender import one_client
-from service.ports.services import Services
 from service.web.edge.auth import (
     AKISMET,
     API,
@@ -28,6 +27,7 @@ from service.web.edge.auth import (
     presented_secret,
 )
 from service.web.edge.config import WebConfig
+from service.web.edge.current import services
 from service.web.edge.metrics import PATH as METRICS
 from service.web.edge.metrics import may_read
 
@@ -53,25 +53,20 @@ _STORAGE_OPTIONS: dict[str, Any] = {
 }
 
 
-def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
+def register_limits(app: Flask, config: WebConfig) -> None:
     """Answer 429 with Retry-After to whoever calls too often; health is never limited."""
-    secret = services.sender_secret
-
-    def by_address() -> str:
-        return hashed_address(secret)
-
     url = config.limiter_storage_url
     limiter = Limiter(
-        key_func=by_address,
+        key_func=hashed_address,
         application_limits=[
             ApplicationLimit(
                 f"{config.requests_per_minute}/minute",
-                key_function=lambda: _hashed_key() if has_site() else by_address(),
+                key_function=lambda: _hashed_key() if has_site() else hashed_address(),
                 scope="calls",
             ),
             ApplicationLimit(
                 f"{config.failures_per_minute}/minute",
-                key_function=by_address,
+                key_function=hashed_address,
                 scope="failures",
                 # Whoever has a valid key is never shut out by a neighbour's failures.
                 exempt_when=lambda: not _may_be_guessing(config),
@@ -87,7 +82,7 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
             ),
             ApplicationLimit(
                 f"{_FORMS_PER_ADDRESS_AND_MINUTE}/minute",
-                key_function=by_address,
+                key_function=hashed_address,
                 scope="forms of one sender",
                 exempt_when=lambda: not _brings_a_comment() and not _reads(_APPEAL),
             ),
@@ -99,7 +94,7 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
             ),
             ApplicationLimit(
                 f"{_TOKENS_PER_ADDRESS_AND_MINUTE}/minute",
-                key_function=by_address,
+                key_function=hashed_address,
                 scope="tokens of one sender",
                 exempt_when=lambda: not _reads(_TOKEN, _STATEMENT),
             ),
@@ -170,7 +165,7 @@ def _came_with_wrong_akismet_key() -> bool:
     return bool(g.get("wrong_key"))
 
 
-def hashed_address(sender_secret: bytes) -> str:
+def hashed_address() -> str:
     """Return which client calls, as a keyed hash: it lands in log lines."""
     address = one_client(request.remote_addr or "unknown").encode()
-    return hmac.new(sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]
+    return hmac.new(services.sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]
