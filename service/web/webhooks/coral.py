@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 
+from flask import g
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
@@ -17,7 +18,7 @@ from service.web.edge.current import submit, waiter
 from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.strict_json import Json
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import Draft, Members, as_comment, own_id, read_json
+from service.web.webhooks.payload import as_comment, own_id, read_json
 from service.web.webhooks.received import Adapter, Received
 from service.web.webhooks.signatures import signed_in
 
@@ -46,17 +47,25 @@ def serve(received: Received) -> ResponseReturnValue:
     was slow.
     """
     payload = read_json(received.body)
-    draft, role = _draft(payload), payload.of("author").text("role")
-    if not draft.text or role in _TRUSTED:
+    comment, author = payload.of("comment"), payload.of("author")
+    text, parent = html_to_text(comment.text("body") or ""), comment.id("parentID")
+    if not text or author.text("role") in _TRUSTED:
         return NO_OPINION
     # Coral tells no id. The same request again is the same comment, asked about again.
     key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
-    new = as_comment(draft, received.site, idempotency_key=key)
+    new = as_comment(
+        received.site,
+        text=text,
+        post_url=payload.of("story").text("url"),
+        author_id=author.id("id"),
+        reply_to=own_id(_NAME, parent) if parent else None,
+        idempotency_key=key,
+    )
     if received.site.settings.mode is Mode.OBSERVE:
         kept = keep_in_line(new, submit, waiter, seconds=UNWAITED_SECONDS)
         case = unjudged(new, received.site, kept)
     else:
-        case = keep_until(new, received.site, received.arrived + WAIT_BUDGET_SECONDS)
+        case = keep_until(new, received.site, g.started + WAIT_BUDGET_SECONDS)
     log.info(
         "Coral was answered",
         extra={"comment_id": case.comment.id, "late": case.verdict is None},
@@ -74,17 +83,6 @@ def answer(case: Case, received: Received) -> dict[str, Json]:
         return NO_OPINION
     outcome = case.verdict.outcome if case.verdict and not case.decision else None
     return HOLD if outcome is Outcome.UNSURE else WITHHOLD
-
-
-def _draft(payload: Members) -> Draft:
-    comment = payload.of("comment")
-    parent = comment.id("parentID")
-    return Draft(
-        text=html_to_text(comment.text("body") or ""),
-        post_url=payload.of("story").text("url"),
-        author_id=payload.of("author").id("id"),
-        reply_to=own_id(_NAME, parent) if parent else None,
-    )
 
 
 ADAPTER = Adapter(verify=signed_in("X-Coral-Signature"), serve=serve)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
+from flask import request
+
+from service.domain.site import Site
+from service.ports.comments import NewComment
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
 from service.web.webhooks.events import is_late, serve_events
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import (
-    Draft,
     Members,
     as_comment,
     own_id,
@@ -29,7 +32,7 @@ _ORDINARY_POST = 1
 
 def read(received: Received) -> Sequence[Event]:
     """See `Read`: posts that were written, edited, removed and brought back."""
-    event = received.headers.get("X-Discourse-Event", "")
+    event = request.headers.get("X-Discourse-Event", "")
     if event not in _SHOWN and event != "post_destroyed":
         return ()
     post = _read_post(received)
@@ -45,10 +48,9 @@ def read(received: Received) -> Sequence[Event]:
         return [Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))]
     if not _is_judged(post):
         return ()
-    draft = _draft(post, site_comment_id, received)
-    new = as_comment(draft, received.site)
+    new = _read_comment(post, site_comment_id, received.site)
     recovers = event == "post_recovered"
-    if not draft.text or (is_late(new.comment, received) and not recovers):
+    if not new.comment.text or (is_late(new.comment) and not recovers):
         return ()
     by_staff = event == "post_edited" and _is_edited_by_staff(post)
     return [Shown(new=new, recovers=recovers, by_staff=by_staff)]
@@ -80,12 +82,13 @@ def _is_judged(post: Members) -> bool:
     return not is_staff and post.text("topic_archetype") != "private_message"
 
 
-def _draft(post: Members, site_comment_id: str, received: Received) -> Draft:
-    return Draft(
+def _read_comment(post: Members, site_comment_id: str, site: Site) -> NewComment:
+    return as_comment(
+        site,
         # `raw` is Markdown as it was typed; without it there is the HTML made from it.
         text=post.text("raw") or html_to_text(post.text("cooked") or ""),
         site_comment_id=site_comment_id,
-        post_url=_topic_url(post, received),
+        post_url=_topic_url(post),
         post_title=post.text("topic_title"),
         author_name=post.text("name") or post.text("username"),
         author_id=post.id("user_id"),
@@ -94,8 +97,8 @@ def _draft(post: Members, site_comment_id: str, received: Received) -> Draft:
     )
 
 
-def _topic_url(post: Members, received: Received) -> str | None:
-    forum, topic_id = received.headers.get("X-Discourse-Instance", ""), post.id("topic_id")
+def _topic_url(post: Members) -> str | None:
+    forum, topic_id = request.headers.get("X-Discourse-Instance", ""), post.id("topic_id")
     if topic_id is None or not forum.startswith(("https://", "http://")):
         return None
     slug = quote(post.text("topic_slug") or "-", safe="")

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
+from flask import request
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import Comment
@@ -28,8 +29,9 @@ def serve_events(read: Read, *, id_header: str) -> Callable[[Received], Response
     """
 
     def serve(received: Received) -> ResponseReturnValue:
-        names = _names(received, received.headers.get(id_header))
-        since = received.now - REMEMBERED
+        names = _names(received, request.headers.get(id_header))
+        now = services.clock()
+        since = now - REMEMBERED
         if any(services.inbound.has_seen(received.hook.id, name, since=since) for name in names):
             return {"status": "duplicate"}
         events = read(received)
@@ -37,16 +39,16 @@ def serve_events(read: Read, *, id_header: str) -> Callable[[Received], Response
             _carry_out(event, received)
         # Only now: a delivery that was cut short is sent again, and carrying out twice is harmless.
         for name in names:
-            services.inbound.remember(received.hook.id, name, at=received.now, forget=since)
+            services.inbound.remember(received.hook.id, name, at=now, forget=since)
         _log(received, events)
         return ({"status": "accepted"}, 202) if events else {"status": "ignored"}
 
     return serve
 
 
-def is_late(comment: Comment, received: Received) -> bool:
+def is_late(comment: Comment) -> bool:
     """Return True if a delivery is older than the memory of deliveries that were processed."""
-    return comment.written_at is not None and comment.written_at < received.now - REMEMBERED
+    return comment.written_at is not None and comment.written_at < services.clock() - REMEMBERED
 
 
 def _names(received: Received, delivery_id: str | None) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Annotated
 
-from flask import Response, g, jsonify, request
+from flask import Response, g, jsonify
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.domain.comment import MAX_URL_CHARS
@@ -91,7 +91,7 @@ def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
     """
     site = find_box(hook_id)
     # Before the query is read: a script can only read a refusal that names its origin.
-    g.shared_with = static_form.origin_of(request.headers, site)
+    g.shared_with = static_form.origin_of(site)
     if g.shared_with is None:
         raise static_form.ForeignPageError("Tokens are for the site's own pages alone.")
     page = read_query(_Asked).page

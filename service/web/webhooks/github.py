@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from flask import request
+
+from service.domain.site import Site
+from service.ports.comments import NewComment
 from service.web.webhooks.events import is_late, serve_events
 from service.web.webhooks.payload import (
-    Draft,
     Members,
     as_comment,
     own_id,
@@ -45,10 +48,10 @@ _WIDGETS = frozenset({"giscus[bot]", "utterances-bot"})
 
 def read(received: Received) -> Sequence[Event]:
     """See `Read`: what was written, edited, deleted."""
-    event = received.headers.get("X-GitHub-Event", "")
+    event = request.headers.get("X-GitHub-Event", "")
     if event not in _WRITTEN:
         return ()
-    payload = read_json_or_form(received.body, received.media_type)
+    payload = read_json_or_form(received.body, request.mimetype)
     member, on = _WRITTEN[event]
     written, action = payload.of(member), payload.text("action")
     author, is_thread = written.of("user"), member not in ("comment", "review")
@@ -59,12 +62,11 @@ def read(received: Received) -> Sequence[Event]:
     widget = is_thread and author.text("login") in _WIDGETS
     if action not in _SHOWN or trusted or widget:
         return ()
-    draft = _draft(written, payload.of(on), site_comment_id)
-    new = as_comment(draft, received.site)
+    new = _read_comment(written, payload.of(on), site_comment_id, received.site)
     editor = payload.of("sender").id("id")
     by_staff = action == "edited" and editor is not None and editor != author.id("id")
-    late = is_late(new.comment, received)
-    return [Shown(new=new, by_staff=by_staff)] if draft.text and not late else ()
+    late = is_late(new.comment)
+    return [Shown(new=new, by_staff=by_staff)] if new.comment.text and not late else ()
 
 
 def _own_id(event: str, written: Members, member: str, kind: str) -> str:
@@ -74,10 +76,11 @@ def _own_id(event: str, written: Members, member: str, kind: str) -> str:
     return own_id(kind, require(given, f"{member}.node_id"))
 
 
-def _draft(written: Members, post: Members, site_comment_id: str) -> Draft:
+def _read_comment(written: Members, post: Members, site_comment_id: str, site: Site) -> NewComment:
     """Return what was written; the title of a thread is part of its words."""
     user, words = written.of("user"), (written.text("title"), written.text("body"))
-    return Draft(
+    return as_comment(
+        site,
         text="\n\n".join(filter(None, words)),
         site_comment_id=site_comment_id,
         post_url=post.text("html_url"),

@@ -28,7 +28,7 @@ from service.ports.comments import NewComment
 from service.web.edge import strict_json
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
-from service.web.edge.given import read_address
+from service.web.edge.given import cut
 from service.web.edge.moments import read_any_moment
 from service.web.edge.strict_json import Json
 
@@ -36,7 +36,6 @@ FORM = "application/x-www-form-urlencoded"
 # Between the kept head and tail of a text that is too long.
 CUT = "\n[…]\n"
 _MAX_ID_CHARS = 180
-_MAX_EMAIL_CHARS = 320
 _MAX_FORM_FIELDS = 100
 
 
@@ -143,25 +142,23 @@ def cut_text(text: str) -> str:
     return head + CUT + tail
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """What a platform told of a comment, not yet in bounds."""
-
-    text: str
-    site_comment_id: str | None = None
-    post_url: str | None = None
-    post_title: str | None = None
-    post_excerpt: str | None = None
-    post_published_at: datetime | None = None
-    author_name: str | None = None
-    author_id: str | None = None
-    author_trust: Json = None
-    written_at: datetime | None = None
-    reply_to: str | None = None
-
-
-def as_comment(draft: Draft, site: Site, *, idempotency_key: str | None = None) -> NewComment:
-    """Return the comment as it is to be kept.
+def as_comment(
+    site: Site,
+    *,
+    text: str,
+    site_comment_id: str | None = None,
+    post_url: str | None = None,
+    post_title: str | None = None,
+    post_excerpt: str | None = None,
+    post_published_at: datetime | None = None,
+    author_name: str | None = None,
+    author_id: str | None = None,
+    author_trust: Json = None,
+    written_at: datetime | None = None,
+    reply_to: str | None = None,
+    idempotency_key: str | None = None,
+) -> NewComment:
+    """Return the comment that a platform told of, as it is to be kept.
 
     What is too long is cut; an address on the web that is too long is left out, as its beginning
     is another address. Nobody waits for most of these verdicts, but the comments are public
@@ -170,29 +167,25 @@ def as_comment(draft: Draft, site: Site, *, idempotency_key: str | None = None) 
     comment = Comment(
         id=CommentId(services.new_id("com")),
         site_id=site.id,
-        text=cut_text(draft.text),
+        text=cut_text(text),
         received_at=services.clock(),
         post=Post(
-            url=_whole(draft.post_url, MAX_URL_CHARS),
-            title=_cut(draft.post_title, MAX_TITLE_CHARS),
-            excerpt=_cut(draft.post_excerpt, MAX_EXCERPT_CHARS),
-            published_at=draft.post_published_at,
+            url=_whole(post_url, MAX_URL_CHARS),
+            title=cut(post_title, MAX_TITLE_CHARS),
+            excerpt=cut(post_excerpt, MAX_EXCERPT_CHARS),
+            published_at=post_published_at,
         ),
         author=Author(
-            name=_cut(draft.author_name, MAX_NAME_CHARS),
-            account_id=_cut(draft.author_id, _MAX_ID_CHARS),
-            trust_level=_trust(draft.author_trust),
+            name=cut(author_name, MAX_NAME_CHARS),
+            account_id=cut(author_id, _MAX_ID_CHARS),
+            trust_level=_trust(author_trust),
         ),
-        site_comment_id=draft.site_comment_id,
-        written_at=draft.written_at,
-        reply_to=draft.reply_to,
+        site_comment_id=site_comment_id,
+        written_at=written_at,
+        reply_to=reply_to,
     )
     comment = with_sender(comment, services, address=None, email=None)
     return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=idempotency_key)
-
-
-def _cut(given: str | None, length: int) -> str | None:
-    return given[:length] if given else None
 
 
 def _whole(given: str | None, length: int) -> str | None:
@@ -203,16 +196,3 @@ def _trust(given: Json) -> int | None:
     if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= MOST_TRUST:
         return given
     return None
-
-
-def valid_address(given: str | None) -> str | None:
-    """Return an IP address without a zone, None for what is none."""
-    try:
-        return read_address(given or "")
-    except ValueError:
-        return None
-
-
-def valid_email(given: str | None) -> str | None:
-    """Return an e-mail address, None for what is certainly none."""
-    return given if given and "@" in given and len(given) <= _MAX_EMAIL_CHARS else None

@@ -124,7 +124,7 @@ def find_box(hook_id: str) -> Site:
 def _look_up(hook_id: str) -> tuple[Site, _Asked, Sequence[PublishedComment], bool]:
     """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
     site = find_box(hook_id)
-    g.shared_with = static_form.origin_of(request.headers, site)
+    g.shared_with = static_form.origin_of(site)
     asked = read_query(_Asked)
     found = list_published(site, asked.post, services, page=asked.page)
     return site, asked, found.comments, found.has_more

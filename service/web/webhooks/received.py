@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from flask.typing import ResponseReturnValue
-from werkzeug.datastructures import Headers
 
 from service.domain.inbound import InboundHook
 from service.domain.site import Site
@@ -21,21 +20,11 @@ MAX_BODY_BYTES = 2 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """A request to a hook, as it came. `arrived` is when it did, by `time.perf_counter`."""
+    """What Flask's `request` does not know of a call to a hook: whose it is, and its body."""
 
     hook: InboundHook
     site: Site
-    headers: Headers = field(repr=False)
     body: bytes = field(repr=False)
-    content_type: str
-    address: str | None = field(repr=False)
-    now: datetime
-    arrived: float
-
-    @property
-    def media_type(self) -> str:
-        """Return the content type without its parameters, in lower case."""
-        return self.content_type.partition(";")[0].strip().lower()
 
     @property
     def by(self) -> str:

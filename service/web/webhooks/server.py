@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from flask import Blueprint, Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 
@@ -105,16 +103,11 @@ def _identify() -> Received:
     if adapter.verify is None:
         # Before anything can be refused: a script can only read what names its origin.
         g.open_form = hook.id
-        g.shared_with = static_form.origin_of(request.headers, site)
+        g.shared_with = static_form.origin_of(site)
     received = Received(
         hook=hook,
         site=site,
-        headers=request.headers,
         body=read_bounded(adapter.max_body_bytes),
-        content_type=request.headers.get("Content-Type", ""),
-        address=request.remote_addr,
-        now=services.clock(),
-        arrived=g.get("started", time.perf_counter()),
     )
     if adapter.verify is not None:
         adapter.verify(received)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+from flask import request
+
 from service.domain.errors import NotAuthenticatedError
 from service.web.webhooks.received import Received
 
@@ -41,7 +43,7 @@ def require_hex_signature(given: str | None, body: bytes, secret: str, *, header
 def signed_in(header: str) -> Callable[[Received], None]:
     """Return `Adapter.verify` for a platform whose `sha256=` signature stands in this header."""
     return lambda received: require_hex_signature(
-        received.headers.get(header), received.body, received.hook.secret, header=header
+        request.headers.get(header), received.body, received.hook.secret, header=header
     )
 
 

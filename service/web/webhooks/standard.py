@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from flask import request
 from pydantic import Field
 
 from service.domain.comment import Lane
@@ -38,12 +39,12 @@ class ShownComment(CommentRequest):
 def verify(received: Received) -> None:
     """See `Adapter.verify`."""
     require_standard_signature(
-        message_id=received.headers.get("webhook-id"),
-        timestamp=received.headers.get("webhook-timestamp"),
-        given=received.headers.get("webhook-signature"),
+        message_id=request.headers.get("webhook-id"),
+        timestamp=request.headers.get("webhook-timestamp"),
+        given=request.headers.get("webhook-signature"),
         body=received.body,
         secret=received.hook.secret,
-        now=received.now,
+        now=services.clock(),
     )
 
 
@@ -53,16 +54,15 @@ def read(received: Received) -> Sequence[Event]:
     if not isinstance(message, dict):
         raise UnreadableRequestError("The body is not a JSON object.")
     kind, data = message.get("type"), message.get("data")
+    happened_at = read_any_moment(message.get("timestamp"))
     if kind == _DELETED:
         gone = validate(SiteIdQuery, data)
-        happened_at = read_any_moment(message.get("timestamp"))
         return [Deleted(site_comment_id=gone.site_comment_id, at=happened_at)]
     if kind not in (_CREATED, _UPDATED):
         return ()
     given = validate(ShownComment, data)
     _refuse_version(given.site_comment_id)
     new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
-    happened_at = read_any_moment(message.get("timestamp"))
     # Of an edit it is the event's time that tells which one came later.
     written_at = given.written_at if kind == _CREATED else None
     comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)

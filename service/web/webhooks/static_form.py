@@ -10,12 +10,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from flask import Response
+from flask import Response, request
 from flask.typing import ResponseReturnValue
-from werkzeug.datastructures import Headers
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
-from werkzeug.http import parse_options_header
 
 from service.domain.comment import Lane
 from service.domain.errors import InvalidInputError, Problem
@@ -69,13 +67,12 @@ def serve(received: Received) -> ResponseReturnValue:
 
     It leads to where the visitor may read what became of the comment.
     """
-    is_ours = _is_our_page(received.headers)
-    if origin_of(received.headers, received.site) is None and not is_ours:
+    if origin_of(received.site) is None and not _is_our_page():
         raise ForeignPageError("Comments are taken from the site's own pages alone.")
     given = _read(received)
     fields = _known(given)
     new = new_comment(
-        _validate(fields, received, _form(given)),
+        _validate(fields, _form(given)),
         received.site,
         services,
         lane=Lane.INTERACTIVE,
@@ -89,44 +86,44 @@ def serve(received: Received) -> ResponseReturnValue:
     log.info("form received", extra={"hook": received.hook.id})
     comment = replace(new.comment, id=kept.added.comment_id)
     statement_url = services.statements.url_of_comment(comment)
-    return _thank(fields, received, statement_url=statement_url)
+    return _thank(fields, received.site, statement_url)
 
 
 def preflight(received: Received) -> Response:
     """Return the answer to a browser that asks whether the site's script may send JSON."""
-    if origin_of(received.headers, received.site) is None:
+    if origin_of(received.site) is None:
         raise ForeignPageError("Comments are taken from the site's own pages alone.")
     headers = {"Access-Control-Allow-Methods": "POST", "Access-Control-Max-Age": "600"}
     headers["Access-Control-Allow-Headers"] = "Content-Type"
     return Response(status=204, headers=headers)
 
 
-def origin_of(headers: Headers, site: Site) -> str | None:
+def origin_of(site: Site) -> str | None:
     """Return which origin may read the answer, None for a page of another host."""
-    given = headers.get("Origin") or headers.get("Referer") or ""
+    given = request.headers.get("Origin") or request.headers.get("Referer") or ""
     return shared_with(site.settings.blog, given)
 
 
-def _is_our_page(headers: Headers) -> bool:
+def _is_our_page() -> bool:
     """Return True if the form is the one under the comments that this service shows."""
-    if headers.get("Sec-Fetch-Site") == "same-origin":
+    if request.headers.get("Sec-Fetch-Site") == "same-origin":
         return True
     # Without TLS browsers tell the origin alone.
     try:
-        host = urlsplit(headers.get("Origin", "")).netloc
+        host = urlsplit(request.headers.get("Origin", "")).netloc
     except ValueError:
         return False
-    return bool(host) and host == headers.get("Host")
+    return bool(host) and host == request.headers.get("Host")
 
 
 def _read(received: Received) -> Mapping[str, Json]:
     """Return the fields by the plain names of those that were sent."""
-    if received.media_type == _JSON:
+    if request.mimetype == _JSON:
         body = parse(received.body)
         given: Mapping[str, Json] = body if isinstance(body, dict) else {}
-    elif received.media_type == FORM:
+    elif request.mimetype == FORM:
         given = read_form(received.body)
-    elif received.media_type == _MULTIPART:
+    elif request.mimetype == _MULTIPART:
         given = _read_multipart(received)
     else:
         msg = f"Send {FORM}, {_MULTIPART} or {_JSON}."
@@ -176,13 +173,15 @@ def _plain_name(name: str) -> str:
 
 
 def _read_multipart(received: Received) -> dict[str, str]:
-    media_type, options = parse_options_header(received.content_type)
     parser = FormDataParser(
         max_form_memory_size=MAX_FORM_BYTES, max_form_parts=_MAX_PARTS, silent=False
     )
     try:
         _, form, _ = parser.parse(
-            io.BytesIO(received.body), media_type, len(received.body), options
+            io.BytesIO(received.body),
+            request.mimetype,
+            len(received.body),
+            request.mimetype_params,
         )
     except RequestEntityTooLarge:
         raise TooLargeError("The form has too many fields.") from None
@@ -191,24 +190,22 @@ def _read_multipart(received: Received) -> dict[str, str]:
     return form.to_dict()
 
 
-def _validate(
-    fields: Mapping[str, Json], received: Received, form: dict[str, Json]
-) -> CommentRequest:
+def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentRequest:
     """Return the comment. Raises `InvalidInputError` that names fields as `/v1` does.
 
     A visitor's e-mail or web address that is none is left out: it must not cost their comment.
     """
     document: dict[str, Json] = {"form": form}
-    page = fields.get("post.url") or received.headers.get("Referer")
+    page = fields.get("post.url") or request.headers.get("Referer")
     given = {**fields, "post.url": page} if page else fields
     fits = {"author.email": is_email, "author.url": is_web_address, "post.url": is_web_address}
     paths = ("text", "author.name", *fits, "post.title", "reply_to")
     for path in paths:
         if path in given and (path not in fits or fits[path](str(given[path]))):
             _put(document, path, given[path])
-    if received.address:
-        _put(document, "address", received.address.partition("%")[0])
-    user_agent = received.headers.get("User-Agent", "")[:1_000]
+    if request.remote_addr:
+        _put(document, "address", request.remote_addr.partition("%")[0])
+    user_agent = request.headers.get("User-Agent", "")[:1_000]
     if user_agent:
         _put(document, "user_agent", user_agent)
     if not str(document.get("text", "")).strip():
@@ -227,17 +224,15 @@ def _put(document: dict[str, Json], path: str, value: Json) -> None:
         group[inner] = value
 
 
-def _thank(
-    fields: Mapping[str, Json], received: Received, *, statement_url: str
-) -> ResponseReturnValue:
+def _thank(fields: Mapping[str, Json], site: Site, statement_url: str) -> ResponseReturnValue:
     """Return the visitor to the site's own page if the form names one, otherwise say thanks."""
-    if received.media_type == _JSON or not visitors.wants_page(received.headers.get("Accept", "")):
+    if request.mimetype == _JSON or not visitors.wants_page(request.headers.get("Accept", "")):
         return {"status": "received", "statement_url": statement_url}, 202
     target = fields.get("redirect")
-    if isinstance(target, str) and _is_own_page(target, received.site):
+    if isinstance(target, str) and _is_own_page(target, site):
         return Response(status=303, headers={"Location": target})
-    page = fields.get("post.url") or received.headers.get("Referer")
-    back_to = page if isinstance(page, str) and _is_own_page(page, received.site) else None
+    page = fields.get("post.url") or request.headers.get("Referer")
+    back_to = page if isinstance(page, str) and _is_own_page(page, site) else None
     template = "visitor_thanked.html"
     return visitors.page(template, 202, back_to=back_to, statement_url=statement_url)
 
