@@ -33,7 +33,7 @@ from service.domain.published import PublishedComment, as_published
 from service.domain.site import Site
 from service.domain.spreadsheet import as_text_cell
 from service.moderation.intake.submit import submit_comments
-from service.moderation.intake.take_over import take_over_rulings
+from service.moderation.review.bulk_decisions import take_over_rulings
 from service.moderation.telling.published import link_replies
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import Services

@@ -30,8 +30,7 @@ from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning.remember import remember_open
 from service.moderation.privacy.erase import erase_person, find_person
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
-from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.review import decide_as_seen, undo_as_seen
+from service.moderation.review.decide import decide_comment, undo_as_seen, undo_decision
 from service.moderation.telling.callbacks import set_callback
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.comments import NewComment
@@ -141,8 +140,8 @@ class CommentsLife(RuleBasedStateMachine):
         refused = comment_id in self.withdrawn or (is_stale and not is_alike)
         with self.refusing(refused):
             self.do(
-                lambda services: decide_as_seen(
-                    comment_id, ruling, services, decided_by=who, seen_decision_id=seen
+                lambda services: decide_comment(
+                    comment_id, ruling, services, decided_by=who, instead_of=[seen] if seen else []
                 ),
                 fault,
             )

@@ -12,7 +12,7 @@ from service.domain.decision import Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.moderation.intake.report import report_comment
-from service.moderation.intake.take_over import take_over_rulings
+from service.moderation.review.bulk_decisions import take_over_rulings
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.telling.callbacks import set_callback
 from service.moderation.telling.deliver import deliver, take_deliveries

@@ -11,7 +11,7 @@ from service.cli import cli
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
-from service.moderation.intake.take_over import take_over_rulings
+from service.moderation.review.bulk_decisions import take_over_rulings
 from service.ports.audit import AuditFilter
 from service.ports.services import Services
 from service.stores.sql import SqlStores

@@ -51,7 +51,6 @@ from service.moderation.admin.users import add_user, change_password, find_user,
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.revise import submit_version
 from service.moderation.intake.submit import submit_comments
-from service.moderation.intake.take_over import take_over_rulings
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
@@ -60,9 +59,13 @@ from service.moderation.learning.remember import remember_open
 from service.moderation.privacy import forget
 from service.moderation.privacy.erase import erase_person, find_person
 from service.moderation.privacy.prune import prune_comments
-from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
+from service.moderation.review.bulk_decisions import (
+    decide_together,
+    take_over_rulings,
+    undo_bulk_decision,
+)
+from service.moderation.review.decide import decide_comment, undo_as_seen
 from service.moderation.review.reject_and_block import decide_and_list, undo_reject_and_block
-from service.moderation.review.review import decide_as_seen, undo_as_seen
 from service.moderation.telling.callbacks import (
     change_callback,
     remove_callback,
@@ -193,12 +196,12 @@ def turn_on(services: Services, name: str) -> tuple[str, ...]:
 
 
 def decide(services: Services, comment_id: CommentId, ruling: Ruling) -> None:
-    decide_as_seen(
+    decide_comment(
         comment_id,
         ruling,
         services,
         decided_by="ada",
-        seen_decision_id=None,
+        instead_of=(),
         decision_id=f"dec-{comment_id}",
     )
 

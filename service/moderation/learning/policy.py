@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings
 from service.domain.case import Case
 from service.domain.decision import Decision
-from service.moderation.telling.announce import wake_deliverers, write_ruling_messages
+from service.moderation.admin.acts import make_act
+from service.moderation.telling.rulings import undo_rulings
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
@@ -62,27 +62,15 @@ def _is_by_policy(case: Case) -> bool:
 
 
 def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
-    undone_cases = [replace(case, decisions=()) for case in cases]
-    messages = write_ruling_messages(undone_cases, services, before=cases)
-    now = services.clock()
-
     def act(undone: Sequence[Decision]) -> list[AuditEntry]:
         detail = f"{len(undone)} rejections taken back: people no longer reject enough of it"
         return [
-            AuditEntry(
-                at=now, actor=CAMPAIGN_POLICY, act="undo", subject=campaign_id, detail=detail
+            make_act(
+                services, actor=CAMPAIGN_POLICY, act="undo", subject=campaign_id, detail=detail
             )
         ]
 
-    undone = services.decisions.undo_many(
-        [case.decision for case in cases if case.decision],
-        by=CAMPAIGN_POLICY,
-        at=now,
-        deliveries=messages,
-        acts=act,
-    )
+    undone = undo_rulings(cases, services, by=CAMPAIGN_POLICY, acts=act)
     # Nobody learns from what a policy does.
-    services.decisions.mark_remembered(undone)
-    if messages:
-        wake_deliverers(services)
+    services.decisions.mark_remembered([one.decision for one in undone])
     return len(undone)

@@ -1,20 +1,18 @@
-"""Rules on many comments in one act of a person, and takes such an act back."""
+"""Rules on many comments in one act of a person, and takes it back; takes over imported rulings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 
 from service.domain.bulk_decision import BulkDecision, ChosenBy
-from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
-from service.domain.decided_comment import DecidedComment, DecidedPage
-from service.domain.decision import Decision, Ruling
+from service.domain.decided_comment import DecidedComment
+from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
-from service.moderation.admin.acts import act_on_bulk_decision
+from service.moderation.admin.acts import act_on_bulk_decision, acts_on_comments
 from service.moderation.learning.remember import remember
 from service.moderation.review.decide import refuse_note
-from service.moderation.telling.announce import tell_of_decisions, write_ruling_messages
+from service.moderation.telling.rulings import record_rulings, undo_rulings
 from service.ports.services import Services
 
 # A bulk decision over more asks for a second key: what a moderator can count at a glance needs
@@ -66,17 +64,57 @@ def decide_together(
     ):
         raise ConflictError("this bulk decision was made before, in another way")
     changed_at_once: list[DecidedComment] = []
-    for some in _portions(wanted):
+    for start in range(0, len(wanted), PORTION):
         cases = [
             case
-            for case in services.cases.find(some)
-            if _is_open(case, bulk_decision)
+            for case in services.cases.find(wanted[start : start + PORTION])
+            if case.withdrawn_at is None
+            and not (case.decision and case.decision.ruling is ruling)
             and (site_ids is None or case.comment.site_id in site_ids)
         ]
-        changed = _decide_portion(cases, bulk_decision, services, note=note, open_only=open_only)
+        changed = record_rulings(
+            cases,
+            ruling,
+            services,
+            decided_by=decided_by,
+            note=note,
+            bulk_decision_id=bulk_decision.id,
+            open_only=open_only,
+        )
         changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
     remember(changed_at_once, services)
     return services.bulk_decisions.get(bulk_decision.id)
+
+
+def take_over_rulings(
+    rulings: Mapping[CommentId, Ruling], services: Services, *, site_id: SiteId, decided_by: str
+) -> int:
+    """Record what was decided elsewhere of at most 500 comments of a site; return of how many.
+
+    Left out are comments that anybody has ruled on here, withdrawn ones, and those that are not
+    kept or belong to another site. Each is logged, told and learnt as by `decide_comment`, one
+    transaction for each of the two rulings. Safe to do again. Raises `StoreUnavailableError`.
+    """
+    open_ones = [
+        case
+        for case in services.cases.find(list(rulings))
+        if case.decision is None and case.withdrawn_at is None and case.comment.site_id == site_id
+    ]
+    recorded = 0
+    for ruling in Ruling:
+        # Who decides one meanwhile is not overruled.
+        made = record_rulings(
+            [case for case in open_ones if rulings[case.comment.id] is ruling],
+            ruling,
+            services,
+            decided_by=decided_by,
+            acts=acts_on_comments,
+            open_only=True,
+            at_once=True,
+        )
+        remember(made, services)
+        recorded += len(made)
+    return recorded
 
 
 def undo_bulk_decision(
@@ -88,93 +126,25 @@ def undo_bulk_decision(
     were not told yet are told nothing. May be made again after a crash. Raises `NotFoundError` for
     an unknown bulk decision.
     """
-    now = services.clock()
     # First of all, so that whoever is still deciding it goes no further.
-    bulk_decision = services.bulk_decisions.take_back(
-        bulk_decision_id, by=undone_by, at=now, act=act_on_bulk_decision
+    services.bulk_decisions.take_back(
+        bulk_decision_id, by=undone_by, at=services.clock(), act=act_on_bulk_decision
     )
     changed_at_once: list[DecidedComment] = []
-    for page in _pages(bulk_decision_id, services):
-        cases = services.cases.find([one.comment.id for one in page.decided_comments])
-        changed = _undo_portion(cases, bulk_decision, services, undone_by=undone_by)
-        changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
-    remember(changed_at_once, services)
-    return services.bulk_decisions.get(bulk_decision_id)
-
-
-def _decide_portion(
-    open_ones: Sequence[Case],
-    bulk_decision: BulkDecision,
-    services: Services,
-    *,
-    note: str | None,
-    open_only: bool,
-) -> list[DecidedComment]:
-    """Decide some comments in one transaction and return what changed."""
-    if not open_ones:
-        return []
-    now = services.clock()
-    cases = {case.comment.id: case for case in open_ones}
-    decisions = [
-        Decision(
-            id=services.new_id("dec"),
-            comment_id=comment_id,
-            ruling=bulk_decision.ruling,
-            decided_by=bulk_decision.decided_by,
-            decided_at=now,
-            note=note,
-            bulk_decision_id=bulk_decision.id,
-        )
-        for comment_id in cases
-    ]
-    ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
-    messages = write_ruling_messages(ruled, services, before=open_ones)
-    changed = services.decisions.add_many(decisions, deliveries=messages, open_only=open_only)
-    if messages:
-        tell_of_decisions({one.comment_id: cases[one.comment_id] for one in changed}, services)
-    return [DecidedComment(decision=one, comment=cases[one.comment_id].comment) for one in changed]
-
-
-def _is_open(case: Case, bulk_decision: BulkDecision) -> bool:
-    ruled_so = case.decision is not None and case.decision.ruling is bulk_decision.ruling
-    return case.withdrawn_at is None and not ruled_so
-
-
-def _pages(bulk_decision_id: str, services: Services) -> Iterator[DecidedPage]:
-    """Yield a bulk decision's decisions in force, by and by."""
     after: int | None = 0
     while after is not None:
         page = services.decisions.find_of_bulk_decision(
             bulk_decision_id, after=after, limit=PORTION
         )
         after = page.next_after
-        if page.decided_comments:
-            yield page
-
-
-def _undo_portion(
-    cases: Sequence[Case], bulk_decision: BulkDecision, services: Services, *, undone_by: str
-) -> list[DecidedComment]:
-    """Undo part of a bulk decision in one transaction and return what changed."""
-    known = {
-        case.comment.id: case
-        for case in cases
-        if case.withdrawn_at is None
-        and case.decision
-        and case.decision.bulk_decision_id == bulk_decision.id
-    }
-    decisions = [case.decision for case in known.values() if case.decision]
-    messages = write_ruling_messages(
-        [replace(case, decisions=()) for case in known.values()], services, before=known.values()
-    )
-    undone = services.decisions.undo_many(
-        decisions, by=undone_by, at=services.clock(), deliveries=messages
-    )
-    if messages:
-        tell_of_decisions({one.comment_id: known[one.comment_id] for one in undone}, services)
-    return [DecidedComment(decision=one, comment=known[one.comment_id].comment) for one in undone]
-
-
-def _portions(ids: Sequence[CommentId]) -> Iterator[Sequence[CommentId]]:
-    for start in range(0, len(ids), PORTION):
-        yield ids[start : start + PORTION]
+        cases = [
+            case
+            for case in services.cases.find([one.comment.id for one in page.decided_comments])
+            if case.withdrawn_at is None
+            and case.decision
+            and case.decision.bulk_decision_id == bulk_decision_id
+        ]
+        changed = undo_rulings(cases, services, by=undone_by)
+        changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
+    remember(changed_at_once, services)
+    return services.bulk_decisions.get(bulk_decision_id)

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decided_comment import DecidedComment
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.moderation.admin.acts import acts_on_comments
 from service.moderation.learning.remember import remember
-from service.moderation.telling.announce import (
-    announce_decisions,
-    announce_verdicts,
-    wake_deliverers,
-    write_ruling_messages,
-)
+from service.moderation.telling.announce import tell_of_decisions, write_ruling_messages
 from service.ports.services import Services
 
 # Read beside the comment it speaks of: a few sentences.
@@ -43,12 +37,17 @@ def decide_comment(
     first, so that the log shows both. What its site wants to be told and the log's entry are kept
     with the ruling; the site hears of it when its undo time has passed, without delay if it is the
     site itself that rules (`at_once`). What else follows is done at once or, if a store fails, soon
-    (`remember`). Raises `NotFoundError` for a comment that is not kept or belongs to another site,
-    `ConflictError` for one that its site has withdrawn, and, with `instead_of`, if another decision
-    than these is in force by the time it is recorded: nobody is overruled unknowingly; also if
-    `decision_id`, which the decision is to have, is taken.
+    (`remember`). With `decision_id` the decision gets that id, and the same call again changes
+    nothing, whatever happened to the decision since. Raises `NotFoundError` for a comment that is
+    not kept or belongs to another site, `ConflictError` for one that its site has withdrawn, and,
+    with `instead_of`, if another decision than these is in force by the time it is recorded and
+    rules otherwise: nobody is overruled unknowingly.
     """
     case = services.cases.get(comment_id, site_id=site_id)
+    if _was_made(case, decision_id):
+        return case
+    if instead_of is not None:
+        _refuse_stale(case, instead_of, ruling=ruling)
     _refuse_withdrawn(case)
     if case.decision is not None and case.decision.ruling is ruling and not case.is_appealed:
         return case
@@ -60,13 +59,25 @@ def decide_comment(
         decided_at=services.clock(),
         note=note,
     )
-    messages = _messages(case, services, decision=decision, at_once=at_once)
-    replaced = services.decisions.add(
-        decision, deliveries=messages, acts=acts_on_comments, instead_of=instead_of
+    messages = write_ruling_messages(
+        [replace(case, decisions=(decision,))], services, before=[case], at_once=at_once
     )
+    try:
+        replaced = services.decisions.add(
+            decision, deliveries=messages, acts=acts_on_comments, instead_of=instead_of
+        )
+    except ConflictError:
+        case = services.cases.get(comment_id)
+        is_ruled_so = case.decision is not None and case.decision.ruling is ruling
+        if _was_made(case, decision_id) or (case.withdrawn_at is None and is_ruled_so):
+            # The same call came twice at once, or somebody ruled the same a moment earlier.
+            return case
+        raise
     changed = [replaced, decision] if replaced is not None else [decision]
     remember([DecidedComment(decision=one, comment=case.comment) for one in changed], services)
-    return _tell(case, messages, services, at_once=at_once)
+    if messages:
+        tell_of_decisions([case], services, at_once=at_once)
+    return services.cases.get(comment_id)
 
 
 def undo_decision(
@@ -92,10 +103,11 @@ def undo_decision(
         if any(one.id == decision_id for one in case.decisions):
             return case
         raise NotFoundError("this comment has no decision to undo")
-    if decision_id not in (None, current.id):
-        msg = f"{current.decided_by} decided this comment in the meantime: {current.ruling}"
-        raise ConflictError(msg)
-    messages = _messages(case, services, decision=None, at_once=True)
+    if decision_id is not None:
+        _refuse_stale(case, (decision_id,), ruling=None)
+    messages = write_ruling_messages(
+        [replace(case, decisions=())], services, before=[case], at_once=True
+    )
     try:
         undone = services.decisions.undo(
             comment_id,
@@ -111,7 +123,24 @@ def undo_decision(
         # Somebody undid it a moment earlier.
         return services.cases.get(comment_id)
     remember([DecidedComment(decision=undone, comment=case.comment)], services)
-    return _tell(case, messages, services, at_once=True)
+    if messages:
+        tell_of_decisions([case], services)
+    return services.cases.get(comment_id)
+
+
+def undo_as_seen(
+    comment_id: CommentId, services: Services, *, undone_by: str, seen_decision_id: str | None
+) -> Case:
+    """Take back the decision that was seen, and return the case as it stands then.
+
+    A decision that is undone already changes nothing. Raises `ConflictError` if another one is in
+    force by now, and what `undo_decision` raises.
+    """
+    case = services.cases.get(comment_id)
+    _refuse_stale(case, (seen_decision_id,), ruling=None)
+    if case.decision is None:
+        return case
+    return undo_decision(comment_id, services, undone_by=undone_by, decision_id=case.decision.id)
 
 
 def refuse_note(note: str | None) -> None:
@@ -128,27 +157,14 @@ def _refuse_withdrawn(case: Case) -> None:
         raise ConflictError(msg)
 
 
-def _messages(
-    case: Case, services: Services, *, decision: Decision | None, at_once: bool
-) -> list[Delivery]:
-    """Return what its site wants to know of a case once this is the only decision in force.
-
-    It is to be kept together with the decision, so that neither is there without the other.
-    """
-    ruled = replace(case, decisions=(decision,) if decision else ())
-    return write_ruling_messages([ruled], services, before=[case], at_once=at_once)
+def _was_made(case: Case, decision_id: str | None) -> bool:
+    return any(one.id == decision_id for one in case.decisions)
 
 
-def _tell(seen: Case, messages: Sequence[Delivery], services: Services, *, at_once: bool) -> Case:
-    """Have what was kept delivered, and return the case as it stands now."""
-    if messages:
-        wake_deliverers(services)
-    case = services.cases.get(seen.comment.id)
-    if messages and case.verdict != seen.verdict:
-        # It came while the message was written, which therefore does not know it.
-        if case.decision is not None:
-            announce_decisions([case], services, at_once=at_once)
-        if seen.decision is not None:
-            # What told it knew of a decision that is none any more, and was perhaps withdrawn.
-            announce_verdicts([case], services)
-    return case
+def _refuse_stale(case: Case, seen: Collection[str | None], *, ruling: Ruling | None) -> None:
+    """Raise `ConflictError` if a decision is in force that was not seen and rules otherwise."""
+    current = case.decision
+    if current is None or current.id in seen or current.ruling is ruling:
+        return
+    msg = f"{current.decided_by} decided this comment in the meantime: {current.ruling}"
+    raise ConflictError(msg)

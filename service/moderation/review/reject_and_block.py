@@ -19,7 +19,7 @@ from service.moderation.admin.site_lists import (
     make_entry,
     remove_entry,
 )
-from service.moderation.review.review import decide_as_seen, undo_as_seen
+from service.moderation.review.decide import decide_comment, undo_as_seen
 from service.ports.services import Services
 from service.reputation.linked_domains import linked_domains
 from service.signals.hosts import registered_domain
@@ -80,7 +80,7 @@ def decide_and_list(
     """Reject a comment and block, or approve it and allow, these traits of it at its site, by name.
 
     What is listed so already is left as it is, and nothing is added to lists that are full. Raises
-    `InvalidInputError` for a trait that the comment does not have, and what `decide_as_seen`
+    `InvalidInputError` for a trait that the comment does not have, and what `decide_comment`
     raises; then nothing was changed.
     """
     comment = services.cases.get(comment_id).comment
@@ -89,9 +89,8 @@ def decide_and_list(
         problem = Problem("what", "names what this comment does not have", "reload the comment")
         raise InvalidInputError([problem])
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
-    case = decide_as_seen(
-        comment_id, ruling, services, decided_by=by, seen_decision_id=seen_decision_id
-    )
+    seen = () if seen_decision_id is None else (seen_decision_id,)
+    case = decide_comment(comment_id, ruling, services, decided_by=by, instead_of=seen)
     in_force = services.list_entries.in_force(services.clock())
     entries = [_entry(trait, comment, effect, services, by=by) for trait in traits]
     new = [entry for entry in entries if not _is_listed(entry, in_force)]

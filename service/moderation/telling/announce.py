@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from service.domain.case import Case
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import SiteId
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
@@ -29,49 +29,28 @@ Endpoints = Mapping[SiteId, Endpoint | None]
 _MAX_REASONS = 20
 
 
-def announce_decisions(cases: Sequence[Case], services: Services, *, at_once: bool = False) -> int:
-    """Put messages about rulings as cases stand; return how many.
+def tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:
+    """Have messages delivered that were kept with decisions, or with their undoing.
 
-    A site that does not want them gets none. What happened has happened: a store that is away costs
-    the messages, which is logged, and nothing else.
+    `seen` are the cases as they stood before. Of a verdict that came while the message was written,
+    which therefore does not know it, the site is told once more. What happened has happened: a
+    store that is away costs that message, which is logged, and nothing else.
     """
-    return _put(cases, services, lambda: write_decision_messages(cases, services, at_once=at_once))
-
-
-def announce_verdicts(cases: Sequence[Case], services: Services) -> int:
-    """Put messages about verdicts as cases stand, as `announce_decisions` does; return how many."""
-    return _put(cases, services, lambda: write_verdict_messages(cases, services))
-
-
-def tell_of_decisions(
-    seen: Mapping[CommentId, Case], services: Services, *, at_once: bool = False
-) -> None:
-    """Have messages that were kept with decisions delivered; `seen` are the cases they told of.
-
-    What was judged while its message was written is told once more.
-    """
-    unjudged = [key for key, case in seen.items() if case.verdict is None]
-    judged = [case for case in services.cases.find(unjudged) if case.verdict is not None]
-    if judged:
-        announce_decisions(judged, services, at_once=at_once)
-    else:
-        wake_deliverers(services)
-
-
-def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Delivery]]) -> int:
+    unjudged = {case.comment.id: case for case in seen if case.verdict is None}
     try:
-        messages = write()
+        found = services.cases.find(list(unjudged)) if unjudged else ()
+        late = [case for case in found if case.verdict is not None]
+        messages = write_decision_messages(
+            [case for case in late if case.decision], services, at_once=at_once
+        )
+        # What told it knew of a decision that is none any more, and was perhaps withdrawn.
+        before_ruled = [case for case in late if unjudged[case.comment.id].decision]
+        messages += write_verdict_messages(before_ruled, services)
         if messages:
             services.deliveries.add(messages)
     except ModerationError:
-        log.exception(
-            "a site was not told",
-            extra={"comment_id": ",".join(case.comment.id for case in cases)},
-        )
-        return 0
-    if messages:
-        wake_deliverers(services)
-    return len(messages)
+        log.exception("a site was not told", extra={"comment_id": ",".join(unjudged)})
+    wake_deliverers(services)
 
 
 def write_verdict_messages(

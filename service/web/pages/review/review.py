@@ -13,7 +13,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
 from service.moderation.review.claims import end_claim
-from service.moderation.review.review import decide_as_seen, undo_as_seen
+from service.moderation.review.decide import decide_comment, refuse_note, undo_as_seen
 from service.web.edge.current import services
 from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import (
@@ -56,16 +56,18 @@ def comment(comment_id: str) -> ResponseReturnValue:
 @pages.post("/review/comments/<id:comment_id>/decision")
 @needs(Permission.DECIDE)
 def decide(comment_id: str) -> ResponseReturnValue:
-    case, ruling = seen_case(comment_id), _ruling()
+    case, ruling, seen = seen_case(comment_id), _ruling(), read_token("seen")
     require(Permission.DECIDE, case.comment.site_id)
+    note = note_given()
+    refuse_note(note)
     try:
-        case = decide_as_seen(
+        case = decide_comment(
             case.comment.id,
             ruling,
             services,
             decided_by=moderator().name,
-            seen_decision_id=read_token("seen"),
-            note=note_given(),
+            instead_of=() if seen is None else (seen,),
+            note=note,
             # The page's script gives the decision an id, so that it can be sent again.
             decision_id=read_id("decision"),
         )
