@@ -49,10 +49,10 @@ def callbacks_group() -> None:
 @with_json_services
 def set_command(services: Services, site: str, url: str, events: tuple[EventKind, ...]) -> None:
     """Have SITE told at URL and print the secret that signs, which is shown this once."""
-    issued = set_callback(
+    endpoint = set_callback(
         find_site(site, services).id, url, services, actor=ACTOR, events=events or tuple(EventKind)
     )
-    _print_endpoint(issued.endpoint, secret=issued.secret)
+    _print_endpoint(endpoint, secret=endpoint.secrets[0])
 
 
 @callbacks_group.command("apply")
@@ -138,8 +138,8 @@ def resume_command(services: Services, site: str) -> None:
 def rotate_command(services: Services, site: str) -> None:
     """Sign with a new secret beside the old one; the next rotation ends the old one."""
     site_id = find_site(site, services).id
-    issued = rotate_secret(site_id, services, actor=ACTOR)
-    _print_endpoint(issued.endpoint, secret=issued.secret)
+    endpoint = rotate_secret(site_id, services, actor=ACTOR)
+    _print_endpoint(endpoint, secret=endpoint.secrets[0])
 
 
 @callbacks_group.command("remove")

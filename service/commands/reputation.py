@@ -24,11 +24,11 @@ from service.commands.opening import (
 )
 from service.commands.output import columns, json_option, print_rows
 from service.commands.progress import Progress
-from service.domain.comment import ListBasis, ListHits, ListKind
+from service.domain.comment import ListBasis, ListHits, ListKind, Sender
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.learning.evidence import LocalEvidence
 from service.moderation.learning.rebuild import rebuild_all
-from service.moderation.privacy.forget import find_sender, forget_sender
+from service.moderation.privacy.erase import find_person, forget_sender
 from service.ports.services import Services
 from service.reputation.about_list import LIST_NAME, AboutList, ListState, default_expiry_days
 from service.reputation.lists import ParsedList, parse_list
@@ -69,8 +69,10 @@ def forget_command(services: Services, /, **given: str | None) -> None:
     Their records go, and the sender keys of their comments. Words, names and links of the comments
     stay, as do verdicts and decisions.
     """
-    sender = find_sender(services, **given)
-    erased = forget_sender(sender, services, by=ACTOR)
+    person = find_person(services, **given)
+    if person.sender == Sender():
+        raise click.UsageError("Nobody is known by such a name; give --email or --address too.")
+    erased = forget_sender(person.sender, services, by=ACTOR)
     click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")
 
 

@@ -10,7 +10,7 @@ from service.domain.comment import Comment, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.sender import SenderSecrets
-from service.moderation.privacy.forget import find_sender, forget_sender
+from service.moderation.privacy.erase import find_person, forget_sender
 from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment
 from tests.fakes import make_services, submit_to
@@ -24,7 +24,9 @@ def services():
 
 
 def keep(services, **known: str) -> Comment:
-    sender = find_sender(services, **known)
+    secrets = services.sender_secrets
+    known = {"address": None, **known}
+    sender = make_sender(secret=secrets.present, secret_before=secrets.before, **known)
     comment = make_comment(sender=sender)
     submit_to(services, comment, lane=Lane.INTERACTIVE)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
@@ -44,7 +46,7 @@ def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(servi
     rotated = replace(services, sender_secrets=secrets)
     new = keep(rotated, **known)
 
-    erased = forget_sender(find_sender(rotated, **known), rotated, by="operator")
+    erased = forget_sender(find_person(rotated, **known).sender, rotated, by="operator")
 
     assert erased == 2
     for comment in (old, new):
@@ -61,7 +63,7 @@ def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(servi
 )
 def test_what_names_nobody_is_refused_with_a_remedy(services, given, field):
     with pytest.raises(InvalidInputError) as caught:
-        find_sender(services, **given)
+        find_person(services, **given)
 
     [problem] = caught.value.problems
     assert problem.field == field

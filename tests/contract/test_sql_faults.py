@@ -56,8 +56,7 @@ from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
 from service.moderation.learning.ask_retraining import ask_retraining
 from service.moderation.learning.remember import remember_open
-from service.moderation.privacy import forget
-from service.moderation.privacy.erase import erase_person, find_person
+from service.moderation.privacy.erase import erase_person, find_person, forget_sender
 from service.moderation.privacy.prune import prune_comments
 from service.moderation.review.bulk_decisions import (
     decide_together,
@@ -241,8 +240,8 @@ def undo_block(services: Services, known: Known) -> None:
 
 
 def forget_mara(services: Services) -> None:
-    sender = forget.find_sender(services, email="mara@example.org")
-    forget.forget_sender(sender, services, by="ada")
+    sender = find_person(services, email="mara@example.org").sender
+    forget_sender(sender, services, by="ada")
 
 
 def erase_mara(services: Services) -> None:
@@ -479,7 +478,7 @@ def _rows(connection: sa.Connection, table: sa.Table) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _small_portions(monkeypatch):
-    monkeypatch.setattr(forget, "_PORTION", 1)
+    monkeypatch.setattr("service.moderation.privacy.erase._KEYS_PORTION", 1)
     monkeypatch.setattr("service.moderation.privacy.erase._PORTION", 1)
     monkeypatch.setattr("service.moderation.review.bulk_decisions.PORTION", 1)
 

@@ -6,7 +6,7 @@ from service.domain.comment import Lane, Sender
 from service.domain.decision import Ruling
 from service.moderation.admin.sites import add_site
 from service.moderation.intake.submit import submit_comments
-from service.moderation.privacy.forget import find_sender
+from service.moderation.privacy.erase import find_person
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from service.wiring import open_services
@@ -24,7 +24,7 @@ def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(run, tmp_path, mo
         monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
         with opened() as services:
             site, _ = add_site("Garden", services, actor="test")
-            sender = find_sender(services, email=MARA)
+            sender = find_person(services, email=MARA).sender
             kept = make_comment(site_id=site.id, sender=sender)
             new = NewComment(comment=kept, lane=Lane.BULK)
             submit_comments([new], services)

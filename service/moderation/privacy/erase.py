@@ -1,37 +1,30 @@
-"""Finds what is held about a person, hands it out, and erases it."""
+"""Finds what is held about a person, hands it out, and erases it or what would recognise them."""
 
 from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from service.domain.case import Case
-from service.domain.comment import SiteId
+from service.domain.comment import CommentId, Sender, SiteId
 from service.domain.decision import Decision
-from service.domain.errors import NotFoundError
+from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.history import Conduct
 from service.domain.person import Person
+from service.domain.sender import make_sender
 from service.moderation.admin.acts import make_act
-from service.moderation.privacy.forget import (
-    account_of,
-    entry_keys,
-    forget_accounts,
-    forget_records,
-    make_keys,
-    nobody_named,
-    person_keys,
-)
 from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
-# One transaction each: some tenths of a second of SQLite's one write lock.
+# One transaction each: some tenths of a second of SQLite's one write lock. Keys alone take less.
 _PORTION = 200
+_KEYS_PORTION = 500
 # A person who wrote more than that is a machine; its export says that it is cut.
 MAX_EXPORTED = 100_000
 
@@ -43,13 +36,32 @@ def find_person(
     email: str | None = None,
     name: str | None = None,
 ) -> Person:
-    """Return what a person's comments are found by.
+    """Return what a person's comments are found by, the keys of before the rotation among it.
 
     Raises `InvalidInputError` for what is no address, and where nothing is given.
     """
-    sender = person_keys(make_keys(services, address=address, email=email, name=name))
-    if not (name or sender.address_key or sender.email_key):
-        raise nobody_named()
+    secrets = services.sender_secrets
+    try:
+        made = make_sender(
+            address=address,
+            email=email,
+            name=name,
+            secret=secrets.present,
+            secret_before=secrets.before,
+        )
+    except ValueError:
+        problem = Problem(
+            "--address", "is not an IP address", "give one such as 192.0.2.7 or 2001:db8::7"
+        )
+        raise InvalidInputError([problem]) from None
+    sender = _person_keys(made)
+    if sender == Sender() and not name:
+        problem = Problem(
+            "--email, --name, --address",
+            "nothing says who is to be forgotten",
+            "give at least one of them",
+        )
+        raise InvalidInputError([problem])
     return Person(sender=sender, author_name=name or None)
 
 
@@ -80,12 +92,12 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
             except NotFoundError:
                 continue
             exported += 1
-            accounts.update(services.history.conducts(account_of(case.comment.sender), now=now))
+            accounts.update(services.history.conducts(_account_of(case.comment.sender), now=now))
             yield {"kind": "comment", **_record(case)}
     accounts.update(services.history.conducts(person.sender, now=now))
     for name, conduct in sorted(accounts.items()):
         yield {"kind": "account", "account": name, "conduct": asdict(conduct)}
-    for entry in services.list_entries.known_by(entry_keys(person.sender)):
+    for entry in services.list_entries.known_by(_entry_keys(person.sender)):
         yield {"kind": "list_entry", "list_entry": asdict(entry)}
     more = bool(services.personal_data.find(person, after=after, limit=1)) if after else False
     yield {"kind": "end", "comments": exported, "cut": more}
@@ -111,7 +123,7 @@ def erase_person(
         detail = f"{erased} comments erased"
         return make_act(services, actor=by, act="erase person", subject="person", detail=detail)
 
-    forget_records(person.sender, services)
+    _forget_records(person.sender, services)
     erased, after = 0, None
     for number in itertools.count():
         limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
@@ -119,7 +131,7 @@ def erase_person(
         if not ids and number:
             break
         after = ids[-1] if ids else None
-        forget_accounts(ids, services)
+        _forget_accounts(ids, services)
         # The first entry is written even if nothing was found: that somebody asked is an act.
         messages = write_withdrawn_messages(services.cases.find(ids), services)
         erased += services.personal_data.withdraw(
@@ -129,10 +141,47 @@ def erase_person(
             wake_deliverers(services)
         show(erased)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
-    forget_records(person.sender, services)
+    _forget_records(person.sender, services)
     if at_most is None or erased < at_most:
         services.search.drop_left_out()
     log.info("a person's comments were erased", extra={"comments": erased})
+    return erased
+
+
+def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
+    """Remove a person's records and the sender keys of their comments; return how many comments.
+
+    A person's comments are those with the address, the e-mail or the name of `sender`, as of a
+    `Person`; they lose every key of their sender, the mail domain too, in portions, each with its
+    entry in the log.
+    List entries that know the person's address or e-mail are deleted, allowing and blocking alike.
+    Their words, names and links stay, and so do verdicts, decisions and the log. If a store fails,
+    nothing is half done that the same call does not finish. Raises `StoreUnavailableError`.
+    """
+    _forget_records(sender, services)
+    erased = 0
+    while True:
+        ids = services.comments.find_sent_by(sender, limit=_KEYS_PORTION)
+        if erased and not ids:
+            break
+        _forget_accounts(ids, services)
+        # One entry is written even if nothing was found: that somebody asked is an act.
+        services.comments.erase_senders(
+            ids,
+            act=make_act(
+                services,
+                actor=by,
+                act="forget sender",
+                subject="sender",
+                detail=f"{len(ids)} comments lost the keys of their sender",
+            ),
+        )
+        erased += len(ids)
+        if not ids:
+            break
+    # A batch that was being judged meanwhile, or a decision, may have counted it once more.
+    _forget_records(sender, services)
+    log.info("a sender was forgotten", extra={"comments": erased})
     return erased
 
 
@@ -153,3 +202,47 @@ def _decision_to_json(decision: Decision) -> Mapping[str, Any]:
     """Return a decision under the names that its file has always had."""
     names = {"bulk_decision_id": "stroke_id"}
     return {names.get(name, name): value for name, value in asdict(decision).items()}
+
+
+def _forget_records(person: Sender, services: Services) -> None:
+    """Drop what is kept of a person beside their comments: histories and list entries.
+
+    Raises `StoreUnavailableError`.
+    """
+    services.history.forget(person)
+    services.list_entries.forget(_entry_keys(person))
+
+
+def _forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
+    """Drop what is kept of the accounts that these comments came from.
+
+    Raises `StoreUnavailableError`.
+    """
+    senders = {case.comment.sender for case in services.cases.find(ids)}
+    for account in {_account_of(one) for one in senders} - {Sender()}:
+        services.history.forget(account)
+
+
+def _account_of(sender: Sender) -> Sender:
+    """Return the keys of a sender's account, of the e-mail and of the name."""
+    return replace(_person_keys(sender), address_key=None)
+
+
+def _entry_keys(person: Sender) -> list[str]:
+    """Return the keys by which list entries know a person's address and e-mail."""
+    return [key for one in person.generations for key in (one.address_key, one.email_key) if key]
+
+
+def _person_keys(sender: Sender) -> Sender:
+    """Return the keys that are one person's alone: those of address, e-mail, name, account.
+
+    A network or a domain has others in it, whose records these are as well.
+    """
+    older = sender.before_rotation
+    return Sender(
+        address_key=sender.address_key,
+        email_key=sender.email_key,
+        name_key=sender.name_key,
+        account_key=sender.account_key,
+        before_rotation=_person_keys(older) if older else None,
+    )

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpoint, EventKind
@@ -28,14 +28,6 @@ APPLIED_EVENTS = (EventKind.VERDICT, EventKind.DECISION)
 MAX_REPLAYED = 10_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IssuedSecret:
-    """An endpoint with a new secret, which is shown this once."""
-
-    endpoint: Endpoint
-    secret: str = field(repr=False)
-
-
 def set_callback(
     site_id: SiteId,
     url: str,
@@ -43,21 +35,22 @@ def set_callback(
     *,
     actor: str,
     events: Sequence[EventKind] = tuple(EventKind),
-) -> IssuedSecret:
+) -> Endpoint:
     """Have a site told at this address, with a new secret in place of all earlier ones.
+
+    The secret is the only one of the endpoint that is returned, and is shown this once.
 
     Raises `InvalidInputError` for an address that is never called, for no events and where the site
     has an endpoint of another form, and `NotFoundError` for an unknown site. Whether a host's
     address is public is seen when it is called: it may change any day.
     """
-    secret = _new_secret(services)
     endpoint = Endpoint(
-        site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
+        site_id=site_id,
+        url=url,
+        secrets=(_new_secret(services),),
+        events=tuple(dict.fromkeys(events)),
     )
-    _refuse(endpoint, services.endpoints.get(site_id), services)
-    act = make_act(services, actor=actor, act="set callback", subject=site_id)
-    services.endpoints.put(endpoint, act=act)
-    return IssuedSecret(endpoint=endpoint, secret=secret)
+    return _keep(endpoint, services, actor=actor, act="set callback")
 
 
 def set_applier(
@@ -83,11 +76,7 @@ def set_applier(
         events=tuple(dict.fromkeys(events)),
         form=form,
     )
-    _refuse(endpoint, services.endpoints.get(site_id), services, _token_problems(token))
-    act = make_act(services, actor=actor, act="set applier", subject=site_id, detail=form.value)
-    services.endpoints.put(endpoint, act=act)
-    wake_deliverers(services)
-    return endpoint
+    return _keep(endpoint, services, actor=actor, act="set applier", detail=form.value, token=token)
 
 
 def set_build_hook(
@@ -105,16 +94,7 @@ def set_build_hook(
         events=APPLIED_EVENTS,
         form=DeliveryForm.BUILD_HOOK,
     )
-    _refuse(
-        endpoint,
-        services.endpoints.get(site_id),
-        services,
-        [] if token is None else _token_problems(token),
-    )
-    act = make_act(services, actor=actor, act="set build hook", subject=site_id)
-    services.endpoints.put(endpoint, act=act)
-    wake_deliverers(services)
-    return endpoint
+    return _keep(endpoint, services, actor=actor, act="set build hook", token=token)
 
 
 def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
@@ -151,7 +131,7 @@ def change_callback(
     """
 
     def changed(old: Endpoint | None) -> Endpoint:
-        signed = _signed(old)
+        signed = signed_callback(old)
         endpoint = Endpoint(
             site_id=site_id,
             url=signed.url if url is None else url,
@@ -165,23 +145,23 @@ def change_callback(
     return services.endpoints.change(site_id, changed, act=act)
 
 
-def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedSecret:
+def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
     """Sign with a new secret beside the newest one so far, until the next rotation.
 
-    So a receiver that knows either is content, and there is no hurry to change it there. Rotating
-    twice ends the old one. Raises `NotFoundError` if the site has no callback, and `ConflictError`
-    for one at a platform, which has a token and no secret.
+    It is the first of the endpoint that is returned, and is shown this once. So a receiver that
+    knows either is content, and there is no hurry to change it there. Rotating twice ends the old
+    one. Raises `NotFoundError` if the site has no callback, and `ConflictError` for one at a
+    platform, which has a token and no secret.
     """
     secret = _new_secret(services)
 
     def rotated(old: Endpoint | None) -> Endpoint:
-        signed = _signed(old)
+        signed = signed_callback(old)
         secrets = (secret, *signed.secrets)[:MAX_SECRETS]
         return Endpoint(site_id=site_id, url=signed.url, secrets=secrets, events=signed.events)
 
     act = make_act(services, actor=actor, act="rotate callback secret", subject=site_id)
-    endpoint = services.endpoints.change(site_id, rotated, act=act)
-    return IssuedSecret(endpoint=endpoint, secret=secret)
+    return services.endpoints.change(site_id, rotated, act=act)
 
 
 def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
@@ -192,7 +172,10 @@ def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
 
 def get_callback(site_id: SiteId, services: Services) -> Endpoint:
     """Return a site's callback. Raises `NotFoundError` if it has none."""
-    return _known(services.endpoints.get(site_id))
+    endpoint = services.endpoints.get(site_id)
+    if endpoint is None:
+        raise NotFoundError("this site has no callback")
+    return endpoint
 
 
 def replay_deliveries(
@@ -222,20 +205,6 @@ def replay_deliveries(
     return replayed
 
 
-def replay_own_delivery(
-    delivery_id: str, services: Services, *, actor: str, site_id: SiteId
-) -> Delivery:
-    """Let a site's own given-up message be tried again, and return it as it is then.
-
-    Raises `NotFoundError` for one of nobody or of another site, and `ConflictError` for one that
-    was not given up.
-    """
-    get_delivery(delivery_id, services, site_id=site_id)
-    if not replay_deliveries(services, actor=actor, ids=[delivery_id], site_id=site_id):
-        raise ConflictError("this message was not given up, so there is nothing to replay")
-    return get_delivery(delivery_id, services, site_id=site_id)
-
-
 def newest_deliveries(
     state: DeliveryState, services: Services, *, site_ids: Collection[SiteId] | None, limit: int
 ) -> list[Delivery]:
@@ -256,28 +225,38 @@ def get_delivery(
     return delivery
 
 
-def get_signed_callback(site_id: SiteId, services: Services) -> Endpoint:
-    """Return a site's callback that is signed.
+def signed_callback(endpoint: Endpoint | None) -> Endpoint:
+    """Return a site's endpoint if it is a callback that is signed.
 
     Raises `NotFoundError` if it has none, `ConflictError` for one at a platform.
     """
-    return _signed(services.endpoints.get(site_id))
-
-
-def _known(endpoint: Endpoint | None) -> Endpoint:
     if endpoint is None:
         raise NotFoundError("this site has no callback")
-    return endpoint
-
-
-def _signed(found: Endpoint | None) -> Endpoint:
-    endpoint = _known(found)
     if endpoint.form.is_call:
         msg = (
             f"this site has no callback but, in its place, {endpoint.form.value}; "
             "whoever runs the server changes that with `slopsieve callbacks`"
         )
         raise ConflictError(msg)
+    return endpoint
+
+
+def _keep(
+    endpoint: Endpoint,
+    services: Services,
+    *,
+    actor: str,
+    act: str,
+    detail: str = "",
+    token: str | None = None,
+) -> Endpoint:
+    """Keep an endpoint in place of its site's present one, and let go out what waited for it."""
+    problems = [] if token is None else _token_problems(token)
+    _refuse(endpoint, services.endpoints.get(endpoint.site_id), services, problems)
+    entry = make_act(services, actor=actor, act=act, subject=endpoint.site_id, detail=detail)
+    services.endpoints.put(endpoint, act=entry)
+    if endpoint.form.is_call:
+        wake_deliverers(services)
     return endpoint
 
 

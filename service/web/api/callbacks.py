@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from service.domain.delivery import EventKind
+from service.domain.errors import ConflictError
 from service.moderation.telling import callbacks
 from service.web.api.blueprint import api, site_as_actor
 from service.web.api.callback_answers import (
@@ -41,15 +42,15 @@ def set_callback(body: CallbackRequest) -> SetCallbackAnswer:
     secret = None
     # One at a platform holds the owner's token: `change_callback` refuses to replace it.
     if services.endpoints.get(site_id) is None:
-        issued = callbacks.set_callback(site_id, body.url, services, actor=actor, events=events)
-        endpoint, secret = issued.endpoint, issued.secret
+        endpoint = callbacks.set_callback(site_id, body.url, services, actor=actor, events=events)
+        secret = endpoint.secrets[0]
     else:
         endpoint = callbacks.change_callback(
             site_id, services, actor=actor, url=body.url, events=events
         )
         if body.rotate:
-            issued = callbacks.rotate_secret(site_id, services, actor=actor)
-            endpoint, secret = issued.endpoint, issued.secret
+            endpoint = callbacks.rotate_secret(site_id, services, actor=actor)
+            secret = endpoint.secrets[0]
     return SetCallbackAnswer(callback=CallbackAnswer.of(endpoint), secret=secret)
 
 
@@ -58,7 +59,7 @@ def set_callback(body: CallbackRequest) -> SetCallbackAnswer:
 def remove_callback() -> CallbackAnswer:
     """Delete the callback."""
     site_id = current_site().id
-    endpoint = callbacks.get_signed_callback(site_id, services)
+    endpoint = callbacks.signed_callback(services.endpoints.get(site_id))
     callbacks.remove_callback(site_id, services, actor=site_as_actor())
     return CallbackAnswer.of(endpoint)
 
@@ -93,10 +94,7 @@ def replay_delivery(delivery_id: str) -> DeliveryAnswer:
     It starts anew, and goes to the address the site has now.
     """
     site_id = current_site().id
-    delivery = callbacks.replay_own_delivery(
-        callbacks.get_delivery(delivery_id, services, site_id=site_id).id,
-        services,
-        actor=site_as_actor(),
-        site_id=site_id,
-    )
-    return DeliveryAnswer.from_value(delivery)
+    ids = [callbacks.get_delivery(delivery_id, services, site_id=site_id).id]
+    if not callbacks.replay_deliveries(services, actor=site_as_actor(), ids=ids, site_id=site_id):
+        raise ConflictError("this message was not given up, so there is nothing to replay")
+    return DeliveryAnswer.from_value(services.deliveries.get(delivery_id))

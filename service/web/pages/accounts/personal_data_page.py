@@ -23,8 +23,8 @@ from service.moderation.privacy.erase import (
     erase_person,
     export_person,
     find_person,
+    forget_sender,
 )
-from service.moderation.privacy.forget import forget_sender
 from service.web.edge.current import services
 from service.web.edge.language import gettext, ngettext
 from service.web.edge.moments import write_moment
