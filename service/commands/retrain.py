@@ -24,7 +24,7 @@ from service.domain.retraining import (
 )
 from service.moderation.learning.retrain import Order, retrain, try_retraining
 from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
-from service.moderation.learning.tidy_versions import tidy_versions
+from service.moderation.learning.versions import tidy_versions
 from service.ports.services import Services
 from service.settings import Settings
 from service.training_runs.run_folders import REPORT_PAGE

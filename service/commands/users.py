@@ -10,9 +10,15 @@ from service.commands.opening import ACTOR, ByValue, find_site, with_json_servic
 from service.commands.output import columns, print_rows
 from service.domain.comment import SiteId
 from service.domain.user import Role, User
-from service.moderation.admin.accounts import end_user, restore_user, set_access
+from service.moderation.admin.accounts import (
+    add_user,
+    end_user,
+    find_user,
+    reset_password,
+    restore_user,
+    set_access,
+)
 from service.moderation.admin.second_factor import turn_off_second_factor
-from service.moderation.admin.users import add_user, find_user, reset_password
 from service.ports.services import Services
 
 _role_option = click.option("--role", type=ByValue(Role), help="What it may do.")

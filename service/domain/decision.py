@@ -1,4 +1,4 @@
-"""What a person ruled on a comment, and what the site is told to do."""
+"""What a person ruled on a comment, what the site is told to do, what histories learn from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from service.domain.comment import CommentId
+from service.domain.comment import Comment, CommentId
 from service.domain.verdict import Outcome
 
 IMPORT = "import"
@@ -74,3 +74,22 @@ def choose_action(mode: Mode, outcome: Outcome | None, ruling: Ruling | None) ->
     if outcome is Outcome.SPAM and mode is Mode.ENFORCE:
         return Action.REJECT
     return Action.HOLD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedComment:
+    """A decision, in force or undone, and its comment as it is kept now."""
+
+    decision: Decision
+    comment: Comment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecidedPage:
+    """Some decided comments, oldest decision first, and where the next page begins.
+
+    `next_after` is None where nothing was found: whoever reads to the end sees one empty page.
+    """
+
+    decided_comments: tuple[DecidedComment, ...]
+    next_after: int | None = None

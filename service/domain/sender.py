@@ -158,3 +158,14 @@ def _key(kind: str, value: str, secret: bytes) -> str:
     # A lone surrogate, which JSON may carry, has no bytes of its own in UTF-8.
     raw = f"{kind}:{value}".encode("utf-8", "surrogatepass")
     return hmac.new(secret, raw, hashlib.sha256).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Person:
+    """The keys of a person's address, e-mail and name, and the name as it was typed, if any.
+
+    The name itself finds what was kept without a key of it.
+    """
+
+    sender: Sender
+    author_name: str | None = None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.data_folder import DataFolder, write_private
 from service.domain.errors import ConflictError
+from service.moderation.admin.accounts import add_user
 from service.moderation.admin.sites import add_site
-from service.moderation.admin.users import add_user
 from service.ports.services import Services
 from service.supervisor.report import FirstRun, secrets_as_text
 

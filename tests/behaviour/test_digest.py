@@ -13,8 +13,7 @@ from service.domain.digest import DigestPlan, Mail, Sent
 from service.domain.errors import InvalidInputError
 from service.domain.user import Role
 from service.domain.verdict import Outcome
-from service.moderation.admin.accounts import end_user, set_access, set_mail
-from service.moderation.admin.users import find_user
+from service.moderation.admin.accounts import end_user, find_user, set_access, set_mail
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.digest import send_digests
 from service.web.digest_text import write_digest

@@ -12,10 +12,10 @@ from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Author, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.person import Person
 from service.domain.report import Label
+from service.domain.sender import Person
 from service.domain.site import SiteSettings
-from service.moderation.admin.users import add_user
+from service.moderation.admin.accounts import add_user
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning import export_labelled

@@ -9,7 +9,7 @@ import pytest
 from service.domain.comment import Comment, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
-from service.domain.sender import SenderSecrets
+from service.domain.sender import SenderSecrets, make_sender
 from service.moderation.privacy.erase import find_person, forget_sender
 from service.moderation.review.decide import decide_comment
 from tests.factories import make_comment

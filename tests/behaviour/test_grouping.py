@@ -17,8 +17,8 @@ from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
+from service.moderation.admin.accounts import add_user
 from service.moderation.admin.site_lists import NewEntry, add_entry
-from service.moderation.admin.users import add_user
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.learning.policy import REJECTED_BY_PEOPLE
 from service.moderation.learning.rebuild import rebuild_all

@@ -15,10 +15,10 @@ import pytest
 
 from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
-from service.domain.person import Person
+from service.domain.sender import Person
 from service.domain.user import Role
+from service.moderation.admin.accounts import add_user
 from service.moderation.admin.sites import change_site_settings
-from service.moderation.admin.users import add_user
 from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.services import Services

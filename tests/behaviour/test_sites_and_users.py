@@ -13,6 +13,12 @@ from service.domain.errors import (
     InvalidInputError,
     NotAuthenticatedError,
 )
+from service.moderation.admin.accounts import (
+    add_user,
+    authenticate_user,
+    change_password,
+    reset_password,
+)
 from service.moderation.admin.sites import (
     add_site,
     authenticate_site,
@@ -20,12 +26,6 @@ from service.moderation.admin.sites import (
     issue_key,
     register_blog,
     rotate_keys,
-)
-from service.moderation.admin.users import (
-    add_user,
-    authenticate_user,
-    change_password,
-    reset_password,
 )
 from tests.factories import SITE, keep_all, make_comment, make_verdict
 from tests.fakes import FixedClock, make_services

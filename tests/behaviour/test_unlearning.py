@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.person import Person
+from service.domain.sender import Person
 from service.domain.user import Role
 from service.learning.taught import Taught
 from service.learning.training_example import IdArray
+from service.moderation.admin.accounts import add_user
 from service.moderation.admin.sites import change_site_settings
-from service.moderation.admin.users import add_user
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person

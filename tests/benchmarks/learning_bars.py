@@ -29,7 +29,7 @@ from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Verdict
 from service.learning.trust import outlier_teachers, record_hands
-from service.moderation.admin.users import add_user
+from service.moderation.admin.accounts import add_user
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
 from service.moderation.review.decide import decide_comment

@@ -29,8 +29,8 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
 from service.domain.verdict import Outcome
+from service.moderation.admin.accounts import add_user, change_password
 from service.moderation.admin.site_lists import NewEntry, add_entry
-from service.moderation.admin.users import add_user, change_password
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision

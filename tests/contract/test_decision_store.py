@@ -12,8 +12,7 @@ import pytest
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.case import CaseFilter, State
 from service.domain.comment import CommentId
-from service.domain.decided_comment import DecidedComment
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.delivery import EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import AuditEntry

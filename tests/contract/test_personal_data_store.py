@@ -7,7 +7,7 @@ from datetime import timedelta
 from service.domain.case import SpamOnly
 from service.domain.comment import Author, Sender
 from service.domain.decision import Ruling
-from service.domain.person import Person
+from service.domain.sender import Person
 from service.domain.verdict import Outcome
 from tests.factories import NOW, SITE, keep_one, make_decision
 

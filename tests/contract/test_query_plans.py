@@ -16,9 +16,9 @@ import sqlalchemy as sa
 
 from service.domain.case import CaseFilter, Order, SpamOnly
 from service.domain.comment import Lane, Sender
-from service.domain.person import Person
 from service.domain.rules import SiteRules
 from service.domain.search import parse_search
+from service.domain.sender import Person
 from service.domain.verdict import Outcome
 from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import metadata

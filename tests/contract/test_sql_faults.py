@@ -31,7 +31,15 @@ from service.domain.retraining import RetrainingOptions
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
 from service.domain.user import Role
-from service.moderation.admin.accounts import end_user, restore_user, set_access
+from service.moderation.admin.accounts import (
+    add_user,
+    change_password,
+    end_user,
+    find_user,
+    reset_password,
+    restore_user,
+    set_access,
+)
 from service.moderation.admin.second_factor import (
     check_second_factor,
     offer_second_factor,
@@ -47,7 +55,6 @@ from service.moderation.admin.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.moderation.admin.users import add_user, change_password, find_user, reset_password
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.revise import submit_version
 from service.moderation.intake.submit import submit_comments

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Comment, Lane
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.admin.users import add_user, change_password
+from service.moderation.admin.accounts import add_user, change_password
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.taught import TaughtKeeper

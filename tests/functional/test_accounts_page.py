@@ -7,8 +7,13 @@ import re
 import pytest
 
 from service.domain.user import Role
-from service.moderation.admin.accounts import AboveOwnRoleError, set_access
-from service.moderation.admin.users import add_user, authenticate_user, find_user
+from service.moderation.admin.accounts import (
+    AboveOwnRoleError,
+    add_user,
+    authenticate_user,
+    find_user,
+    set_access,
+)
 from tests.factories import SITE
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import make_app, post, sign_in, signed_in

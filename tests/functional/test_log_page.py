@@ -9,8 +9,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.user import Role
-from service.moderation.admin.accounts import set_access
-from service.moderation.admin.users import find_user
+from service.moderation.admin.accounts import find_user, set_access
 from service.ports.audit import AuditEntry
 from service.web.pages.accounts.log_page import PAGE_SIZE
 from tests.factories import NOW

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from service.domain.errors import StoreUnavailableError
-from service.moderation.admin.users import (
+from service.moderation.admin.accounts import (
     add_user,
 )
 from tests.functional.moderators import (

@@ -20,9 +20,9 @@ from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import Site
 from service.domain.user import User
+from service.moderation.admin.accounts import add_user
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.sites import add_site
-from service.moderation.admin.users import add_user
 from service.moderation.intake.form_tokens import issue_token, with_token
 from service.moderation.intake.senders import with_sender
 from service.moderation.intake.submit import submit_comments

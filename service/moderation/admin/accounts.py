@@ -1,16 +1,31 @@
-"""Changes accounts' rights, ends and restores them; one owner always remains."""
+"""Adds accounts, changes their rights and passwords, ends them; one owner always remains."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import SiteId
+from service.domain.decision import EDIT_POLICY
 from service.domain.digest import is_mail_address
-from service.domain.errors import ConflictError, InvalidInputError, Problem
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAuthenticatedError,
+    NotFoundError,
+    Problem,
+)
 from service.domain.user import Preferences, Role, User, is_above
 from service.moderation.admin.acts import make_act
+from service.ports.audit import AuditEntry
 from service.ports.services import Services
+
+MIN_PASSWORD_CHARS = 12
+MAX_PASSWORD_CHARS = 1_000
+MAX_NAME_CHARS = 60
+# Verified in place of a real hash when a name is unknown, so that both answers take as long.
+_DECOY_PASSWORD = "no account has this password"  # noqa: S105  # opens nothing
 
 
 class LastOwnerError(ConflictError):
@@ -159,3 +174,137 @@ def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:
 
 def _runs_the_place(user: User) -> bool:
     return user.role is Role.OWNER and user.site_ids is None and user.ended_at is None
+
+
+def add_user(
+    name: str,
+    services: Services,
+    *,
+    actor: str,
+    role: Role | None = None,
+    site_ids: Sequence[SiteId] | None = None,
+    actor_role: Role = Role.OWNER,
+) -> tuple[User, str]:
+    """Keep a new account and return it with its one-time password.
+
+    Without a role the first account of all is the owner's, later ones are moderators'; without
+    `site_ids` it sees all sites. Raises `InvalidInputError` for an unusable name, sites that are
+    not there, or an owner of some sites, `ConflictError` for a taken name, `AboveOwnRoleError`
+    for a role above `actor_role`.
+    """
+    name = name.strip()
+    if role is None:
+        role = Role.MODERATOR if services.users.all() else Role.OWNER
+    refuse_above(role, actor_role)
+    problems = [*_name_problems(name), *refuse_access(role, site_ids, services)]
+    if problems:
+        raise InvalidInputError(problems)
+    password = services.new_secret()
+    user = User(
+        id=services.new_id("user"),
+        name=name,
+        password_hash=services.passwords.hash(password),
+        created_at=services.clock(),
+        role=role,
+        site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
+    )
+    services.users.add(
+        user,
+        act=make_act(services, actor=actor, act="add user", subject=user.id, detail=role.value),
+    )
+    return user, password
+
+
+def _name_problems(name: str) -> list[Problem]:
+    if name.casefold() == CAMPAIGN_POLICY or name.casefold().startswith(EDIT_POLICY):
+        return [Problem("name", "is what a policy signs its decisions with", "choose another one")]
+    if name and len(name) <= MAX_NAME_CHARS and name.isprintable():
+        return []
+    return [
+        Problem(
+            "name",
+            "is empty, too long or has unprintable characters",
+            f"give 1 to {MAX_NAME_CHARS} printable characters",
+        )
+    ]
+
+
+def find_user(name: str, services: Services) -> User:
+    """Return the account of this name. Raises `NotFoundError` for an unknown one."""
+    user = services.users.find(name)
+    if user is None:
+        msg = f"there is no moderator called {name!r}"
+        raise NotFoundError(msg)
+    return user
+
+
+def reset_password(
+    name: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+) -> str:
+    """Give a moderator a new one-time password and end their sessions.
+
+    Raises `NotFoundError` for an unknown name, `AboveOwnRoleError` for an account above the
+    actor's.
+    """
+    user = find_user(name, services)
+    refuse_above(user.role, actor_role)
+    password = services.new_secret()
+    act = make_act(services, actor=actor, act="reset password", subject=user.id)
+    _set_password(user, password, services, act, must_change=True)
+    return password
+
+
+def authenticate_user(name: str, password: str, services: Services) -> User:
+    """Return the account if the password fits. Raises `NotAuthenticatedError` otherwise.
+
+    An account that has ended is answered like a wrong password.
+    """
+    user = services.users.find(name)
+    password = password[:MAX_PASSWORD_CHARS]
+    if user is None:
+        services.passwords.hash(_DECOY_PASSWORD)
+    elif services.passwords.verify(user.password_hash, password) and user.ended_at is None:
+        return user
+    raise NotAuthenticatedError("name and password do not fit")
+
+
+def check_password(user: User, password: str, services: Services) -> bool:
+    """Return True if this is the account's password."""
+    return services.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
+
+
+def change_password(user: User, services: Services, *, old: str, new: str) -> User:
+    """Replace a password by the moderator's own and end all sessions; return the account.
+
+    Raises `InvalidInputError` that names everything wrong with either password.
+    """
+    problems = []
+    if not check_password(user, old, services):
+        problems.append(Problem("old", "is not the password", "enter the present one"))
+    if not MIN_PASSWORD_CHARS <= len(new) <= MAX_PASSWORD_CHARS:
+        problems.append(
+            Problem(
+                "new",
+                f"has {len(new)} characters",
+                f"choose {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters",
+            )
+        )
+    elif new == old:
+        problems.append(Problem("new", "is the old one", "choose another password"))
+    if problems:
+        raise InvalidInputError(problems)
+    act = make_act(services, actor=user.name, act="change password", subject=user.id)
+    return _set_password(user, new, services, act, must_change=False)
+
+
+def _set_password(
+    user: User, password: str, services: Services, act: AuditEntry, *, must_change: bool
+) -> User:
+    """Set a password and end the sessions that the old one began, in one transaction with `act`."""
+    password_hash = services.passwords.hash(password)
+    return services.users.change(
+        user.id,
+        lambda now, _: replace(now, password_hash=password_hash, must_change_password=must_change),
+        end_sessions_at=act.at,
+        act=act,
+    )

@@ -1,10 +1,10 @@
-"""Keeps incoming comments, then asks for their verdicts."""
+"""Keeps incoming comments, then asks for their verdicts, again for those never judged."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
@@ -12,6 +12,16 @@ from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
+
+# A request queues its comments within milliseconds of keeping them; after this it has died.
+_NEVER_QUEUED_AFTER = timedelta(seconds=5)
+# With nothing waiting in its lane, what was queued this long ago is neither waiting nor, at any
+# sensible batch time, being judged.
+_LOST_AFTER = timedelta(seconds=20)
+# With a backlog in its lane, a comment may wait long; queueing it again this late is harmless, as a
+# comment that already has its verdict is skipped.
+_LOST_AFTER_WITH_BACKLOG = timedelta(minutes=15)
+_MOST_AT_ONCE = 2_000
 
 
 def submit_comments(
@@ -73,3 +83,33 @@ def _mark_queued(ids: Sequence[CommentId], at: datetime | None, services: Servic
             "queueing was not noted, the sweep may repeat it or be late",
             extra={"comments": len(ids)},
         )
+
+
+def sweep_stranded(services: Services) -> int:
+    """Queue stranded comments again and return how many; safe to run at any time, twice too.
+
+    Each lane is looked at by itself: how long it is and what of it was judged. A comment waits in
+    the lane that is kept with it or it is lost; who wants it judged later, keeps it in the slow one
+    (`NewComment.lane`). So none is lost for good, and none is queued twice within `_LOST_AFTER`.
+    """
+    now = services.clock()
+    waiting = services.queue.depth()
+    pending = services.comments.count_pending()
+    # With as many ids in a lane as comments pending, it holds what seems lost, or others twice,
+    # and soon gets through those; sweep upon sweep would only make it longer.
+    short = [lane for lane in Lane if waiting[lane] < pending[lane]]
+    queued = sum(_sweep(lane, now, services, has_backlog=waiting[lane] > 0) for lane in short)
+    if queued:
+        log.warning("stranded comments were queued again", extra={"comments": queued})
+    return queued
+
+
+def _sweep(lane: Lane, now: datetime, services: Services, *, has_backlog: bool) -> int:
+    stranded = services.comments.find_stranded(
+        lane,
+        queued_before=now - (_LOST_AFTER_WITH_BACKLOG if has_backlog else _LOST_AFTER),
+        received_before=now - _NEVER_QUEUED_AFTER,
+        limit=_MOST_AT_ONCE,
+    )
+    ids = [one.comment_id for one in stranded]
+    return len(ids) if queue_comments(ids, lane, services) else 0

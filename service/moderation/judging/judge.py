@@ -15,9 +15,7 @@ from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import History
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.judging.attempts import AttemptCount
-from service.moderation.judging.judgement import Judged, judge_with_outputs
-from service.moderation.judging.stage_timer import StageTimer
+from service.moderation.judging.judgement import Judged, StageTimer, judge_with_outputs
 from service.moderation.learning.rebuild import gather_whole
 from service.moderation.telling.announce import (
     wake_deliverers,
@@ -40,6 +38,37 @@ _TRIES_ALONE = 2
 # What a verdict of a comment that could not be judged lacks.
 _JUDGING = "judging"
 _IDS_A_LINE = 100
+
+
+class AttemptCount:
+    """Counts an attempt before it begins, and takes it back if this process survived its end.
+
+    Only the database knows of a death, so the count is durable before the attempt begins. What
+    cannot be taken back, because the store is away, is remembered and taken back first of all when
+    the next batch comes. If the process ends before that, the attempt stays counted.
+    """
+
+    def __init__(self) -> None:
+        """Owe nothing."""
+        self._owed: dict[CommentId, int] = {}
+
+    def begin(self, attempts: Sequence[Attempt], services: Services) -> None:
+        """Count one more attempt at each comment. Raises `StoreUnavailableError`.
+
+        If it raises, it may have been counted all the same: take it back.
+        """
+        services.comments.count_attempt([a.comment.id for a in attempts])
+
+    def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
+        """Let the counts be what they were before this attempt. Raises `StoreUnavailableError`."""
+        self._owed.update((a.comment.id, a.attempts) for a in attempts)
+        self.settle(services)
+
+    def settle(self, services: Services) -> None:
+        """Take back what could not be taken back before. Raises `StoreUnavailableError`."""
+        if self._owed:
+            services.comments.lower_attempts(self._owed)
+            self._owed.clear()
 
 
 def judge_batch(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,7 +19,6 @@ from service.domain.verdict import Verdict
 from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
 from service.learning.judging import lean_on
 from service.learning.taught import Taught
-from service.moderation.judging.stage_timer import StageTimer
 from service.ports.models import JudgingModel
 from service.scoring.conclude import conclude
 from service.scoring.inputs import counting_output, model_input
@@ -32,6 +31,28 @@ from service.signals.plain import is_visible
 from service.signals.registry import detect_all
 
 log = logging.getLogger(__name__)
+
+
+def _standing_still() -> float:
+    return 0.0
+
+
+class StageTimer:
+    """Adds the time since the last stage's end to the stage that ends now.
+
+    `monotonic` returns the seconds of a clock that never goes back; without one nothing takes time.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = _standing_still) -> None:
+        self._monotonic = monotonic
+        self._last = monotonic()
+        self.seconds: dict[Stage, float] = {}
+
+    def end(self, stage: Stage) -> None:
+        """End this stage, or a part of it."""
+        now = self._monotonic()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
 
 
 def judge_comments(

@@ -12,8 +12,7 @@ import logging
 from collections.abc import Sequence
 
 from service.domain.campaign import is_by_person
-from service.domain.decided_comment import DecidedComment
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.moderation.learning.policy import recheck_policy
 from service.ports.services import Services

@@ -13,8 +13,7 @@ from service.domain.comment import CommentId, Sender, SiteId
 from service.domain.decision import Decision
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.history import Conduct
-from service.domain.person import Person
-from service.domain.sender import make_sender
+from service.domain.sender import Person, make_sender
 from service.moderation.admin.acts import make_act
 from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.audit import AuditEntry

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.comment import CommentId, SiteId
-from service.domain.decided_comment import DecidedComment
-from service.domain.decision import Ruling
+from service.domain.decision import DecidedComment, Ruling
 from service.domain.errors import ConflictError
 from service.moderation.admin.acts import act_on_bulk_decision, acts_on_comments
 from service.moderation.learning.remember import remember

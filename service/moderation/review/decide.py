@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
-from service.domain.decided_comment import DecidedComment
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.moderation.admin.acts import acts_on_comments
 from service.moderation.learning.remember import remember

@@ -15,8 +15,7 @@ from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
 from service.domain.published import as_published
 from service.domain.statement import StatementLinks
-from service.moderation.telling.applying import wants_message
-from service.moderation.telling.building import BUILD_EVERY, changes_site
+from service.moderation.telling.applying import BUILD_EVERY, changes_site, wants_message
 from service.ports.services import Services
 from service.scoring.rules import REASONS
 

@@ -1,7 +1,8 @@
 """Applies decisions at a platform: hides there what is rejected, shows it again once it is not.
 
 What is asked is settled when a message's turn comes, by how the comment stands then. So what was
-decided and undone while the platform was away asks for nothing.
+decided and undone while the platform was away asks for nothing. A static site is built anew once
+what it shows has changed, however many changes by one call.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from service.domain.applying import Act, Applied, PlatformAct, platform_of, unve
 from service.domain.case import Case
 from service.domain.decision import Action
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, EventKind, SendOutcome
+from service.domain.published import as_published
 from service.ports.services import Services
 
+BUILD_EVERY = timedelta(seconds=60)
+"""How long changes are gathered for one build, and the least time between two."""
 NOTHING_TO_CHANGE = "there was nothing to change there"
 
 
@@ -111,3 +115,38 @@ def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
         problem=NOTHING_TO_CHANGE,
     )
     return SendOutcome(attempt=attempt, settled=True)
+
+
+def changes_site(case: Case, event: EventKind, before: Case | None) -> bool:
+    """Return True if the site starts or stops showing a comment.
+
+    `before` is the case that a decision, or its undoing, turned into `case`.
+    """
+    if event is EventKind.VERDICT:
+        before = replace(case, verdict=None)
+    if before is None or event is EventKind.REVIEW:
+        return False
+    return (as_published(before) is None) != (as_published(case) is None)
+
+
+def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> SendOutcome | None:
+    """Call a site's build hook unless a later call than the change did so; None while it rests.
+
+    Builds read what the site shows when they run, so one call tells all that was kept before it.
+    Raises `StoreUnavailableError`.
+    """
+    now = services.clock()
+    if endpoint.called_at is not None and delivery.created_at < endpoint.called_at:
+        return nothing_to_do(delivery, services)
+    until = now + BUILD_EVERY
+    # Several messages of a site are sent at once; one of them calls.
+    if not services.endpoints.begin_call(endpoint, at=now, until=until):
+        services.deliveries.release(delivery.id, until=until)
+        return None
+    act = PlatformAct(act=Act.BUILD, comment_id=delivery.comment_id)
+    outcome = services.notifier.apply(delivery, endpoint, act)
+    if outcome.delivered:
+        services.endpoints.pause(endpoint, called_at=now, rests_until=until)
+    else:
+        pause(outcome, endpoint, services)
+    return outcome

@@ -18,9 +18,8 @@ from service.domain.delivery import (
     Endpoint,
     SendOutcome,
 )
-from service.moderation.telling.akismet_callback import write_callback
-from service.moderation.telling.applying import apply_decision
-from service.moderation.telling.building import build_site
+from service.moderation.telling.akismet import write_callback
+from service.moderation.telling.applying import apply_decision, build_site
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from service.domain.case import Case
-from service.domain.decided_comment import DecidedComment
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.delivery import Delivery
 from service.moderation.telling.announce import tell_of_decisions, write_ruling_messages
 from service.ports.audit import Acts

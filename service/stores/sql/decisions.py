@@ -10,8 +10,7 @@ import sqlalchemy as sa
 
 from service.domain.campaign import is_by_person as made_by_person
 from service.domain.comment import CommentId
-from service.domain.decided_comment import DecidedComment, DecidedPage
-from service.domain.decision import Decision
+from service.domain.decision import DecidedComment, DecidedPage, Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports.audit import Acts

@@ -11,7 +11,7 @@ from service.domain.case import SpamOnly
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.delivery import Delivery
-from service.domain.person import Person
+from service.domain.sender import Person
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.stores.cursor import REST_RANK

@@ -19,8 +19,7 @@ from service.domain.verdict import Outcome
 from service.moderation.admin.sites import is_blog, register_blog
 from service.moderation.intake.report import find_comment
 from service.moderation.intake.withdraw import withdraw_comment
-from service.moderation.telling.akismet_callback import plan_callback
-from service.moderation.telling.plain_answer import is_blatant, plain_answer
+from service.moderation.telling.akismet import is_blatant, plain_answer, plan_callback
 from service.ports.comments import NewComment
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown

@@ -15,9 +15,8 @@ from service.domain.comment import SiteId
 from service.domain.decision import EDIT_POLICY, Mode, Ruling
 from service.domain.delivery import Endpoint
 from service.domain.inbound import Platform
-from service.domain.person import Person
 from service.domain.rules import Rule
-from service.domain.sender import make_sender
+from service.domain.sender import Person, make_sender
 from service.domain.statement import StatementLinks
 from service.domain.verdict import Outcome
 from service.moderation.intake.withdraw import withdraw_comment

@@ -18,14 +18,16 @@ from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, InvalidInputError
 from service.domain.user import Permission, Role, User, is_above
 from service.moderation.admin.accounts import (
+    MAX_NAME_CHARS,
     AboveOwnRoleError,
     LastOwnerError,
+    add_user,
     end_user,
+    reset_password,
     restore_user,
     set_access,
 )
 from service.moderation.admin.second_factor import turn_off_second_factor
-from service.moderation.admin.users import MAX_NAME_CHARS, add_user, reset_password
 from service.web.edge.current import services
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.filters import all_sites

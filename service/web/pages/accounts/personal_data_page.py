@@ -15,7 +15,7 @@ from flask import Response, flash, render_template, request, stream_with_context
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import InvalidInputError
-from service.domain.person import Person
+from service.domain.sender import Person
 from service.domain.user import Permission
 from service.moderation.admin.acts import record_act
 from service.moderation.privacy.erase import (

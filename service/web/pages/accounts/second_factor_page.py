@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from service.domain.errors import InvalidInputError
 from service.domain.user import Permission, User
+from service.moderation.admin.accounts import check_password
 from service.moderation.admin.second_factor import (
     Offer,
     offer_second_factor,
@@ -22,7 +23,6 @@ from service.moderation.admin.second_factor import (
     turn_off_second_factor,
     turn_on_second_factor,
 )
-from service.moderation.admin.users import check_password
 from service.web.edge.current import services
 from service.web.edge.language import gettext
 from service.web.pages.accounts.login import typed
