@@ -12,7 +12,6 @@ from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
 from service.moderation.admin.site_lists import (
     NewEntry,
     add_entry,
-    list_entries,
     remove_entry,
 )
 from service.ports.services import Services
@@ -63,10 +62,10 @@ def add_command(
 def list_command(services: Services, *, ended: bool) -> None:
     """List the entries in force, newest first, with how often each was followed."""
     criteria = EntryFilter(in_force=not ended, at=services.clock())
-    page = list_entries(criteria, services, cursor=None, limit=_PORTION)
+    page = services.list_entries.page(criteria, cursor=None, limit=_PORTION)
     rows = [_row(entry) for entry in page.entries]
     while page.next_cursor:
-        page = list_entries(criteria, services, cursor=page.next_cursor, limit=_PORTION)
+        page = services.list_entries.page(criteria, cursor=page.next_cursor, limit=_PORTION)
         rows += map(_row, page.entries)
     print_rows(rows, empty="There are no entries; `slopsieve lists add`.")
 

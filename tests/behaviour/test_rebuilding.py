@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
 from service.domain.comment import Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.history import History
-from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, rebuild_portion
+from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, rebuild_portions
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
 from tests.factories import make_comment
@@ -78,7 +79,7 @@ def test_a_rebuild_brings_back_exactly_what_was_lost(services):
 def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(services):
     before = decided_of_all(services)
     first = wiped(services)
-    rebuild_portion(first)
+    next(rebuild_portions(first))
     second = wiped(services)
 
     done = rebuild_all(second)
@@ -100,11 +101,11 @@ def test_a_wipe_at_the_very_end_is_not_taken_for_filled(services):
     decisions = Overridden(lost.decisions, find_in_force=find_in_force)
     shaken = replace(lost, decisions=decisions)
 
-    portions = [rebuild_portion(shaken) for _ in range(2)]
+    portions = list(islice(rebuild_portions(shaken), 2))
     blank = lost.history.is_blank()
     done = rebuild_all(shaken)
 
-    assert [one.is_last for one in portions] == [False, False]
+    assert portions == [PEOPLE, 0]
     assert blank
     assert done == PEOPLE
 
@@ -114,7 +115,7 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
     lost = wiped(services)
 
     for _ in range(3):
-        rebuild_portion(lost)
+        next(rebuild_portions(lost), None)
         rebuild_if_blank(lost, goes_on=lambda: True)
 
     assert decided_of_all(lost) == before
@@ -124,7 +125,7 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
 def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_are_filled(services):
     lost = wiped(services)
     verdicts = [verdict_on_next(lost)]
-    rebuild_portion(lost)
+    next(rebuild_portions(lost))
     verdicts.append(verdict_on_next(lost))
     rebuild_if_blank(lost, goes_on=lambda: True)
     verdicts.append(verdict_on_next(lost))

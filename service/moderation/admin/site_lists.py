@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from service.domain.case import Case, CaseFilter, Order
@@ -15,7 +15,6 @@ from service.domain.list_entry import (
     Effect,
     EntryFilter,
     EntryKind,
-    EntryPage,
     ListEntry,
 )
 from service.domain.verdict import Outcome
@@ -77,9 +76,7 @@ def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
     """
     entry, problems = _read(new, services, by=by)
     if entry is not None:
-        problems += _refuse_doubles(entry, services)
-        problems += _refuse_too_many(entry.kind, services)
-        problems += _refuse_common(entry, services)
+        problems += _refusals(entry, services)
     if entry is None or problems:
         raise InvalidInputError(problems)
     keep_entries([entry], services, by=by)
@@ -116,13 +113,6 @@ def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     """Take a removal back and return the entry. Raises `NotFoundError` for an unknown one."""
     services.list_entries.restore([entry_id], act=_acts("restore entry", services, by=by))
     return services.list_entries.get(entry_id)
-
-
-def list_entries(
-    criteria: EntryFilter, services: Services, *, cursor: str | None, limit: int
-) -> EntryPage:
-    """Return one page, newest first. Raises `InvalidInputError` for a foreign cursor."""
-    return services.list_entries.page(criteria, cursor=cursor, limit=limit)
 
 
 def keep_entries(entries: Sequence[ListEntry], services: Services, *, by: str) -> None:
@@ -198,34 +188,25 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
     return entry, problems
 
 
-def _refuse_doubles(entry: ListEntry, services: Services) -> list[Problem]:
+def _refusals(entry: ListEntry, services: Services) -> Iterator[Problem]:
+    """Yield why an entry cannot be kept: it is on a list already, one too many, or too common."""
     doubles = find_doubles(entry, services.list_entries.in_force(entry.added_at))
-    if not doubles:
-        return []
     if any(double.effect is entry.effect for double in doubles):
-        problem, remedy = "is on this list already", "remove the other entry first"
-    else:
-        problem, remedy = "is on the other list", "remove the other entry first"
-    return [Problem("value", problem, remedy)]
-
-
-def _refuse_too_many(kind: EntryKind, services: Services) -> list[Problem]:
+        yield Problem("value", "is on this list already", "remove the other entry first")
+    elif doubles:
+        yield Problem("value", "is on the other list", "remove the other entry first")
     everything = EntryFilter(in_force=True, at=services.clock())
-    phrases = EntryFilter(in_force=True, at=services.clock(), kind=EntryKind.PHRASE)
-    full = services.list_entries.count(everything) >= MAX_IN_FORCE
-    if kind is EntryKind.PHRASE:
-        full = full or services.list_entries.count(phrases) >= MAX_PHRASES_IN_FORCE
-    if not full:
-        return []
-    remedy = "remove entries that match nothing any more"
-    return [Problem("value", "is one entry too many", remedy)]
-
-
-def _refuse_common(entry: ListEntry, services: Services) -> list[Problem]:
-    if entry.kind is not EntryKind.PHRASE or not _preview(entry, services).is_too_common:
-        return []
-    problem = "is found in too many comments that stand the other way"
-    return [Problem("value", problem, "give a longer phrase")]
+    is_full = services.list_entries.count(everything) >= MAX_IN_FORCE
+    is_phrase = entry.kind is EntryKind.PHRASE
+    if is_phrase:
+        phrases = services.list_entries.count(replace(everything, kind=entry.kind))
+        is_full = is_full or phrases >= MAX_PHRASES_IN_FORCE
+    if is_full:
+        remedy = "remove entries that match nothing any more"
+        yield Problem("value", "is one entry too many", remedy)
+    if is_phrase and _preview(entry, services).is_too_common:
+        problem = "is found in too many comments that stand the other way"
+        yield Problem("value", problem, "give a longer phrase")
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:

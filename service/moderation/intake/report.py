@@ -6,11 +6,9 @@ import hashlib
 import json
 from datetime import timedelta
 
-from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.delivery import EventKind
-from service.domain.errors import NotFoundError
 from service.domain.normal_form import content_key, same_address
 from service.domain.report import Label, Report
 from service.domain.site import Site
@@ -97,8 +95,7 @@ def find_comment(
     """
     since = services.clock() - REPORTS_FIND
     ids = services.comments.find_by_content(site.id, content_key(text), since=since)
-    cases = [_load(comment_id, site, services) for comment_id in ids[:_MAX_LOOKED_AT]]
-    found = [case for case in cases if case is not None]
+    found = services.cases.find(ids[:_MAX_LOOKED_AT])
     if author_name:
         wanted = content_key(author_name)
         found = [
@@ -108,13 +105,6 @@ def find_comment(
         ]
     under_post = [case for case in found if same_address(case.comment.post.url, post_url)]
     return next((case.comment.id for case in under_post or found), None)
-
-
-def _load(comment_id: CommentId, site: Site, services: Services) -> Case | None:
-    try:
-        return services.cases.get(comment_id, site_id=site.id)
-    except NotFoundError:
-        return None
 
 
 def _same_for_repeats(

@@ -8,8 +8,7 @@ and the rebuild begins anew.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 from service.domain.comment import Comment
 from service.domain.errors import HistoryBlankError
@@ -21,14 +20,6 @@ log = logging.getLogger(__name__)
 
 # A decision takes 0.3 to 0.5 ms to be learnt, a portion about a tenth of a second.
 PORTION = 250
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Portion:
-    """What one portion did: how many decisions it read, and whether it was the last one."""
-
-    decisions: int
-    is_last: bool
 
 
 def gather_whole(comments: Sequence[Comment], services: Services) -> list[History]:
@@ -55,46 +46,43 @@ def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool
     """
     if not services.history.is_blank():
         return False
-    while not rebuild_portion(services).is_last and goes_on():
-        pass
+    for _ in rebuild_portions(services):
+        if not goes_on():
+            break
     return True
 
 
-def rebuild_all(
-    services: Services, *, portion: int = PORTION, show: Callable[[int], None] = lambda _: None
-) -> int:
+def rebuild_all(services: Services, *, show: Callable[[int], None] = lambda _: None) -> int:
     """Learn every decision in force and return how many were read; `show` is told as it goes.
 
     An interrupted rebuild is gone on with. What is known already is not counted twice, and what is
     decided or undone meanwhile is not lost. Raises `StoreUnavailableError`.
     """
     done = 0
-    while True:
-        learnt = rebuild_portion(services, portion=portion)
-        done += learnt.decisions
+    for decisions in rebuild_portions(services):
+        done += decisions
         show(done)
-        if learnt.is_last:
-            return done
+    return done
 
 
-def rebuild_portion(services: Services, *, portion: int = PORTION) -> Portion:
-    """Learn the next decisions in force; after the last one mark histories filled.
+def rebuild_portions(services: Services) -> Iterator[int]:
+    """Learn the decisions in force by portions, yield each one's number, mark histories filled.
 
     A decision made or undone meanwhile is told to histories by whoever makes it, see
     `service.moderation.learning.remember`: taken back here too late, it stays taken back. If
     another process has been faster, or the server was wiped since the portion began, the next one
     goes on from where the place then is. Raises `StoreUnavailableError`.
     """
-    after = services.rebuild_place.find()
-    page = services.decisions.find_in_force(after=after, limit=portion)
-    for decided_comment in page.decided_comments:
-        apply_to_reputation(decided_comment, services)
-    if page.next_after is not None:
-        services.rebuild_place.move(after, page.next_after)
-        return Portion(decisions=len(page.decided_comments), is_last=False)
-    # Where the place is gone or moved, something was wiped or is under way: nothing is filled yet.
-    if not services.rebuild_place.clear(after):
-        return Portion(decisions=0, is_last=False)
-    services.history.mark_filled()
-    log.info("histories are filled")
-    return Portion(decisions=0, is_last=True)
+    while True:
+        after = services.rebuild_place.find()
+        page = services.decisions.find_in_force(after=after, limit=PORTION)
+        for decided_comment in page.decided_comments:
+            apply_to_reputation(decided_comment, services)
+        if page.next_after is not None:
+            services.rebuild_place.move(after, page.next_after)
+        # Where the place is gone or moved, something was wiped or is under way: not all is filled.
+        elif services.rebuild_place.clear(after):
+            services.history.mark_filled()
+            log.info("histories are filled")
+            return
+        yield len(page.decided_comments)

@@ -73,7 +73,13 @@ def decide_campaign(
             open_only=True,
         )
     if exceptions_leave and unticked:
-        _take_out(campaign_id, unticked, services, by=decided_by, site_ids=site_ids)
+        theirs = [
+            case.comment.id
+            for case in services.cases.find(unticked)
+            if site_ids is None or case.comment.site_id in site_ids
+        ]
+        act = _acts("take out of campaign", campaign_id, services, by=decided_by)
+        campaigns.leave(campaign_id, theirs, act=act)
     return bulk_decision
 
 
@@ -83,23 +89,6 @@ def put_back(
     """Let comments that were taken out of a campaign be its members again; return how many."""
     act = _acts("put back into campaign", campaign_id, services, by=by)
     return len(services.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
-
-
-def _take_out(
-    campaign_id: str,
-    ids: Sequence[CommentId],
-    services: Services,
-    *,
-    by: str,
-    site_ids: tuple[SiteId, ...] | None,
-) -> None:
-    theirs = [
-        case.comment.id
-        for case in services.cases.find(ids)
-        if site_ids is None or case.comment.site_id in site_ids
-    ]
-    act = _acts("take out of campaign", campaign_id, services, by=by)
-    services.campaigns.leave(campaign_id, theirs, act=act)
 
 
 def _acts(

@@ -27,7 +27,6 @@ from service.moderation.admin.site_lists import (
     NewEntry,
     Preview,
     add_entry,
-    list_entries,
     preview_entry,
     problems_of,
     remove_entry,
@@ -229,7 +228,7 @@ def _show(
     criteria = _criteria(place, now)
     page = read_from(
         place.cursor,
-        lambda cursor: list_entries(criteria, services, cursor=cursor, limit=PAGE_SIZE),
+        lambda cursor: services.list_entries.page(criteria, cursor=cursor, limit=PAGE_SIZE),
     )
     count = services.list_entries.count
     further = {**place.query, "cursor": page.next_cursor} if page.next_cursor else None
