@@ -1,10 +1,9 @@
-"""What is asked of other systems, what can go wrong on the way, and how long they ask to wait."""
+"""What came of a call, what can go wrong on the way, and how long other systems ask to wait."""
 
 from __future__ import annotations
 
 import email.utils
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -33,23 +32,18 @@ class Failure(StrEnum):
 class CallOutcome:
     """What came of one call: the answer, if there was one, or the problem in fixed words.
 
-    `was_sent` says that all of the request went out. `hopeless` as in `SendOutcome`.
+    `was_sent` says that all of the request went out. `rests_seconds` is for how long the other
+    system asks to be left alone; the rest is as in `SendOutcome`.
     """
 
     answer: HttpAnswer | None = None
     problem: str | None = None
-    hopeless: bool = False
     was_sent: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One request to a platform's API. Its headers hold a token."""
-
-    method: str
-    url: str
-    headers: Mapping[str, str] = field(repr=False)
-    body: bytes = b""
+    settled: bool = False
+    hopeless: bool = False
+    refused: bool = False
+    uncertain: bool = False
+    rests_seconds: float | None = None
 
 
 def seconds_asked(answer: HttpAnswer, now: datetime) -> float | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ssl
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import certifi
 
@@ -17,7 +19,7 @@ from service.domain.delivery import (
     Endpoint,
     SendOutcome,
 )
-from service.outbound.calls import CallOutcome, Failure, Question, problem_of, seconds_asked
+from service.outbound.calls import CallOutcome, Failure, problem_of, seconds_asked
 from service.outbound.exchange import (
     Deadline,
     OutOfTimeError,
@@ -82,54 +84,22 @@ class HttpSiteNotifier:
             said = CallOutcome(problem=Failure.NO_ENDPOINT.value, hopeless=True)
         else:
             said = self.call(delivery.url, headers, body)
-        answer = said.answer
-        attempt = DeliveryAttempt(
-            delivery_id=delivery.id,
-            at=began_at,
-            milliseconds=round((time.monotonic() - began) * 1000),
-            status=answer.status if answer else None,
-            problem=said.problem,
-        )
-        return SendOutcome(
-            attempt=attempt,
-            hopeless=said.hopeless,
-            retry_after_seconds=seconds_asked(answer, self._clock()) if answer else None,
-        )
+        if said.answer:
+            said = replace(said, rests_seconds=seconds_asked(said.answer, self._clock()))
+        return _outcome(delivery, said, began_at, time.monotonic() - began)
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
         """See `SiteNotifier.apply`."""
         began_at, began = self._clock(), time.monotonic()
-        came_of_it = PLATFORMS[endpoint.form](act, endpoint, self._ask, self._clock())
-        said = came_of_it.said
-        return SendOutcome(
-            attempt=DeliveryAttempt(
-                delivery_id=delivery.id,
-                at=began_at,
-                milliseconds=round((time.monotonic() - began) * 1000),
-                status=said.answer.status if said and said.answer else None,
-                problem=came_of_it.problem,
-            ),
-            hopeless=came_of_it.hopeless,
-            retry_after_seconds=came_of_it.rests_seconds,
-            settled=came_of_it.settled,
-            refused=came_of_it.refused,
-            uncertain=came_of_it.uncertain,
-        )
-
-    def _ask(self, question: Question) -> CallOutcome:
-        return self.call(
-            question.url,
-            question.headers,
-            question.body,
-            method=question.method,
-            keeps_body=True,
-        )
+        ask = partial(self.call, keeps_body=True)
+        said = PLATFORMS[endpoint.form](act, endpoint, ask, self._clock())
+        return _outcome(delivery, said, began_at, time.monotonic() - began)
 
     def call(
         self,
         url: str,
         headers: Mapping[str, str],
-        body: bytes,
+        body: bytes = b"",
         *,
         method: str = "POST",
         keeps_body: bool = False,
@@ -220,6 +190,25 @@ def _headers(
         "webhook-timestamp": str(timestamp),
         "webhook-signature": sign(delivery.id, timestamp, body, endpoint.secrets),
     }
+
+
+def _outcome(
+    delivery: Delivery, said: CallOutcome, began_at: datetime, seconds: float
+) -> SendOutcome:
+    return SendOutcome(
+        attempt=DeliveryAttempt(
+            delivery_id=delivery.id,
+            at=began_at,
+            milliseconds=round(seconds * 1000),
+            status=said.answer.status if said.answer else None,
+            problem=said.problem,
+        ),
+        hopeless=said.hopeless,
+        retry_after_seconds=said.rests_seconds,
+        settled=said.settled,
+        refused=said.refused,
+        uncertain=said.uncertain,
+    )
 
 
 def _failure(error: Exception) -> Failure:

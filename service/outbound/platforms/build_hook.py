@@ -14,15 +14,15 @@ from datetime import datetime
 
 from service.domain.applying import PlatformAct
 from service.domain.delivery import Endpoint
-from service.outbound.calls import Question
-from service.outbound.platforms.results import Ask, AtPlatform, Result, plain_result
+from service.outbound.calls import CallOutcome
+from service.outbound.platforms.results import Ask, AtPlatform, plain_result
 
 EVENT = "slopsieve"
 # A hook that was deleted, or a token without rights: GitHub answers 404 to that too.
 _CLOSED = (401, 403, 404, 410)
 
 
-def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> Result:
+def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> CallOutcome:
     """See `Apply`. A call more than is needed builds once more and does no harm."""
     headers = {"Accept": "application/json"}
     body = b""
@@ -32,10 +32,8 @@ def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime)
             "Content-Type": "application/json",
         }
         body = json.dumps({"event_type": EVENT}).encode()
-    result = plain_result(
-        ask(Question(method="POST", url=endpoint.url, headers=headers, body=body)), now
-    )
-    answer = result.said.answer if result.said else None
+    result = plain_result(ask(endpoint.url, headers, body), now)
+    answer = result.answer
     if answer is not None and answer.status in _CLOSED and result.rests_seconds is None:
         return replace(result, problem=AtPlatform.CLOSED.value, refused=True)
     return result

@@ -13,11 +13,10 @@ from datetime import datetime
 
 from service.domain.applying import Act, PlatformAct
 from service.domain.delivery import Endpoint
-from service.outbound.calls import Question
+from service.outbound.calls import CallOutcome
 from service.outbound.platforms.results import (
     Ask,
     AtPlatform,
-    Result,
     members_of,
     plain_result,
 )
@@ -25,17 +24,19 @@ from service.outbound.platforms.results import (
 _MAX_ID_CHARS = 20
 
 
-def apply_at_discourse(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> Result:
+def apply_at_discourse(
+    act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
+) -> CallOutcome:
     """See `Apply`. A post that is deleted is not deleted once more: that is answered 403."""
     number = act.comment_id
     if not (number.isascii() and number.isdigit() and len(number) <= _MAX_ID_CHARS):
-        return Result(problem=AtPlatform.NO_ID.value, hopeless=True)
+        return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
     if act.act is Act.HIDE:
-        question = _question("DELETE", f"/posts/{number}.json", endpoint)
+        said = _call("DELETE", f"/posts/{number}.json", endpoint, ask)
     else:
-        question = _question("PUT", f"/posts/{number}/recover.json", endpoint)
-    result = plain_result(ask(question), now)
-    answer = result.said.answer if result.said else None
+        said = _call("PUT", f"/posts/{number}/recover.json", endpoint, ask)
+    result = plain_result(said, now)
+    answer = result.answer
     if answer is None or result.rests_seconds is not None:
         return result
     if answer.status == 404 and members_of(answer).get("error_type") == "not_found":
@@ -46,15 +47,15 @@ def apply_at_discourse(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: date
 
 
 def _whose_fault(
-    result: Result, act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
-) -> Result:
+    result: CallOutcome, act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
+) -> CallOutcome:
     """Tell an API key that ended from a post that its owner may not delete: both answer 403.
 
     A key that may still list posts (scope `posts: list`) has not ended. Where the answer to an
     earlier deletion was lost, the post was deleted then.
     """
-    listed = plain_result(ask(_question("GET", "/posts.json", endpoint)), now)
-    answer = listed.said.answer if listed.said else None
+    listed = plain_result(_call("GET", "/posts.json", endpoint, ask), now)
+    answer = listed.answer
     if answer is None or listed.rests_seconds is not None or answer.status not in (200, 401, 403):
         return replace(listed, uncertain=False)
     if answer.status == 200 and act.asked_before:
@@ -64,9 +65,6 @@ def _whose_fault(
     return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
 
 
-def _question(method: str, path: str, endpoint: Endpoint) -> Question:
-    return Question(
-        method=method,
-        url=endpoint.url + path,
-        headers={"Api-Key": endpoint.secrets[0], "Accept": "application/json"},
-    )
+def _call(method: str, path: str, endpoint: Endpoint, ask: Ask) -> CallOutcome:
+    headers = {"Api-Key": endpoint.secrets[0], "Accept": "application/json"}
+    return ask(endpoint.url + path, headers, method=method)

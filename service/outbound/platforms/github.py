@@ -13,11 +13,10 @@ from datetime import datetime
 
 from service.domain.applying import Act, PlatformAct
 from service.domain.delivery import Endpoint
-from service.outbound.calls import CallOutcome, Failure, Question
+from service.outbound.calls import CallOutcome, Failure
 from service.outbound.platforms.results import (
     Ask,
     AtPlatform,
-    Result,
     limited,
     members_of,
     plain_result,
@@ -38,30 +37,27 @@ _NO_NODE = (
 )
 
 
-def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> Result:
+def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> CallOutcome:
     """See `Apply`. Both mutations may be repeated."""
     if act.comment_id.startswith(_NO_NODE):
-        return Result(problem=AtPlatform.NO_ID.value, hopeless=True)
+        return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
     mutation = _MUTATIONS[act.act]
     query = f"mutation($id:ID!){{{mutation}{{isMinimized}}}}}}"
     said = ask(
-        Question(
-            method="POST",
-            url=endpoint.url,
-            headers={
-                "Authorization": f"Bearer {endpoint.secrets[0]}",
-                "Accept": "application/vnd.github+json",
-                "Content-Type": "application/json",
-            },
-            body=json.dumps({"query": query, "variables": {"id": act.comment_id}}).encode(),
-        )
+        endpoint.url,
+        {
+            "Authorization": f"Bearer {endpoint.secrets[0]}",
+            "Accept": "application/vnd.github+json",
+            "Content-Type": "application/json",
+        },
+        json.dumps({"query": query, "variables": {"id": act.comment_id}}).encode(),
     )
     return _result(said, mutation.partition("(")[0], now)
 
 
-def _result(said: CallOutcome, name: str, now: datetime) -> Result:
+def _result(said: CallOutcome, name: str, now: datetime) -> CallOutcome:
     result = plain_result(said, now)
-    answer = said.answer
+    answer = result.answer
     if answer is None or result.refused or result.rests_seconds is not None:
         return result
     members = members_of(answer)
@@ -79,7 +75,7 @@ def _result(said: CallOutcome, name: str, now: datetime) -> Result:
     return result if done else unreadable(result)
 
 
-def _of_errors(result: Result, errors: list[object], now: datetime) -> Result:
+def _of_errors(result: CallOutcome, errors: list[object], now: datetime) -> CallOutcome:
     """Return what errors in an answer of status 200 mean.
 
     FORBIDDEN is about one comment, in a repository out of the token's reach; a token that ended is

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from service.domain.applying import PlatformAct
 from service.domain.delivery import Endpoint
-from service.outbound.calls import CallOutcome, Failure, Question, seconds_given
+from service.outbound.calls import CallOutcome, Failure, seconds_given
 from service.outbound.exchange import HttpAnswer
 
 # What platforms ask of those whom they give no time.
@@ -31,54 +31,36 @@ class AtPlatform(StrEnum):
     NO_ID = "the comment's id at the platform is not known"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """What came of one act: the call that was made last, and what it means.
-
-    `rests_seconds` is for how long the platform asks to be left alone; the rest is as in
-    `SendOutcome`.
-    """
-
-    said: CallOutcome | None = None
-    problem: str | None = None
-    settled: bool = False
-    hopeless: bool = False
-    refused: bool = False
-    uncertain: bool = False
-    rests_seconds: float | None = None
+Ask = Callable[..., CallOutcome]
+"""Calls an API as `HttpSiteNotifier.call` does, and keeps the answer's body."""
+Apply = Callable[[PlatformAct, Endpoint, Ask, datetime], CallOutcome]
+"""Asks a platform for one act, at this moment; returns what came of it, as the last call has it."""
 
 
-Ask = Callable[[Question], CallOutcome]
-Apply = Callable[[PlatformAct, Endpoint, Ask, datetime], Result]
-"""Asks a platform for one act, at this moment, and says what came of it."""
-
-
-def plain_result(said: CallOutcome, now: datetime) -> Result:
+def plain_result(said: CallOutcome, now: datetime) -> CallOutcome:
     """Return what any HTTP API means by its answer; a platform says what it means otherwise.
 
     A request may have been carried out whose answer was lost, or which ended in a 5xx.
     """
-    result = Result(said=said, problem=said.problem, hopeless=said.hopeless)
     answer = said.answer
     if answer is None:
-        return replace(result, uncertain=said.was_sent)
+        return replace(said, uncertain=said.was_sent)
     if answer.status == 401:  # a status by its number
-        return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
+        return replace(said, problem=AtPlatform.TOKEN.value, refused=True)
     rests = _asked_rest(answer, now)
     if rests is not None:
-        return replace(result, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
-    return replace(result, uncertain=answer.status >= 500)
+        return replace(said, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
+    return replace(said, uncertain=answer.status >= 500)
 
 
-def limited(result: Result, now: datetime) -> Result:
+def limited(result: CallOutcome, now: datetime) -> CallOutcome:
     """Return the result of an answer whose words ask for time, and perhaps its headers."""
-    answer = result.said.answer if result.said else None
-    asked = _given_rest(answer, now) if answer else None
+    asked = _given_rest(result.answer, now) if result.answer else None
     rests = _LEAST_REST_SECONDS if asked is None else asked
     return replace(result, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
 
 
-def unreadable(result: Result) -> Result:
+def unreadable(result: CallOutcome) -> CallOutcome:
     """Return the result of an answer that says yes and cannot be understood."""
     return replace(result, problem=Failure.UNREADABLE.value, uncertain=True)
 
