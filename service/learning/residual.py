@@ -36,11 +36,6 @@ class Residual:
         other._weights, other._squares = self._weights.copy(), self._squares.copy()
         return other
 
-    @property
-    def n_bytes(self) -> int:
-        """Return the size of the tables."""
-        return int(self._weights.nbytes + self._squares.nbytes)
-
     def slots(self, features: Features) -> IdArray:
         """Return each feature's slot."""
         return features.ids & self._mask

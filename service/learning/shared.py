@@ -40,11 +40,6 @@ class Shared:
         other._numbers = dict(self._numbers)
         return other
 
-    @property
-    def n_bytes(self) -> int:
-        """Return the size of the tables."""
-        return int(self._residual.n_bytes + self._first.nbytes + self._known_to_two.nbytes)
-
     def parts(self, features: Features) -> FloatArray:
         """Return what each feature adds, in log-odds, before the sum is bounded."""
         known = self._known_to_two[self._residual.slots(features)]
