@@ -22,7 +22,7 @@ from service.domain.retraining import (
     RetrainingReport,
     RetrainingState,
 )
-from service.moderation.learning.retrain import Order, retrain, try_retraining
+from service.moderation.learning.retrain import new_retraining, retrain, try_retraining
 from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
 from service.moderation.learning.versions import tidy_versions
 from service.ports.services import Services
@@ -82,20 +82,23 @@ def retrain_command(
     settings = command_settings()
     # Tests pass their own: a training takes minutes.
     runs = (open_runs or open_training_runs)(settings)
-    order = Order(
-        asked_by=ACTOR,
-        options=RetrainingOptions(
-            data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
-        ),
-        promotes=settings.retrain_promotes if promotes is None else promotes,
-        force=force,
-        resumes_only=resume,
+    options = RetrainingOptions(
+        data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
     )
     if dry_run:
-        _try(order, services, runs)
+        _try(options, services, runs)
         return
     with _stopping() as goes_on, Progress("Retraining") as progress:
-        done = retrain(order, services, runs, told=progress.show_step, goes_on=goes_on)
+        done = retrain(
+            new_retraining(services, by=ACTOR, options=options),
+            services,
+            runs,
+            promotes=settings.retrain_promotes if promotes is None else promotes,
+            force=force,
+            resumes_only=resume,
+            told=progress.show_step,
+            goes_on=goes_on,
+        )
     tidy_retrainings(services, runs)
     tidy_versions(services, keep=settings.keep_refused_versions)
     if prints_json():
@@ -105,10 +108,12 @@ def retrain_command(
     sys.exit(_EXIT_CODES.get(done.state, 0))
 
 
-def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
+def _try(options: RetrainingOptions, services: Services, runs: TrainingProcesses) -> None:
     try:
         with _stopping() as goes_on, Progress("Looking") as progress:
-            report = try_retraining(order, services, runs, told=progress.show_step, goes_on=goes_on)
+            report = try_retraining(
+                options, services, runs, told=progress.show_step, goes_on=goes_on
+            )
     except TrainingStoppedError:
         sys.exit(_STOPPED)
     click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")

@@ -22,7 +22,7 @@ from service.moderation.learning.ask_retraining import (
 )
 from service.moderation.learning.retrain import (
     SCHEDULE,
-    Order,
+    new_retraining,
     retrain,
     try_retraining,
 )
@@ -59,13 +59,8 @@ def decide(services, ruling=Ruling.REJECT):
 
 
 def run(services, runs, options=OPTIONS, **changes):
-    goes_on = changes.pop("goes_on", lambda: True)
-    return retrain(
-        Order(**({"asked_by": "Ola", "options": options} | changes)),
-        services,
-        runs,
-        goes_on=goes_on,
-    )
+    asked = new_retraining(services, by="Ola", options=options)
+    return retrain(asked, services, runs, **changes)
 
 
 def look(services, runs, *, every=7 * DAY, promotes=False, options=OPTIONS):
@@ -226,7 +221,7 @@ def test_a_database_that_is_away_for_a_while_ends_no_training(services, runs):
 
 
 def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(services, runs):
-    report = try_retraining(Order(asked_by="Ola", options=OPTIONS), services, runs)
+    report = try_retraining(OPTIONS, services, runs)
 
     assert report.used == 3
     assert [dry for _, _, dry in runs.trained] == [True]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -11,8 +11,8 @@ from service.domain.retraining import Retraining, RetrainingOptions, RetrainingS
 from service.moderation.admin.acts import make_act
 from service.moderation.learning.retrain import (
     SCHEDULE,
-    Order,
     find_unfinished,
+    new_retraining,
     retrain,
 )
 from service.ports.services import Services
@@ -33,8 +33,7 @@ def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -
     """
     if not services.trainer_queue.is_heard():
         raise NoTrainerError("no process that retrains gives a sign of life")
-    now = services.clock()
-    asked = Retraining(id=services.new_id("rtr"), asked_by=by, asked_at=now, options=options)
+    asked = new_retraining(services, by=by, options=options)
     act = make_act(services, actor=by, act="ask for retraining", subject=asked.id)
     services.retrainings.ask(asked, act=act)
     services.trainer_queue.wake()
@@ -54,40 +53,38 @@ def retrain_if_wanted(
 
     `every` None stands for no schedule. Raises what `retrain` does.
     """
-    order = _next(services, runs, options=options, every=every, promotes=promotes)
-    if order is None:
-        return None
-    refusal = runs.refuse()
-    if refusal and order.retraining_id is not None:
-        # Whoever asked is told; asking again is one click.
-        asked = services.retrainings.get(order.retraining_id)
-        failed = replace(
-            asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
-        )
-        services.retrainings.put(failed)
-        return failed
-    return retrain(order, services, runs, goes_on=goes_on)
+    recent = services.retrainings.recent(limit=_LOOKED_BACK)
+    waiting = [one for one in recent if one.state is RetrainingState.ASKED]
+    if not waiting:
+        by = _who_asks(recent, services, runs, options=options, every=every)
+        if by is None:
+            return None
+        asked = new_retraining(services, by=by, options=options)
+    else:
+        # The one asked for first; the page lets nobody ask for a second.
+        asked = waiting[-1]
+        if refusal := runs.refuse():
+            # Whoever asked is told; asking again is one click.
+            failed = replace(
+                asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
+            )
+            services.retrainings.put(failed)
+            return failed
+    return retrain(asked, services, runs, promotes=promotes, goes_on=goes_on)
 
 
-def _next(
+def _who_asks(
+    recent: Sequence[Retraining],
     services: Services,
     runs: TrainingRuns,
     *,
     options: RetrainingOptions,
     every: timedelta | None,
-    promotes: bool,
-) -> Order | None:
-    recent = services.retrainings.recent(limit=_LOOKED_BACK)
-    asked = [one for one in recent if one.state is RetrainingState.ASKED]
-    if asked:
-        # The one asked for first; the page lets nobody ask for a second.
-        one = asked[-1]
-        return Order(
-            asked_by=one.asked_by, options=one.options, retraining_id=one.id, promotes=promotes
-        )
+) -> str | None:
+    """Return in whose name to retrain: who began one that is unfinished, or the schedule's."""
     unfinished = find_unfinished(services, runs, options)
     if unfinished is not None:
-        return Order(asked_by=unfinished.asked_by, options=options, promotes=promotes)
+        return unfinished.asked_by
     if every is None:
         return None
     # One that was stopped and whose texts had to go taught nothing: the next need not wait for it.
@@ -99,4 +96,4 @@ def _next(
     ]
     if begun and services.clock() - max(begun) < every:
         return None
-    return Order(asked_by=SCHEDULE, options=options, promotes=promotes)
+    return SCHEDULE

@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 
 from service.domain.errors import (
     ConflictError,
@@ -45,40 +45,37 @@ _TELL_EVERY = timedelta(seconds=5)
 _LOOKED_BACK = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
-    """What is to be done. `retraining_id` names one that was asked for and not begun.
+def new_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
+    """Return a retraining that somebody asks for now; it is not kept yet."""
+    return Retraining(
+        id=services.new_id("rtr"), asked_by=by, asked_at=services.clock(), options=options
+    )
+
+
+def retrain(
+    asked: Retraining,
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    promotes: bool = False,
+    force: bool = False,
+    resumes_only: bool = False,
+    told: Callable[[TrainingProgress], None] = lambda _: None,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Retraining:
+    """Retrain as asked, or go on with the unfinished one of the same options; return what came.
 
     `promotes` lets a recommended candidate serve at once. `force` trains although nothing is new
     since the last time. `resumes_only` goes on with the newest unfinished one, whatever its
     options, or does nothing.
-    """
-
-    asked_by: str
-    options: RetrainingOptions
-    retraining_id: str | None = None
-    promotes: bool = False
-    force: bool = False
-    resumes_only: bool = False
-
-
-def retrain(
-    order: Order,
-    services: Services,
-    runs: TrainingRuns,
-    *,
-    told: Callable[[TrainingProgress], None] = lambda _: None,
-    goes_on: Callable[[], bool] = lambda: True,
-) -> Retraining:
-    """Retrain, or go on with the unfinished one of the same options, and return what came of it.
 
     It has ended, failed, or was stopped because `goes_on` said no. `told` hears about every second
     how far it is. Raises `TrainingFailedError` where nothing can be trained here, `ConflictError`
     while another runs or if there is none to go on with, `StoreUnavailableError`.
     """
     with _alone(services, runs):
-        retraining = _begin(order, services, runs)
-        if not order.force and not _is_worth_it(retraining, services):
+        retraining = _begin(asked, services, runs, resumes_only=resumes_only)
+        if not force and not _is_worth_it(retraining, services):
             return _end_without(retraining, services, runs)
         record_act(
             services,
@@ -87,11 +84,14 @@ def retrain(
             subject=retraining.id,
             detail=f"{retraining.decisions} decisions",
         )
-        return _train(retraining, order, services, runs, told=told, goes_on=goes_on)
+        ended = _train(retraining, services, runs, told=told, goes_on=goes_on)
+        if promotes and ended.waits and ended.version:
+            return promote_retrained(ended, services, by=ended.asked_by)
+        return ended
 
 
 def try_retraining(
-    order: Order,
+    options: RetrainingOptions,
     services: Services,
     runs: TrainingRuns,
     *,
@@ -112,7 +112,7 @@ def try_retraining(
         try:
             decisions = decisions_for_training(services, until=services.clock())
             runs.keep_decisions(run_id, decisions)
-            return runs.train(run_id, order.options, dry_run=True, told=hear, goes_on=goes_on)
+            return runs.train(run_id, options, dry_run=True, told=hear, goes_on=goes_on)
         finally:
             runs.drop(run_id)
 
@@ -133,19 +133,20 @@ def _may_go_on(one: Retraining) -> bool:
     return one.is_unfinished() or one.state is RetrainingState.FAILED
 
 
-def _begin(order: Order, services: Services, runs: TrainingRuns) -> Retraining:
+def _begin(
+    asked: Retraining, services: Services, runs: TrainingRuns, *, resumes_only: bool
+) -> Retraining:
     """Return the retraining to run, its decisions exported."""
-    unfinished = find_unfinished(services, runs, None if order.resumes_only else order.options)
+    unfinished = find_unfinished(services, runs, None if resumes_only else asked.options)
     if unfinished is not None:
         resumed = _resume(unfinished, services, runs)
         if resumed is not None:
             return resumed
-    if order.resumes_only:
+    if resumes_only:
         raise ConflictError("there is no unfinished retraining here that could be gone on with")
     now = services.clock()
-    begun = _asked(order, services, now)
-    kept = runs.keep_decisions(begun.id, decisions_for_training(services, until=now))
-    return _put_running(replace(begun, started_at=now), kept, services)
+    kept = runs.keep_decisions(asked.id, decisions_for_training(services, until=now))
+    return _put_running(replace(asked, started_at=now), kept, services)
 
 
 def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> Retraining | None:
@@ -170,17 +171,6 @@ def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> R
         )
     )
     return None
-
-
-def _asked(order: Order, services: Services, now: datetime) -> Retraining:
-    if order.retraining_id is not None:
-        return services.retrainings.get(order.retraining_id)
-    return Retraining(
-        id=services.new_id("rtr"),
-        asked_by=order.asked_by,
-        asked_at=now,
-        options=order.options,
-    )
 
 
 def _put_running(begun: Retraining, kept: KeptDecisions, services: Services) -> Retraining:
@@ -221,7 +211,6 @@ def _end_without(begun: Retraining, services: Services, runs: TrainingRuns) -> R
 
 def _train(
     running: Retraining,
-    order: Order,
     services: Services,
     runs: TrainingRuns,
     *,
@@ -246,8 +235,6 @@ def _train(
     ended = replace(teller.latest, state=RetrainingState.ENDED, share_done=1.0, report=report)
     ended = _put_end(ended, services)
     runs.keep_report_alone(running.id)
-    if order.promotes and ended.waits and ended.version:
-        return promote_retrained(ended, services, by=ended.asked_by)
     return ended
 
 
