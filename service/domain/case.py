@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.comment import Comment, SiteId
 from service.domain.decision import Action, Decision, Mode, choose_action
 from service.domain.report import Report
 from service.domain.verdict import Outcome, SecondOpinion, Verdict
@@ -165,13 +165,3 @@ class CasePage:
 
     cases: tuple[Case, ...]
     next_cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingComment:
-    """A kept comment that has no verdict yet, as the sweep sees it."""
-
-    comment_id: CommentId
-    lane: Lane
-    queued_at: datetime | None
-    attempts: int

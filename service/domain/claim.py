@@ -20,7 +20,3 @@ class Claim:
     user_name: str
     since: datetime
     until: datetime
-
-    def holds(self, now: datetime) -> bool:
-        """Return True if the claim is still in force."""
-        return now < self.until

@@ -280,13 +280,12 @@ def test_attempts_are_counted_and_lowered_to_what_they_were_and_never_raised(sto
 
 
 def find_stranded(stores, lane: Lane = Lane.BULK) -> list[str]:
-    found = stores.comments.find_stranded(
+    return stores.comments.find_stranded(
         lane,
         queued_before=NOW - timedelta(minutes=10),
         received_before=NOW - timedelta(seconds=30),
         limit=10,
     )
-    return [pending.comment_id for pending in found]
 
 
 def test_what_was_never_queued_for_a_moment_or_queued_long_ago_is_stranded_until_it_is_judged(
@@ -317,20 +316,16 @@ def test_what_was_overtaken_in_its_lane_is_stranded(stores):
     assert find_stranded(stores, Lane.INTERACTIVE) == []
 
 
-def test_the_oldest_stranded_come_first_with_what_the_sweep_needs(stores):
+def test_the_oldest_stranded_come_first(stores):
     ages = [5, 30, 20, 10]
     ids = keep(stores, *(make_comment(received_at=NOW - timedelta(hours=age)) for age in ages))
     stores.comments.mark_queued([ids[1]], NOW - timedelta(hours=29))
-    stores.comments.count_attempt([ids[1]])
 
     found = stores.comments.find_stranded(
         Lane.BULK, queued_before=NOW - timedelta(minutes=10), received_before=NOW, limit=2
     )
 
-    assert [p.comment_id for p in found] == [ids[1], ids[2]]
-    assert (found[0].lane, found[0].attempts) == (Lane.BULK, 1)
-    assert found[0].queued_at == NOW - timedelta(hours=29)
-    assert found[1].queued_at is None
+    assert found == [ids[1], ids[2]]
 
 
 def test_pending_comments_are_counted_by_lane(stores):

@@ -111,5 +111,4 @@ def _sweep(lane: Lane, now: datetime, services: Services, *, has_backlog: bool) 
         received_before=now - _NEVER_QUEUED_AFTER,
         limit=_MOST_AT_ONCE,
     )
-    ids = [one.comment_id for one in stranded]
-    return len(ids) if queue_comments(ids, lane, services) else 0
+    return len(stranded) if queue_comments(stranded, lane, services) else 0

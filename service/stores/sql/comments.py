@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 
-from service.domain.case import PendingComment
 from service.domain.comment import Comment, CommentId, Lane, ListHits, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.delivery import Delivery
@@ -214,7 +213,7 @@ class CommentStore(SqlStore):
 
     def find_stranded(
         self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
-    ) -> list[PendingComment]:
+    ) -> list[CommentId]:
         """Return a lane's comments without a verdict, oldest first, that it seems to have lost.
 
         That is: never queued and received before `received_before`, or queued before
@@ -229,7 +228,7 @@ class CommentStore(SqlStore):
                 comments.c.received_at < received_before
             )
             query = (
-                sa.select(comments.c.id, comments.c.lane, comments.c.queued_at, comments.c.attempts)
+                sa.select(comments.c.id)
                 .where(
                     waits_for_verdict,
                     comments.c.lane == lane.value,
@@ -238,15 +237,7 @@ class CommentStore(SqlStore):
                 .order_by(comments.c.received_at, comments.c.id)
                 .limit(limit)
             )
-            return [
-                PendingComment(
-                    comment_id=row.id,
-                    lane=Lane(row.lane),
-                    queued_at=row.queued_at,
-                    attempts=row.attempts,
-                )
-                for row in connection.execute(query)
-            ]
+            return list(connection.scalars(query))
 
     def count_pending(self) -> Mapping[Lane, int]:
         """Return how many kept comments have no verdict, by lane."""
