@@ -8,19 +8,25 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.applying import PlatformAct
 from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOutcome
-from service.domain.errors import ConflictError, ModelUnavailableError, NotFoundError
+from service.domain.errors import (
+    ConflictError,
+    ModelUnavailableError,
+    NotFoundError,
+    StoreUnavailableError,
+)
 from service.domain.history import History
 from service.domain.sender import SenderSecrets
 from service.domain.site import Site
 from service.domain.statement import StatementLinks
 from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.judge import judge_batch
+from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.clock import Clock
 from service.ports.comments import Added, NewComment
 from service.ports.models import JudgingModel, VersionOnShelf
@@ -93,6 +99,11 @@ class Overridden:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
+
+
+def away(*_given: object, **_named: object) -> NoReturn:
+    """Stand in for a method of a store whose backend is away."""
+    raise StoreUnavailableError("the store is away")
 
 
 class ForgetfulHistory(MemoryHistoryStore):
@@ -340,3 +351,10 @@ def submit_to(services: Services, *comments: Comment, lane: Lane = Lane.BULK) ->
     """Submit comments as the API does."""
     new = [NewComment(comment=one, lane=lane) for one in comments]
     return submit_comments(new, services)
+
+
+def deliver_all(services: Services) -> None:
+    """Deliver to sites what is due until nothing is."""
+    while due := take_deliveries(services, limit=99):
+        for one in due:
+            deliver(one, services)

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 
 from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.site import Site
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
@@ -28,7 +27,7 @@ from service.stores.sql.schema.tables import (
     verdicts,
 )
 from service.stores.sql.search_index import first_place, written
-from tests.factories import NOW, make_comment, make_decision, make_verdict
+from tests.factories import NOW, make_comment, make_decision, make_delivery, make_verdict
 
 ROWS = 20_000
 SITES = tuple(f"site-{number}" for number in range(20))
@@ -174,17 +173,7 @@ def _act(engine: sa.Engine) -> None:
         )
     stores.deliveries.add(
         [
-            Delivery(
-                id=f"del_{number}",
-                seq=0,
-                site_id=SITES[number % len(SITES)],
-                comment_id=comment_id(number),
-                event=EventKind.VERDICT,
-                form=DeliveryForm.STANDARD_WEBHOOK,
-                url="https://blog.example/hooks",
-                payload="{}",
-                created_at=NOW,
-            )
+            make_delivery(comment_id(number), site_id=SITES[number % len(SITES)])
             for number in range(_DELIVERIES)
         ]
     )

@@ -14,7 +14,7 @@ from service.domain.comment import CommentId, Post, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
-from service.ports.campaigns import Lease, Placement
+from service.ports.campaigns import Placement
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 OTHER = SiteId("site-2")
@@ -156,30 +156,6 @@ def test_workers_that_place_the_same_at_once_found_one_campaign(stores):
     joined = [comment_id for answer in answers for comment_id in answer]
     assert sorted(joined) == sorted(others)
     assert len({stores.cases.get(one).campaign_id for one in (first, *others)}) == 1
-
-
-def test_only_one_of_many_gets_the_lease_and_keeps_it(stores):
-    until = NOW + timedelta(seconds=30)
-
-    def take(holder):
-        return stores.campaigns.take_lease(holder, now=NOW, until=until)
-
-    with ThreadPoolExecutor(4) as pool:
-        answers = dict(zip("abcd", pool.map(take, "abcd"), strict=True))
-
-    [holder] = [name for name, answer in answers.items() if answer is Lease.TAKEN]
-    assert sorted(answers.values()) == [Lease.REFUSED, Lease.REFUSED, Lease.REFUSED, Lease.TAKEN]
-    assert take(holder) is Lease.KEPT
-
-
-def test_a_lease_that_ran_out_goes_to_whoever_asks_even_to_the_same(stores):
-    def take(holder: str, seconds: float) -> Lease:
-        now = NOW + timedelta(seconds=seconds)
-        return stores.campaigns.take_lease(holder, now=now, until=now + timedelta(seconds=30))
-
-    taken = [take("a", 0), take("b", 31), take("a", 32), take("b", 99)]
-
-    assert taken == [Lease.TAKEN, Lease.TAKEN, Lease.REFUSED, Lease.TAKEN]
 
 
 def test_what_was_placed_is_read_again_in_portions_newest_last(stores):

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from service.domain.comment import Author, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
-from service.domain.report import Label, Report
+from service.domain.report import Label
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome, WeighedSignal
 from service.stores.sql import SqlStores
@@ -23,6 +23,7 @@ from tests.factories import (
     keep_one,
     make_comment,
     make_decision,
+    make_report,
     make_signal,
     make_verdict,
 )
@@ -173,8 +174,7 @@ def test_decisions_count_at_once_and_undone_ones_no_more(stores, kept):
 
 def test_reports_are_found_by_what_the_site_said_last(stores, kept):
     disputed, quiet = kept(outcome=Outcome.HAM), kept(outcome=Outcome.HAM)
-    report = Report(id="r1", site_id=SITE, label=Label.SPAM, reported_at=NOW, comment_id=disputed)
-    stores.reports.add(report)
+    stores.reports.add(make_report(disputed, Label.SPAM))
 
     assert found(stores, "reported:yes") == [disputed]
     assert found(stores, "reported:spam") == [disputed]

@@ -92,22 +92,6 @@ def test_ids_are_ordered_by_code_point_whatever_the_locale(stores):
     assert listed(stores) == sorted(["b", "B", "a", "_", "ä", "10", "9"], reverse=True)
 
 
-def test_in_review_unsure_come_before_audit_samples_each_oldest_first(stores):
-    ages = {"u1": 1, "u2": 5, "a1": 9, "a2": 10, "ham": 11}
-    for name, age in ages.items():
-        keep_one(
-            stores,
-            id=CommentId(name),
-            outcome=Outcome.UNSURE if name[0] == "u" else Outcome.HAM,
-            audit=name[0] == "a",
-            received_at=NOW - timedelta(hours=age),
-        )
-
-    queue = listed(stores, CaseFilter(needs_review=True), Order.REVIEW)
-
-    assert queue == ["u2", "u1", "a2", "a1"]
-
-
 @pytest.mark.parametrize("order", Order)
 def test_pages_hold_every_case_once_in_order(stores, order):
     for number in range(11):

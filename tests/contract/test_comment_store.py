@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.domain.case import CaseFilter, Order
+from service.domain.case import CaseFilter
 from service.domain.comment import (
     MAX_TEXT_BYTES,
     Author,
@@ -34,9 +33,8 @@ from service.domain.form import FormBehaviour, FormToken
 from service.domain.ruled_text import RuledText
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
-from service.stores.sql import SqlStores, create_engine
+from service.stores.sql import create_engine
 from service.stores.sql.base.engine import write
-from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 
 OTHER_SITE = SiteId("site-2")
@@ -207,43 +205,6 @@ def test_a_deadlock_that_only_the_driver_tells_of_heals_as_well(new_database):
         engine.dispose()
 
     assert (answer, len(tries)) == ("done", 2)
-
-
-def work_as_a_process(url: str, number: int) -> Counter[str]:
-    """Keep, queue, count and judge what the other processes do too."""
-    engine = create_engine(url, lock_timeout_ms=30_000)
-    stores = SqlStores(engine)
-    seen: Counter[str] = Counter()
-    for part in range(10):
-        batch = [
-            new(
-                make_comment(f"{part} {n}", id=CommentId(f"{number}-{part}-{n}")), key=f"{part}-{n}"
-            )
-            for n in range(20)
-        ]
-        answers = stores.comments.add(batch)
-        seen.update(answer.outcome for answer in answers)
-        ids = [answer.comment_id for answer in answers]
-        stores.comments.mark_queued(ids, NOW)
-        stores.comments.count_attempt(ids[::-1])
-        attempts = stores.comments.load_unjudged(ids)
-        verdicts = [make_verdict(attempt.comment.id) for attempt in attempts]
-        seen["verdicts"] += len(stores.verdicts.add(verdicts, audit=frozenset()))
-        stores.cases.page(CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=20)
-    engine.dispose()
-    return seen
-
-
-def test_processes_that_do_the_same_work_keep_and_judge_each_comment_once(engine, database_url):
-    for site in SITES:
-        SqlStores(engine).sites.add(site)
-    spawn = multiprocessing.get_context("spawn")
-
-    with ProcessPoolExecutor(3, mp_context=spawn) as pool:
-        runs = pool.map(work_as_a_process, [database_url] * 3, range(3))
-        seen = sum(runs, Counter())
-
-    assert seen == {AddOutcome.NEW: 200, AddOutcome.REPEAT: 400, "verdicts": 200}
 
 
 def test_only_kept_comments_without_a_verdict_are_loaded_each_once_in_order(stores):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from tests.functional.conftest import (  # noqa: F401  # fixtures
     api,
     app,
+    block,
     classifier,
     clock,
     config,
     services,
     site_key,
     stranger,
+    submit,
 )
 from tests.functional.webhooks.conftest import discourse, github, send  # noqa: F401  # fixtures

@@ -12,10 +12,8 @@ from urllib.parse import quote
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.list_entry import Effect, EntryKind
-from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.domain.list_entry import EntryKind
 from service.signals.named_hosts import named_hosts
-from tests.factories import SITE
 
 DOMAIN = "badshop-77.com"
 SPELLINGS = (
@@ -69,18 +67,10 @@ OTHERS = (
 
 
 @pytest.fixture
-def outcome(api, services, classifier):
+def outcome(submit, block, classifier):
     classifier.answer = ModelOutput(p_spam=0.01)
-
-    def send(text: str, **author) -> str:
-        answer = api.post("/v1/comments?wait=5", json={"text": text, "author": author})
-        return answer.get_json()["verdict"]["outcome"]
-
-    entry = NewEntry(
-        effect=Effect.BLOCK, kind=EntryKind.DOMAIN, value=DOMAIN, reason="Sells", site_id=SITE
-    )
-    add_entry(entry, services, by="Ola")
-    return send
+    block(EntryKind.DOMAIN, DOMAIN)
+    return lambda text, **author: submit(text=text, author=author).verdict.outcome
 
 
 @pytest.mark.parametrize("text", SPELLINGS)

@@ -12,13 +12,10 @@ import hmac
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.comment import CommentId
-from service.domain.list_entry import Effect, EntryKind
+from service.domain.list_entry import EntryKind
 from service.domain.sender import make_sender
-from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.privacy.erase import count_comments, erase_person, find_person
 from service.reputation.names import Kind, names_of
-from tests.factories import SITE
 
 SAME = [
     "some.spammer@gmail.com",
@@ -31,42 +28,34 @@ SAME = [
 OTHERS = ["somespammer@outlook.com", "some.spammers@gmail.com", "spammer@gmail.com"]
 
 
-def send(api, services, email: str):
-    body = {"text": "Thanks, that helped.", "author": {"name": "Mara", "email": email}}
-    answer = api.post("/v1/comments?wait=5", json=body).get_json()
-    return services.cases.get(CommentId(answer["id"]))
-
-
-def block(services, email: str) -> None:
-    entry = NewEntry(
-        effect=Effect.BLOCK, kind=EntryKind.EMAIL, value=email, reason="Spams", site_id=SITE
-    )
-    add_entry(entry, services, by="Ola")
+@pytest.fixture
+def send_as(submit, classifier):
+    """Return what sends a comment of this address that the classifier takes for ham."""
+    classifier.answer = ModelOutput(p_spam=0.01)
+    return lambda email: submit(author={"name": "Mara", "email": email})
 
 
 @pytest.mark.parametrize("blocked", SAME)
-def test_a_blocked_address_covers_all_that_reach_its_mailbox(api, services, classifier, blocked):
-    classifier.answer = ModelOutput(p_spam=0.01)
-    block(services, blocked)
+def test_a_blocked_address_covers_all_that_reach_its_mailbox(send_as, block, blocked):
+    block(EntryKind.EMAIL, blocked)
 
-    assert {send(api, services, email).verdict.outcome for email in SAME} == {"spam"}
-    assert {send(api, services, email).verdict.outcome for email in OTHERS} == {"ham"}
-
-
-def test_at_other_providers_tags_are_one_mailbox_and_dots_are_not(api, services, classifier):
-    classifier.answer = ModelOutput(p_spam=0.01)
-    block(services, "some.spammer+shop@posteo.de")
-
-    assert send(api, services, "some.spammer@posteo.de").verdict.outcome == "spam"
-    assert send(api, services, "some.spammer+x@POSTEO.de").verdict.outcome == "spam"
-    assert send(api, services, "somespammer@posteo.de").verdict.outcome == "ham"
+    assert {send_as(email).verdict.outcome for email in SAME} == {"spam"}
+    assert {send_as(email).verdict.outcome for email in OTHERS} == {"ham"}
 
 
-def test_the_history_of_a_mailbox_is_one(api, services):
+def test_at_other_providers_tags_are_one_mailbox_and_dots_are_not(send_as, block):
+    block(EntryKind.EMAIL, "some.spammer+shop@posteo.de")
+
+    assert send_as("some.spammer@posteo.de").verdict.outcome == "spam"
+    assert send_as("some.spammer+x@POSTEO.de").verdict.outcome == "spam"
+    assert send_as("somespammer@posteo.de").verdict.outcome == "ham"
+
+
+def test_the_history_of_a_mailbox_is_one(send_as):
     kept = {
         record.name
         for email in SAME
-        for record in names_of(send(api, services, email).comment).records
+        for record in names_of(send_as(email).comment).records
         if record.kind in (Kind.EMAIL, Kind.ACCOUNT)
     }
 
@@ -74,9 +63,9 @@ def test_the_history_of_a_mailbox_is_one(api, services):
 
 
 @pytest.mark.parametrize("given", SAME)
-def test_erasing_a_mailbox_erases_what_came_from_its_other_addresses(api, services, given):
+def test_erasing_a_mailbox_erases_what_came_from_its_other_addresses(send_as, services, given):
     for email in SAME:
-        send(api, services, email)
+        send_as(email)
     person = find_person(services, email=given)
 
     assert erase_person(person, services, by="Ola") == len(SAME)

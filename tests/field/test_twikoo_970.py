@@ -6,16 +6,7 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.errors import InvalidInputError
-from service.domain.list_entry import Effect, EntryKind
-from service.moderation.admin.site_lists import NewEntry, add_entry
-from tests.factories import SITE
-
-
-def block(services, phrase: str) -> None:
-    entry = NewEntry(
-        effect=Effect.BLOCK, kind=EntryKind.PHRASE, value=phrase, reason="Ad", site_id=SITE
-    )
-    add_entry(entry, services, by="Ola")
+from service.domain.list_entry import EntryKind
 
 
 @pytest.mark.parametrize(
@@ -27,19 +18,14 @@ def block(services, phrase: str) -> None:
         ("カジノ", "オンラインカジノはこちら", "カジュアルな記事で読みやすい"),
     ],
 )
-def test_a_word_of_two_characters_is_blocked(api, services, classifier, phrase, spam, ham):
+def test_a_word_of_two_characters_is_blocked(submit, block, classifier, phrase, spam, ham):
     classifier.answer = ModelOutput(p_spam=0.01)
-    block(services, phrase)
+    block(EntryKind.PHRASE, phrase)
 
-    found = [
-        api.post("/v1/comments?wait=5", json={"text": text}).get_json()["verdict"]["outcome"]
-        for text in (spam, ham)
-    ]
-
-    assert found == ["spam", "ham"]
+    assert [submit(text=text).verdict.outcome for text in (spam, ham)] == ["spam", "ham"]
 
 
 @pytest.mark.parametrize("phrase", ["代", "ab", "a代", "도"])
-def test_a_single_character_is_too_short(services, phrase):
+def test_a_single_character_is_too_short(block, phrase):
     with pytest.raises(InvalidInputError):
-        block(services, phrase)
+        block(EntryKind.PHRASE, phrase)

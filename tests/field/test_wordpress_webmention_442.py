@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.comment import Author, CommentId, CommentKind, Post
+from service.domain.comment import Author, CommentKind, Post
 from service.domain.decision import Ruling
 from service.domain.history import History, Record, TrackRecord
 from service.moderation.admin.sites import issue_akismet_key
@@ -118,28 +118,22 @@ def test_a_shop_that_likes_waits_for_a_person():
     assert judge("like", "Anna liked this Article.", shop).outcome == "unsure"
 
 
-def test_many_likes_are_no_copies_of_each_other(api, services, classifier):
+def test_many_likes_are_no_copies_of_each_other(submit, services, classifier):
     classifier.answer = ModelOutput(p_spam=0.99)
     text = "Somebody from far away liked this wonderful Article yesterday on mastodon.social."
 
-    ids = [
-        CommentId(
-            api.post(
-                "/v1/comments?wait=5",
-                json={
-                    "text": text,
-                    "comment_type": "like",
-                    "author": {"name": f"Hans {n}", "url": f"https://mastodon.social/@hans{n}"},
-                },
-            ).get_json()["id"]
+    first, *_, last = (
+        submit(
+            text=text,
+            comment_type="like",
+            author={"name": f"Hans {n}", "url": f"https://mastodon.social/@hans{n}"},
         )
         for n in range(6)
-    ]
-    decide_comment(ids[0], Ruling.REJECT, services, decided_by="ada")
-    names = {s.signal.name for s in services.cases.get(ids[-1]).verdict.signals}
+    )
+    decide_comment(first.comment.id, Ruling.REJECT, services, decided_by="ada")
 
-    assert "copy_burst" not in names
-    assert services.cases.get(ids[-1]).comment.kind is CommentKind.LIKE
+    assert "copy_burst" not in {one.signal.name for one in last.verdict.signals}
+    assert last.comment.kind is CommentKind.LIKE
 
 
 def test_akismet_says_what_kind_it_is(app, services):

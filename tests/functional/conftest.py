@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 
-from service.cli import cli
+from service.domain.case import Case
+from service.domain.comment import CommentId
 from service.domain.finding import well
+from service.domain.list_entry import Effect, EntryKind
+from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.sites import issue_key
 from service.ports.services import Services
 from service.web.app import create_app
@@ -21,6 +23,7 @@ from service.web.edge.config import WebConfig
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.factories import SITE
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+from tests.functional.commands import run_command
 from tests.functional.moderators import signed_in
 
 SECRET_KEY = "for tests only, thirty-two characters"
@@ -70,6 +73,29 @@ def api(app: Flask, site_key: str) -> FlaskClient:
 
 
 @pytest.fixture
+def submit(api: FlaskClient, services: Services) -> Callable[..., Case]:
+    """Send a comment over the API; return what became of it."""
+
+    def submit(**fields: object) -> Case:
+        answer = api.post("/v1/comments?wait=5", json={"text": "Thanks, that helped."} | fields)
+        assert answer.status_code == 202, answer.get_json()
+        return services.cases.get(CommentId(answer.get_json()["id"]))
+
+    return submit
+
+
+@pytest.fixture
+def block(services: Services) -> Callable[[EntryKind, str], None]:
+    """Put an entry on the block list of the factories' site."""
+
+    def block(kind: EntryKind, value: str) -> None:
+        entry = NewEntry(effect=Effect.BLOCK, kind=kind, value=value, reason="Spams", site_id=SITE)
+        add_entry(entry, services, by="Ola")
+
+    return block
+
+
+@pytest.fixture
 def other_api(app: Flask, services: Services) -> FlaskClient:
     """A client of another site."""
     other = make_site(id="site-2", name="Kettle blog")
@@ -95,9 +121,7 @@ def run(tmp_path: Path) -> Callable[..., Any]:
     """Run a command on a data folder of its own; return its output, or its JSON lines."""
 
     def run(*words: str, typed: str | bytes | None = None) -> Any:
-        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)], input=typed)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
+        done = run_command(*words, "--data-dir", tmp_path, input=typed)
         if "--json" in words:
             return [json.loads(line) for line in done.stdout.splitlines()]
         return done.output

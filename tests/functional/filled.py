@@ -14,14 +14,10 @@ from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Lane, Post, Sender
 from service.domain.decision import Ruling
 from service.domain.delivery import (
-    Delivery,
     DeliveryAttempt,
-    DeliveryForm,
     DeliveryState,
-    EventKind,
 )
 from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.domain.report import Label, Report
 from service.domain.retraining import Answer, Check, Retraining, RetrainingState
 from service.domain.verdict import Outcome, Span
 from service.moderation.review.bulk_decisions import decide_together
@@ -30,7 +26,7 @@ from service.ports.audit import AuditEntry
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
 from service.ports.services import Services
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, make_comment, make_delivery, make_report, make_verdict
 from tests.fakes import make_site
 from tests.functional.hostile import hostile_comment
 from tests.functional.moderators import add_moderator, keep
@@ -126,16 +122,10 @@ def put_delivery(
     """Keep a message to a site that was tried so often."""
     values = {
         "id": services.new_id("msg"),
-        "seq": 0,
-        "site_id": SITE,
-        "comment_id": keep(services, comment).id,
-        "event": EventKind.VERDICT,
-        "form": DeliveryForm.STANDARD_WEBHOOK,
         "url": "https://blog.example/hook?token=hush",
-        "payload": '{"type":"comment.judged"}',
         "created_at": NOW - timedelta(days=1),
     }
-    delivery = Delivery(**(values | changes))
+    delivery = make_delivery(keep(services, comment).id, **(values | changes))
     services.deliveries.add([delivery])
     for number in range(1, tries + 1):
         services.deliveries.record(
@@ -275,16 +265,7 @@ def keep_hostile_names(services, texts) -> None:
             audit=True,
             model_version=name,
         )
-        services.reports.add(
-            Report(
-                id=f"rep_{number}",
-                site_id=f"odd-{number}",
-                label=Label.HAM,
-                reported_at=NOW,
-                comment_id=comment.id,
-                reported_by=name,
-            )
-        )
+        services.reports.add(make_report(comment.id, site_id=f"odd-{number}", reported_by=name))
         decide_together(
             [comment.id], Ruling.APPROVE, services, decided_by=name, what=ChosenBy.SELECTION
         )

@@ -10,7 +10,7 @@ from service.moderation.admin.sites import issue_key
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE
-from tests.fakes import make_services
+from tests.fakes import Overridden, make_services
 from tests.functional.conftest import SECRET_KEY, client_with
 from tests.log_lines import log_lines
 
@@ -174,18 +174,11 @@ def test_without_a_valid_key_nothing_is_answered(stranger, given):
     assert answer.headers["WWW-Authenticate"].startswith("Bearer")
 
 
-class _Broken:
-    """A store with a fault that quotes what it was given."""
-
-    def find_judged(self, comment_ids):
-        return []
-
-    def page(self, criteria, *, order, cursor, limit):
+def test_an_unforeseen_fault_is_a_500_that_tells_nothing_and_is_logged_without_words(caplog):
+    def fail(*_given, **_named):
         raise RuntimeError(SECRET_TEXT)
 
-
-def test_an_unforeseen_fault_is_a_500_that_tells_nothing_and_is_logged_without_words(caplog):
-    services = make_services(cases=_Broken())
+    services = make_services(cases=Overridden(None, find_judged=lambda _: [], page=fail))
     app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
     api = client_with(app, issue_key(SITE, services, actor="test").secret)
 

@@ -8,14 +8,13 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.comment import CommentId, FormEvidence, Lane
-from service.domain.errors import StoreUnavailableError
 from service.domain.sender import make_sender
 from service.moderation.admin.sites import issue_key
 from service.web.app import create_app
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.databases import fresh_stores
 from tests.factories import SITE
-from tests.fakes import make_services, make_site
+from tests.fakes import Overridden, away, make_services, make_site
 from tests.functional.conftest import client_with
 
 FULL = {
@@ -159,17 +158,11 @@ def test_the_same_key_with_other_content_is_a_conflict(api, change):
     assert first["id"] in answer.get_json()["detail"]
 
 
-class _Away:
-    """A store whose database has just gone."""
-
-    def get(self, *_given, **_named):
-        raise StoreUnavailableError("the database is away")
-
-    add = find_judged = get
+AWAY = Overridden(None, get=away, add=away, find_judged=away)
 
 
 def test_what_was_kept_is_accepted_even_if_it_cannot_be_read_back(config):
-    services = make_services(cases=_Away())
+    services = make_services(cases=AWAY)
     app = create_app(services, config, {})
     api = client_with(app, issue_key(SITE, services, actor="test").secret)
 
@@ -179,7 +172,7 @@ def test_what_was_kept_is_accepted_even_if_it_cannot_be_read_back(config):
 
 
 def test_what_could_not_be_kept_is_refused_with_when_to_retry(config):
-    services = make_services(stores=fresh_stores(sites=[make_site()]), comments=_Away())
+    services = make_services(stores=fresh_stores(sites=[make_site()]), comments=AWAY)
     app = create_app(services, config, {})
     api = client_with(app, issue_key(SITE, services, actor="test").secret)
 

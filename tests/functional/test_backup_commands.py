@@ -11,7 +11,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from models.registry import (
     SHIPPED_DIR,
@@ -21,20 +20,17 @@ from models.registry import (
     read_current_name,
     read_previous_name,
 )
-from service.cli import cli
 from service.domain.comment import Lane, SiteId
 from service.moderation.admin.sites import add_site
 from service.ports.comments import NewComment
 from service.start_error import StartError
 from service.wiring import open_services
 from tests.factories import make_comment
+from tests.functional.commands import run_command
 
 
 def run(*words: str, folder) -> str:
-    done = CliRunner().invoke(cli, [*words, "--data-dir", str(folder)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
+    return run_command(*words, "--data-dir", folder).output
 
 
 @pytest.fixture

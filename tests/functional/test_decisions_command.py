@@ -7,9 +7,8 @@ import json
 import stat
 
 import pytest
-from click.testing import CliRunner
 
-from service.cli import cli, main
+from service.cli import main
 from service.domain.comment import Lane
 from service.domain.decision import Ruling
 from service.moderation.admin.sites import add_site
@@ -17,6 +16,7 @@ from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment, make_verdict
+from tests.functional.commands import run_command
 from training.data.decisions import read_decisions
 
 
@@ -34,11 +34,7 @@ def folder(tmp_path):
 
 
 def export(folder, *words):
-    asked = ["decisions", "export", *words, "--data-dir", str(folder / "data")]
-    done = CliRunner().invoke(cli, asked)
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
+    return run_command("decisions", "export", *words, "--data-dir", folder / "data").output
 
 
 def test_the_file_is_for_its_owner_alone_and_is_what_training_reads(folder):

@@ -21,10 +21,6 @@ def services():
     return made
 
 
-def rows(page) -> list[str]:
-    return re.findall(r'<li class="row[^>]*data-id="([^"]+)"', page.text)
-
-
 def test_a_comment_stands_below_those_that_it_answers(services, client):
     first = make_comment(
         "How long does it take?", site_comment_id="1", author=Author(name="Ann <b>")

@@ -7,11 +7,10 @@ import json
 import tempfile
 
 import pytest
-from click.testing import CliRunner
 
-from service.cli import cli
 from service.moderation.admin.sites import add_site
 from service.wiring import open_services
+from tests.functional.commands import run_command
 from tests.servers import running_valkey
 
 
@@ -31,9 +30,7 @@ def home(tmp_path):
 
 def examine(folder, *options: str, **environment: str):
     """Return the exit code and the findings' states by check, the worst of each."""
-    done = CliRunner().invoke(
-        cli, ["doctor", "--json", "--data-dir", str(folder), *options], env=environment
-    )
+    done = run_command("doctor", "--json", "--data-dir", folder, *options, env=environment)
     rows = [json.loads(line) for line in done.output.splitlines()]
     order = ("ok", "warn", "fail")
     found: dict[str, str] = {}

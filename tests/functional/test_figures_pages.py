@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 
 from service.domain.comment import SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import Ruling
 from service.domain.user import Role
 from service.domain.verdict import Outcome
 from tests.databases import fresh_stores
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, SITE, make_comment, make_decision
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, restrict, signed_in, words
 
@@ -30,15 +30,8 @@ def services():
 def audit_spam(services, n, *, ham=0):
     for number in range(n):
         comment = keep(services, outcome=Outcome.SPAM, audit=True)
-        services.decisions.add(
-            Decision(
-                id=services.new_id("dec"),
-                comment_id=comment.id,
-                ruling=Ruling.APPROVE if number < ham else Ruling.REJECT,
-                decided_by="Ola",
-                decided_at=NOW,
-            )
-        )
+        ruling = Ruling.APPROVE if number < ham else Ruling.REJECT
+        services.decisions.add(make_decision(f"dec_{number}", comment.id, ruling))
 
 
 def test_the_page_says_what_people_were_spared_and_what_share_of_ham_was_lost(services):

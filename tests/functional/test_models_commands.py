@@ -6,12 +6,11 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
 from models.registry import SHIPPED_DIR, promote, read_current_name
-from service.cli import cli
 from service.stores.files.model_versions import ModelVersions
 from service.wiring import open_services
+from tests.functional.commands import run_command
 
 
 @pytest.fixture
@@ -31,10 +30,7 @@ def run(folder, tmp_path):
             "SLOPSIEVE_MODELS_DIR": str(folder),
             "SLOPSIEVE_DATA_DIR": str(tmp_path / "data"),
         }
-        done = CliRunner().invoke(cli, ["models", *words], env=env)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        return done.output
+        return run_command("models", *words, env=env).output
 
     return run
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from service.cli import cli
 from service.moderation.admin.sites import add_site
 from service.start_error import StartError
 from service.wiring import open_services
+from tests.functional.commands import run_command
 
 
 def run(*words: str, folder):
-    done = CliRunner().invoke(cli, ["move", *words, "--data-dir", str(folder)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
+    return run_command("move", *words, "--data-dir", folder, code=0)
 
 
 @pytest.fixture
@@ -35,7 +31,6 @@ def test_an_installation_moves_and_is_compared(home, tmp_path):
     rows = {row["table"]: row for row in map(json.loads, done.stdout.splitlines())}
     assert (rows["sites"]["rows"], rows["sites"]["moved"]) == (1, "equal")
     assert {row["moved"] for row in rows.values()} == {"equal"}
-    assert done.exit_code == 0
 
 
 def test_an_address_that_is_none_is_refused_without_repeating_it(home):

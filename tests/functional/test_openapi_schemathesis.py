@@ -9,21 +9,18 @@ from hypothesis import HealthCheck, assume, settings
 from pydantic import AwareDatetime, TypeAdapter
 from schemathesis.config import SchemathesisConfig
 
-from service.domain.comment import CommentId, Lane
-from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.comment import CommentId
 from service.domain.finding import well
 from service.domain.site import SiteSettings
 from service.moderation.admin.sites import IssuedKey, issue_key
-from service.moderation.intake.submit import submit_comments
 from service.moderation.telling.hooks import keep_form_hook
-from service.ports.comments import NewComment
 from service.web.api.batch import NDJSON
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.given import is_email, is_web_address
 from service.web.edge.ids import ID_PATTERN
-from tests.factories import SITE, make_comment
-from tests.fakes import make_services
+from tests.factories import SITE, make_comment, make_delivery
+from tests.fakes import make_services, submit_to
 from tests.functional.conftest import SECRET_KEY
 
 SERVICES = make_services()
@@ -126,10 +123,9 @@ def _name_what_exists(case):
             case.path_parameters[name] = fresh[name]()
 
 
-def _fresh_comment() -> str:
+def _fresh_comment() -> CommentId:
     comment = make_comment()
-    new = NewComment(comment=comment, lane=Lane.BULK)
-    submit_comments([new], SERVICES)
+    submit_to(SERVICES, comment)
     return comment.id
 
 
@@ -139,17 +135,7 @@ def _fresh_key() -> str:
 
 def _fresh_delivery() -> str:
     """Keep a message that waits for its turn, and return its id."""
-    delivery = Delivery(
-        id=SERVICES.new_id("msg"),
-        seq=0,
-        site_id=SITE,
-        comment_id=CommentId(_fresh_comment()),
-        event=EventKind.VERDICT,
-        form=DeliveryForm.STANDARD_WEBHOOK,
-        url="https://blog.example/hook",
-        payload="{}",
-        created_at=SERVICES.clock(),
-    )
+    delivery = make_delivery(_fresh_comment())
     SERVICES.deliveries.add([delivery])
     return delivery.id
 

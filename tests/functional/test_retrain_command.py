@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from models.registry import read_current_name
-from service.cli import cli
 from service.domain.decision import Ruling
 from service.domain.retraining import RetrainingState, report_to
 from service.moderation.review.decide import decide_comment
@@ -21,6 +19,7 @@ from service.settings import Settings
 from service.training_runs.versions import versions_folder
 from service.wiring import open_services
 from tests.fakes import make_site
+from tests.functional.commands import run_command
 from tests.functional.moderators import keep
 from tests.integration.installation import until
 from tests.runs import REPORT, processes
@@ -45,14 +44,9 @@ def told(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(tmp_path, told):
-    def run(*words: str, code: int = 0) -> str:
-        done = CliRunner().invoke(cli, ["retrain", *words], obj=lambda _: processes(tmp_path))
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        assert done.exit_code == code, done.output
-        return done.output
-
-    return run
+    return lambda *words: (
+        run_command("retrain", *words, code=0, obj=lambda _: processes(tmp_path)).output
+    )
 
 
 def kept():
@@ -76,10 +70,9 @@ def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_bac
     said = run("--promote")
 
     promoted = read_current_name(versions_folder(Settings()))
-    rolled_back = CliRunner().invoke(cli, ["models", "rollback"])
+    run_command("models", "rollback", code=0)
     assert "candidate serves now" in said
     assert promoted == "candidate"
-    assert rolled_back.exit_code == 0
     assert read_current_name(versions_folder(Settings())) == read_current_name()
 
 

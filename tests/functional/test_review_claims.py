@@ -7,10 +7,9 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.errors import StoreUnavailableError
 from service.domain.user import Role
 from tests.factories import NOW, make_comment
-from tests.fakes import make_services
+from tests.fakes import Overridden, away, make_services
 from tests.functional.moderators import (
     hidden_fields,
     keep,
@@ -91,18 +90,8 @@ def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queu
     assert 'class="rule"' not in page.text
 
 
-class _AwayClaimStore:
-    """A store that is away whenever something is asked of it."""
-
-    def take(self, *_args, **_named):
-        """Raise as an adapter whose backend is away."""
-        raise StoreUnavailableError("away")
-
-    find = end = take
-
-
 def test_without_claims_the_queue_works_all_the_same(queue):
-    services = make_services(claims=_AwayClaimStore())
+    services = make_services(claims=Overridden(None, take=away, find=away, end=away))
     comment = keep(services)
     client = signed_in(services)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from markupsafe import escape
 
 from tests.factories import make_comment
-from tests.fakes import make_services
+from tests.fakes import Overridden, make_services
 from tests.functional.moderators import keep, signed_in
 from tests.log_lines import log_lines
 
@@ -23,15 +23,11 @@ def test_a_comment_is_shown_letter_by_letter_and_what_cannot_be_seen_too(service
     assert not set(page) & set("\u200b\u202e")
 
 
-class _Broken:
-    """Records that one comment makes fail."""
-
-    def look_up(self, comment, *, site_ids):
+def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same(caplog):
+    def fail(comment, *, site_ids):
         raise ValueError(comment.text)
 
-
-def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same(caplog):
-    services = make_services(sender_records=_Broken())
+    services = make_services(sender_records=Overridden(None, look_up=fail))
     client = signed_in(services)
     keep(services, make_comment("Quastenflosser"))
 

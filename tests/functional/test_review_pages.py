@@ -8,13 +8,11 @@ from datetime import timedelta
 import pytest
 
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.moderation.review.decide import decide_comment
-from service.stores.sql.cases import CaseStore
 from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment, make_signal
-from tests.fakes import make_services, make_site
+from tests.fakes import Overridden, away, make_services, make_site
 from tests.functional.moderators import (
     hidden_fields,
     keep,
@@ -188,17 +186,9 @@ def test_a_ruling_made_in_ignorance_of_a_colleagues_is_not_carried_out(services,
     assert services.cases.get(comment.id).decision.decided_by == "Mara"
 
 
-class _AwayCaseStore(CaseStore):
-    """A store that is away whenever something is asked of it."""
-
-    def page(self, *_args, **_named):
-        """Raise as an adapter whose backend is away."""
-        raise StoreUnavailableError("away")
-
-
 def test_a_store_that_is_away_is_told_by_a_page():
     stores = fresh_stores(sites=[make_site()])
-    services = make_services(stores=stores, cases=_AwayCaseStore(stores.engine))
+    services = make_services(stores=stores, cases=Overridden(stores.cases, page=away))
     client = signed_in(services)
 
     page = client.get("/review")

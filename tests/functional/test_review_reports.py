@@ -6,25 +6,17 @@ from datetime import timedelta
 
 from service.domain.comment import Author
 from service.domain.decision import Ruling
-from service.domain.report import Label, Report
 from service.domain.verdict import Outcome, Span
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, make_comment, make_report
 from tests.functional.moderators import keep, token_of, words
 
 
 def test_a_disputed_verdict_says_so_in_the_list_and_beside_itself(services, client):
     comment = keep(services, make_comment(), Outcome.SPAM)
-    report = Report(
-        id="rep_1",
-        site_id=SITE,
-        label=Label.HAM,
-        reported_at=NOW - timedelta(hours=30),
-        comment_id=comment.id,
-        reported_by="jo",
-    )
-    services.reports.add(report)
+    at = NOW - timedelta(hours=30)
+    services.reports.add(make_report(comment.id, reported_at=at, reported_by="jo"))
 
     page = client.get("/review")
 

@@ -14,10 +14,9 @@ from service.domain.comment import Author, CommentId, Lane, Post, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
-from service.stores.sql.search import CaseSearch
 from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import make_services, make_site
+from tests.fakes import Overridden, make_services, make_site
 from tests.functional import moderators
 from tests.functional.moderators import hidden_fields, restrict, signed_in, token_of
 
@@ -101,18 +100,13 @@ def test_what_comes_in_after_the_page_was_shown_is_not_decided(services, client,
     assert rulings(services, seen, late) == [Ruling.REJECT if status == 303 else None, None]
 
 
-class EverythingFound(CaseSearch):
-    """Finds as many comments as anybody asks for; see `CaseSearch`."""
-
-    def ids(self, query, *, site_ids, limit):
-        """See `CaseSearch.ids`."""
+def test_too_many_are_not_decided_at_once():
+    def as_many_as_asked_for(_query, *, site_ids, limit):
         return [CommentId(f"c{number}") for number in range(limit)]
 
-
-def test_too_many_are_not_decided_at_once():
     stores = fresh_stores(sites=[make_site()])
-    services = make_services(stores=stores, search=EverythingFound(stores.engine))
-    client = signed_in(services)
+    search = Overridden(stores.search, ids=as_many_as_asked_for)
+    client = signed_in(make_services(stores=stores, search=search))
     token = {"csrf_token": token_of(client.get("/review/search"))}
     form = {**token, "q": "loans", "counted": "9000", "until": NOW.isoformat(), "ruling": "approve"}
 

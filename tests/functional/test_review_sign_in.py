@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.errors import StoreUnavailableError
 from service.moderation.admin.accounts import (
     add_user,
 )
+from tests.fakes import Overridden, away
 from tests.functional.moderators import (
     CONFIG,
     PASSWORD,
@@ -119,14 +119,8 @@ def test_signing_out_needs_a_form_and_ends_a_stolen_copy_of_the_session_and_no_o
 
 
 def test_while_the_store_is_away_nobody_is_told_that_they_are_signed_out(services):
-    class Away:
-        def __getattr__(self, name):
-            return getattr(services.sessions, name)
-
-        def end(self, _session_id, *, user_id, at):
-            raise StoreUnavailableError("away")
-
-    client = signed_in(services, app=make_app(replace(services, sessions=Away())))
+    sessions = Overridden(services.sessions, end=away)
+    client = signed_in(services, app=make_app(replace(services, sessions=sessions)))
 
     answer = client.post("/sign-out", data={"csrf_token": token_of(client.get("/review"))})
 

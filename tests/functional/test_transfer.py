@@ -11,9 +11,7 @@ from dataclasses import replace
 from itertools import islice
 
 import pytest
-from click.testing import CliRunner
 
-from service.cli import cli
 from service.commands.input_files import Broken, InputFile
 from service.commands.sources.rows import read_csv
 from service.commands.sources.wxr import read_wxr
@@ -27,6 +25,7 @@ from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment, make_verdict
+from tests.functional.commands import run_command
 
 WXR = """<?xml version="1.0" encoding="UTF-8" ?>
 <!-- generator="WordPress/6.8" created="2026-03-01 12:00" -->
@@ -91,11 +90,7 @@ def run(tmp_path):
     """Run a command on a data folder of its own; return the finished run."""
 
     def run(*words: str, code: int = 0, stdin: str | None = None):
-        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path / "var")], input=stdin)
-        if done.exception is not None and not isinstance(done.exception, SystemExit):
-            raise done.exception
-        assert done.exit_code == code, done.output
-        return done
+        return run_command(*words, "--data-dir", tmp_path / "var", code=code, input=stdin)
 
     run("sites", "add", "Garden")
     return run
@@ -204,9 +199,10 @@ ROWS = [
 def test_json_lines_of_both_shapes_are_read(bring, cases, pack):
     raw = "\n".join(json.dumps(row) for row in ROWS).encode()
 
-    counts = bring(pack(raw), "jsonl", "--with-decisions")
+    counts, again = (bring(pack(raw), "jsonl", "--with-decisions") for _ in range(2))
 
     assert (counts["new"], counts["decisions"]) == (3, 2)
+    assert (again["new"], again["repeats"], again["decisions"]) == (0, 3, 0)
     assert cases()["a-1"].comment.author.name == "Mara"
     assert cases()["a-1"].comment.written_at.isoformat() == "2026-01-05T00:00:00+00:00"
     assert cases()["b-2"].comment.post.title == "Radiators"
@@ -248,17 +244,20 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_kept(run, tmp_path, cases)
         '{"id": "c", "text": "Secret words", "author": {"name": 7}, "nonsense": 1}',
         '{"id": "d", "text": "Kept too", "reply_to": "' + "x" * 300 + '"}',
         '{"id": "e", "text": "Kept as well"}',
+        '{"id": "a", "text": "Other words under a known id"}',
     ]
     path = tmp_path / "broken.jsonl"
     path.write_text("\n".join(lines))
 
     done = run("import", str(path), "--format", "jsonl", "--site", "Garden", "--json", code=1)
 
-    assert json.loads(done.stdout)["broken"] == 5
+    counts = json.loads(done.stdout)
+    assert (counts["broken"], counts["conflicts"]) == (5, 1)
     assert "Entry 2: line is not JSON" in done.stderr
     assert "Entry 5: author.name is not a string" in done.stderr
     assert "Entry 5: nonsense is not a known field" in done.stderr
     assert "Entry 6: reply_to is too long" in done.stderr
+    assert "Entry 8: is known under its id with other content; left as it is" in done.stderr
     assert "Secret words" not in done.output
     assert set(cases()) == {"a", "e"}
 

@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from click.testing import CliRunner
 
-from service.cli import cli
 from service.stores.migrations import SchemaState, migrate, schema_state
 from service.stores.sql import create_engine
+from tests.functional.commands import run_command
 from tests.guards.migrated import ARCHIVE, empty_postgresql, make_first_schema
 
 # What filled it: comments over the API, a third of them decided on, and the commands.
@@ -85,11 +84,7 @@ def as_kept_there(column: sa.Column[Any], value: Any) -> Any:
 
 
 def run(*words: str, folder: Path) -> str:
-    done = CliRunner().invoke(cli, [*words, "--data-dir", str(folder)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    return run_command(*words, "--data-dir", folder, code=0).stdout
 
 
 def test_no_row_of_a_table_that_stays_is_lost(old):

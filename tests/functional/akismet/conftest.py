@@ -11,7 +11,6 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from models.inputs import ModelOutput
-from service.domain.case import Case, CaseFilter, Order
 from service.moderation.admin.sites import issue_akismet_key
 from service.ports.services import Services
 from service.web.akismet import check
@@ -86,14 +85,6 @@ def akismet_headers(answer: TestResponse) -> dict[str, str]:
         for name, value in answer.headers
         if name.lower().startswith("x-akismet-")
     }
-
-
-def kept_cases(services: Services) -> list[Case]:
-    """Return every case of the factories' site, the newest first."""
-    page = services.cases.page(
-        CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=1_000
-    )
-    return list(page.cases)
 
 
 @pytest.fixture

@@ -44,16 +44,6 @@ def _get(path: str, agent: str) -> bytes:
     ).encode()
 
 
-def _python(call: str, body: str) -> bytes:
-    return (
-        f"POST /1.1/{call} HTTP/1.1\r\nHost: 127.0.0.1:38577\r\nAccept: */*\r\n"
-        "Accept-Encoding: gzip, deflate\r\nConnection: keep-alive\r\n"
-        "User-Agent: akismet.py/25.10.1 | Python/3.11.7\r\n"
-        f"Content-Length: {len(body)}\r\n"
-        f"Content-Type: application/x-www-form-urlencoded\r\n\r\n{body}"
-    ).encode()
-
-
 def _superagent(call: str, body: str, *, host: str = "a1b2c3d4e5f6.akismet.test:42419") -> bytes:
     return (
         f"POST /1.1/{call} HTTP/1.1\r\nHost: {host}\r\nAccept-Encoding: gzip, deflate\r\n"
@@ -96,12 +86,6 @@ _WP_STORED = (
     f"&user_ip=127.0.0.1&user_agent=Mozilla%2F5.0&{_WP_BLOG}&blog_charset=UTF-8"
     "&permalink=http%3A%2F%2F127.0.0.1%3A39855%2F%3Fp%3D4"
 )
-_PY_COMMENT = (
-    "api_key=a1b2c3d4e5f6&blog=https%3A%2F%2Fblog.example.org%2F&user_ip=203.0.113.7"
-    "&comment_content=The+migration+failed+at+step+3.&comment_type=comment"
-    "&comment_author=Dana+Reader&comment_author_email=dana%40example.org&comment_author_url="
-    "&blog_lang=en&blog_charset=UTF-8&comment_date_gmt=2026-01-02T03%3A04%3A05Z"
-)
 _NODE_COMMENT = (
     "user_ip=203.0.113.8&user_agent=Mozilla%2F5.0%20%28X11%29&comment_author=Dana%20Reader"
     "&comment_content=It%20worked%20%28%2Frun%2Fmysqld%2Fmysqld.sock%29.&comment_type=comment"
@@ -138,11 +122,6 @@ EXCHANGES = (
         bodies=(b"valid",),
     ),
     Exchange(
-        name="WordPress, right key, a wrong one stored",
-        request=_wordpress("verify-key", f"key=a1b2c3d4e5f6&{_WP_BLOG}&api_key=0123456789ab"),
-        bodies=(b"valid",),
-    ),
-    Exchange(
         name="WordPress, subscription",
         request=_wordpress("get-subscription", f"key=a1b2c3d4e5f6&{_WP_BLOG}"),
         bodies=(_SUBSCRIPTION,),
@@ -164,29 +143,6 @@ EXCHANGES = (
         ),
         bodies=(b"false",),
         headers=_UNSURE,
-    ),
-    Exchange(
-        name="WordPress, an administrator's comment",
-        request=_wordpress(
-            "comment-check", f"{_WP_COMMENT}&user_role=administrator&api_key=a1b2c3d4e5f6"
-        ),
-        bodies=(b"false",),
-        headers=_GUID,
-    ),
-    Exchange(
-        name="WordPress, recheck after an outage",
-        request=_wordpress(
-            "comment-check",
-            f"{_WP_STORED}&referrer&recheck_reason=retry&user_role&api_key=a1b2c3d4e5f6",
-        ),
-        bodies=(b"false",),
-        headers=_UNSURE,
-    ),
-    Exchange(
-        name="WordPress, a key that is not valid any more",
-        request=_wordpress("comment-check", f"{_WP_COMMENT}&api_key=0123456789ab"),
-        bodies=(b"invalid",),
-        headers=_GUID | {"x-akismet-debug-help"},
     ),
     Exchange(
         name="WordPress, spam clicked",
@@ -218,28 +174,6 @@ EXCHANGES = (
         bodies=(b"deactivated",),
     ),
     Exchange(
-        name="Python, key",
-        request=_python("verify-key", "key=a1b2c3d4e5f6&blog=https%3A%2F%2Fblog.example.org%2F"),
-        bodies=(b"valid",),
-    ),
-    Exchange(
-        name="Python, check",
-        request=_python("comment-check", _PY_COMMENT),
-        bodies=_VERDICTS,
-        headers=_GUID,
-    ),
-    Exchange(
-        name="Python, test",
-        request=_python("comment-check", f"{_PY_COMMENT}&is_test=true"),
-        bodies=_VERDICTS,
-        headers=_GUID,
-    ),
-    Exchange(
-        name="Python, spam reported",
-        request=_python("submit-spam", _PY_COMMENT),
-        bodies=_THANKS,
-    ),
-    Exchange(
         name="akismet-api, key at the plain host",
         request=_superagent(
             "verify-key",
@@ -251,16 +185,6 @@ EXCHANGES = (
     Exchange(
         name="akismet-api, check with the key in the host",
         request=_superagent("comment-check", _NODE_COMMENT),
-        bodies=_VERDICTS,
-        headers=_GUID,
-    ),
-    Exchange(
-        name="akismet-api, a filled honeypot",
-        request=_superagent(
-            "comment-check",
-            f"{_NODE_COMMENT}&honeypot_field_name=akismet_api_honeypot_field"
-            "&akismet_api_honeypot_field=filled%20by%20a%20bot",
-        ),
         bodies=_VERDICTS,
         headers=_GUID,
     ),

@@ -20,7 +20,7 @@ from service.moderation.telling.published import list_published
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE
-from tests.fakes import make_services
+from tests.fakes import Overridden, make_services
 from tests.functional.akismet.conftest import (
     BLOG,
     CHECK,
@@ -30,11 +30,11 @@ from tests.functional.akismet.conftest import (
     UNSURE,
     WORDPRESS,
     Akismet,
-    kept_cases,
 )
 from tests.functional.akismet.conftest import akismet_headers as headers_of
 from tests.functional.conftest import SECRET_KEY
 from tests.functional.moderators import set_site
+from tests.functional.webhooks.conftest import all_cases
 
 EXACT = {
     ("verify-key", ""): b"valid",
@@ -183,7 +183,7 @@ def test_a_text_is_read_in_the_charset_that_is_declared(akismet, services):
         content_type="application/x-www-form-urlencoded; charset=ISO-8859-2",
     )
 
-    assert kept_cases(services)[0].comment.text == "Příliš žluťoučký"
+    assert all_cases(services)[0].comment.text == "Příliš žluťoučký"
 
 
 # Row 7 and 8: values, not presence; a test teaches nothing and is not kept.
@@ -194,7 +194,7 @@ def test_a_test_is_answered_as_ever_and_not_kept(akismet, services, is_test):
     answers = [akismet.check(text, is_test=is_test) for text in (SPAM, HAM)]
 
     assert [a.data for a in answers] == [b"true", b"false"]
-    for case in kept_cases(services):
+    for case in all_cases(services):
         assert case.withdrawn_at is not None
         assert (case.comment.text, case.comment.author.name) == ("", None)
         assert not case.needs_review
@@ -215,7 +215,7 @@ def test_a_report_is_found_through_slashes_escapes_and_filtered_html(akismet, se
         comment_author="Sean O'Hara",
     )
 
-    (case,) = kept_cases(services)
+    (case,) = all_cases(services)
     assert case.comment.text == 'It\'s <b>great</b> & "cheap"'
     assert case.comment.author.name == "Sean O'Hara"
     assert [report.label for report in case.reports] == [Label.SPAM]
@@ -232,7 +232,7 @@ def test_of_equal_texts_author_and_post_tell_which_one_is_meant(akismet, service
         permalink="http://blog.example/a/",
     )
 
-    reported = [case.comment for case in kept_cases(services) if case.reports]
+    reported = [case.comment for case in all_cases(services) if case.reports]
     assert [(c.author.name, c.post.url) for c in reported] == [("Ann", "https://blog.example/a")]
 
 
@@ -243,7 +243,7 @@ def test_a_report_older_than_thirty_days_is_not_matched(akismet, services, clock
     answer = akismet.call("submit-spam", comment_content=HAM)
 
     assert answer.data == EXACT["submit-spam", "x"]
-    assert kept_cases(services)[0].reports == ()
+    assert all_cases(services)[0].reports == ()
 
 
 def test_where_the_site_says_so_a_report_is_a_decision(akismet, services):
@@ -254,7 +254,7 @@ def test_where_the_site_says_so_a_report_is_a_decision(akismet, services):
     akismet.call("submit-spam", comment_content=HAM, reporter="jo")
     akismet.call("submit-ham", comment_content=SPAM)
 
-    decisions = {c.comment.text: c.decision for c in kept_cases(services)}
+    decisions = {c.comment.text: c.decision for c in all_cases(services)}
     assert decisions[HAM].ruling is Ruling.REJECT
     assert decisions[HAM].decided_by == "report: jo"
     assert decisions[SPAM].ruling is Ruling.APPROVE
@@ -286,8 +286,8 @@ def test_personal_extras_are_neither_kept_nor_logged(akismet, services, caplog):
             **extras,
         )
 
-    kept = repr(kept_cases(services))
-    assert kept_cases(services)[0].comment.form == FormEvidence(honeypot_filled=True)
+    kept = repr(all_cases(services))
+    assert all_cases(services)[0].comment.form == FormEvidence(honeypot_filled=True)
     logged = repr([record.__dict__ for record in caplog.records if record.name != "werkzeug"])
     for secret in (*extras.values(), "203.0.113.77", "dana@example.org"):
         assert secret not in kept
@@ -329,7 +329,7 @@ def test_wordpress_is_told_of_the_unsure_what_it_holds_in_pending(akismet, servi
 
 def test_what_a_person_decided_of_the_unsure_is_told_to_wordpress_as_it_is(akismet, services):
     akismet.check(UNSURE, headers=WORDPRESS)
-    decide_comment(kept_cases(services)[0].comment.id, Ruling.REJECT, services, decided_by="Ola")
+    decide_comment(all_cases(services)[0].comment.id, Ruling.REJECT, services, decided_by="Ola")
 
     again = akismet.check(UNSURE, headers=WORDPRESS, recheck_reason="recheck_queue")
 
@@ -351,23 +351,13 @@ def test_a_recheck_is_answered_from_the_stored_verdict_and_an_edit_is_judged(
         recheck_reason="recheck_queue",
         comment_date_gmt="2026-03-01 12:00:00",
     )
-    kept_once = len(kept_cases(services))
+    kept_once = len(all_cases(services))
     # What was edited is another comment.
     for edit in ({"text": text + " More."}, {"text": text, "comment_author_url": "https://c.test"}):
         akismet.check(comment_author="Ann", recheck_reason="edit", headers=WORDPRESS, **edit)
 
     assert (again.data, kept_once) == (b"true", 1)
-    assert len(kept_cases(services)) == sum(classifier.batches) == 3
-
-
-class _AwayComments:
-    """A comment store that cannot keep anything now."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-    def add(self, comments, **_how):
-        raise self.error
+    assert len(all_cases(services)) == sum(classifier.batches) == 3
 
 
 @pytest.mark.parametrize(
@@ -376,7 +366,10 @@ class _AwayComments:
     ids=["store away", "unforeseen"],
 )
 def test_whatever_fails_here_never_reads_like_a_verdict(error, status):
-    akismet = another(make_services(comments=_AwayComments(error)))
+    def fail(*_given, **_named):
+        raise error
+
+    akismet = another(make_services(comments=Overridden(None, add=fail)))
 
     answer = akismet.check(SPAM)
 
@@ -423,7 +416,7 @@ def test_the_documented_spam_is_spam_and_not_kept(akismet, services, forced):
 
     assert answer.data == b"true"
     assert set(headers_of(answer)) == {"x-akismet-guid"}
-    assert kept_cases(services) == []
+    assert all_cases(services) == []
 
 
 @pytest.mark.parametrize(
@@ -434,7 +427,7 @@ def test_an_administrator_is_never_spam(akismet, services, role):
 
     assert answer.data == b"false"
     assert set(headers_of(answer)) == {"x-akismet-guid"}
-    assert kept_cases(services) == []
+    assert all_cases(services) == []
 
 
 def test_a_check_without_user_ip_is_told_why(akismet):
@@ -511,5 +504,5 @@ def test_a_key_without_comments_has_figures_all_the_same(akismet):
 
 def reports_of(services) -> list[Label]:
     """Return what was reported of the only comment there is."""
-    (case,) = kept_cases(services)
+    (case,) = all_cases(services)
     return [report.label for report in case.reports]

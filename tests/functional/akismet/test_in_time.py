@@ -14,9 +14,10 @@ from service.web.akismet import check
 from service.web.edge import admission
 from service.web.edge.admission import Admission
 from service.web.edge.headers import ARRIVED
-from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet, kept_cases
+from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet
 from tests.functional.akismet.conftest import akismet_headers as headers_of
 from tests.functional.conftest import client_with
+from tests.functional.webhooks.conftest import all_cases
 
 # As it is served, before `wait_budget` makes tests independent of it.
 BUDGET_SECONDS = check.WAIT_BUDGET_SECONDS
@@ -63,7 +64,7 @@ def test_a_late_comment_is_kept_judged_and_answered_when_asked_again(late, servi
     again = late.check(SPAM, comment_author="Ann", recheck_reason="recheck")
 
     assert again.data == b"true"
-    assert len(kept_cases(services)) == 1
+    assert len(all_cases(services)) == 1
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_the_first_blog_with_a_valid_key_is_the_sites_own_for_good(late, service
     late.check(UNSURE, callback="https://blog.example/" + "x" * 3_000)
 
     assert deliveries_of(services) == []
-    assert len(kept_cases(services)) == 3
+    assert len(all_cases(services)) == 3
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def test_a_late_test_promises_nothing_and_is_not_kept(late, services):
     services.queue.run()
     assert answer.data == b"false"
     assert deliveries_of(services) == []
-    (case,) = kept_cases(services)
+    (case,) = all_cases(services)
     assert (case.verdict, case.comment.text) == (None, "")
 
 
@@ -170,7 +171,7 @@ def test_a_check_in_a_flood_is_refused_before_anything_is_kept(overrun, late, se
     # WordPress holds a comment for such an answer; without a guid it would publish it.
     assert refused.data not in (b"true", b"false")
     assert "x-akismet-guid" in headers_of(refused)
-    assert len(kept_cases(services)) == 1
+    assert len(all_cases(services)) == 1
 
 
 def test_a_submission_that_waits_is_refused_in_a_flood_and_one_that_does_not_is_kept(
@@ -184,4 +185,4 @@ def test_a_submission_that_waits_is_refused_in_a_flood_and_one_that_does_not_is_
 
     assert (waiting.status_code, waiting.json["type"]) == (429, "/docs#problem-too-many-requests")
     assert other.status_code == 202
-    assert len(kept_cases(services)) == 2
+    assert len(all_cases(services)) == 2

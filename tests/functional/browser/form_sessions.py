@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from service.domain.case import Case, CaseFilter, Order
+from service.domain.case import Case
 from service.domain.form import FormToken
 from service.domain.inbound import InboundHook, Platform
 from service.ports.services import Services
@@ -22,6 +22,7 @@ from service.scoring.set_weights import SET_WEIGHTS, Family
 from service.web.webhooks.form_script import script_integrity
 from tests.factories import NOW, SITE
 from tests.functional.moderators import set_site
+from tests.functional.webhooks.conftest import all_cases
 
 # Of `localhost` browsers believe that it is secure, so that a page there can solve a challenge.
 _BLOG_HOST = "localhost"
@@ -130,10 +131,7 @@ class Box:
         )
 
     def _newest(self) -> Case | None:
-        found = self.services.cases.page(
-            CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200
-        )
-        return max(found.cases, key=lambda one: one.comment.id, default=None)
+        return max(all_cases(self.services), key=lambda one: one.comment.id, default=None)
 
     def _html(self) -> str:
         values = {

@@ -6,8 +6,8 @@ import pytest
 
 from service.domain.delivery import DeliveryForm
 from service.moderation.telling.callbacks import set_applier
-from service.moderation.telling.deliver import deliver, take_deliveries
 from tests.factories import SITE
+from tests.fakes import deliver_all
 
 URL = "https://blog.example/hook"
 
@@ -17,12 +17,6 @@ def told(api, services):
     """The site's client, once the site is told of everything."""
     api.put("/v1/site/callback", json={"url": URL})
     return api
-
-
-def run_all(services):
-    while taken := take_deliveries(services, limit=99):
-        for one in taken:
-            deliver(one, services)
 
 
 def test_the_secret_is_shown_once_and_a_removed_callback_is_gone(api):
@@ -47,7 +41,7 @@ def given_up(told, services):
     """The messages that the site did not take, as it reads them."""
     services.notifier.status = 410
     told.post("/v1/comments", json={"text": "One."})
-    run_all(services)
+    deliver_all(services)
     services.notifier.status = 200
     return told.get("/v1/site/deliveries?state=dead").get_json()["deliveries"]
 
@@ -58,7 +52,7 @@ def test_a_message_that_was_given_up_tells_every_attempt_and_is_replayed(told, s
 
     answer = told.post(f"{path}/replay")
     again = told.post(f"{path}/replay")
-    run_all(services)
+    deliver_all(services)
 
     assert {one["event"] for one in given_up} == {"comment.judged", "comment.needs_review"}
     assert log["delivery"] == given_up[0]

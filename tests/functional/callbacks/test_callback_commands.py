@@ -12,10 +12,10 @@ from service.domain.comment import CommentId, Lane
 from service.moderation.admin.sites import add_site
 from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.judge import judge_batch
-from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment
+from tests.fakes import deliver_all
 
 URL = "https://blog.example/hook"
 
@@ -48,9 +48,7 @@ def given_up(folder):
         submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
         judge_batch([comment.id], services)
         services.endpoints.remove(site.id)
-        while taken := take_deliveries(services, limit=9):
-            for one in taken:
-                deliver(one, services)
+        deliver_all(services)
     rows(folder, "set", "Radiator blog", URL)
     return folder
 

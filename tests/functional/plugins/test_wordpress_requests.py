@@ -12,10 +12,10 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.telling.deliver import deliver, take_deliveries
 from service.web.api.blueprint import FORM_SCRIPT_HEADER
 from service.web.plugins.archive import WORDPRESS
 from tests.factories import SITE
+from tests.fakes import deliver_all
 from tests.functional.plugins.recorded import COMMENT, CONNECTING, DECISION, SUBMIT
 
 
@@ -37,9 +37,7 @@ def _judged(api, **changes) -> dict:
 def _tell_all(services) -> list[dict]:
     """Return what the site was sent, in order."""
     services.notifier.sent.clear()
-    while taken := take_deliveries(services, limit=99):
-        for one in taken:
-            deliver(one, services)
+    deliver_all(services)
     return [json.loads(delivery.payload) for delivery, _ in services.notifier.sent]
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from altcha import Challenge, solve_challenge
 
-from service.domain.errors import StoreUnavailableError
 from service.domain.form import FormToken
 from service.domain.inbound import Platform
 from service.stores.form_challenges import AltchaFormChallenges
 from service.web.app import create_app
 from service.web.webhooks.form_script import script_integrity
 from tests.factories import NOW, SITE
+from tests.fakes import Overridden, away
 from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
 
@@ -205,16 +205,9 @@ def test_a_field_that_is_none_of_the_scripts_counts_as_missing(ask, post, servic
     assert newest(services).behaviour is None
 
 
-class _Away:
-    def spend(self, token_id, *, use, site_id):
-        raise StoreUnavailableError("away")
-
-    def are_used_by(self, site_id):
-        raise StoreUnavailableError("away")
-
-
 def test_without_its_memory_comments_are_taken_and_nothing_is_said(services, hook, config):
-    app = create_app(replace(services, spent_tokens=_Away()), config, {})
+    memory = Overridden(None, spend=away, are_used_by=away)
+    app = create_app(replace(services, spent_tokens=memory), config, {})
     client = app.test_client()
     challenge = client.get(f"/public/{hook}/form-token", headers=OWN).get_json()
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import copy
 import json
+from itertools import chain, repeat
 from operator import attrgetter
 from urllib.parse import urlencode
 
 import pytest
 
 from service.domain.applying import Applied
-from service.domain.errors import StoreUnavailableError
 from service.domain.inbound import Platform
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.databases import fresh_stores
 from tests.factories import SITE
-from tests.fakes import make_services, make_site
+from tests.fakes import Overridden, away, make_services, make_site
 from tests.functional.conftest import SECRET_KEY
 from tests.functional.webhooks import recorded
 from tests.functional.webhooks.conftest import add_hook, all_cases, hex_signature, only_case
@@ -286,27 +286,13 @@ def test_a_form_with_the_payload_is_read_as_well(send, services):
     assert only_case(services).comment.text == WORDS
 
 
-class _AwayOnce:
-    """A comment store whose database is away at the first attempt to keep something."""
-
-    def __init__(self, inner):
-        self._inner = inner
-        self._away = True
-
-    def __getattr__(self, name):
-        return getattr(self._inner, name)
-
-    def add(self, comments, **how):
-        """See `CommentStore.add`."""
-        if self._away:
-            self._away = False
-            raise StoreUnavailableError("the database is away")
-        return self._inner.add(comments, **how)
-
-
 def test_a_delivery_that_could_not_be_carried_out_can_be_sent_again():
     stores = fresh_stores(sites=[make_site()])
-    services = make_services(stores=stores, comments=_AwayOnce(stores.comments))
+    answers = chain([away], repeat(stores.comments.add))
+    comments = Overridden(
+        stores.comments, add=lambda *given, **named: next(answers)(*given, **named)
+    )
+    services = make_services(stores=stores, comments=comments)
     client = create_app(services, WebConfig(secret_key=SECRET_KEY), {}).test_client()
     path = "/hooks/" + add_hook(services, Platform.GITHUB)
     body = json.dumps(GITHUB_ISSUE_COMMENT).encode()

@@ -1,0 +1,18 @@
+"""Runs a command as an operator types it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from service.cli import cli
+
+
+def run_command(*words: object, code: int | None = None, **given: Any) -> Result:
+    """Return what a command left; what it raised is raised, what `given` holds goes to Click."""
+    done = CliRunner().invoke(cli, [str(word) for word in words], **given)
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert code in (None, done.exit_code), done.output
+    return done
