@@ -5,9 +5,23 @@ from __future__ import annotations
 import itertools
 from datetime import UTC, datetime
 
-from service.domain.comment import Author, Comment, CommentId, Lane, Post, Sender, SiteId
+from service.campaigns.traits import Traits
+from service.domain.comment import (
+    Author,
+    Comment,
+    CommentId,
+    FormEvidence,
+    Lane,
+    Listing,
+    ListKind,
+    Post,
+    Sender,
+    SiteId,
+)
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryForm, EventKind
+from service.domain.form import FormBehaviour, FormToken
+from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.ports.audit import AuditEntry
@@ -15,6 +29,7 @@ from service.ports.comments import Added, NewComment
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SITE = SiteId("site-1")
+MARK = "Quastenflosser"
 _numbers = itertools.count(1)
 
 
@@ -29,6 +44,51 @@ def make_comment(text: str = "I had the same trouble with the drain valve.", **c
         "sender": Sender(),
     }
     return Comment(**(values | changes))
+
+
+def make_full_comment(**changes) -> Comment:
+    """Return a comment with all that one may have; `MARK` is in all words that are its sender's."""
+    values = {
+        "text": f"My {MARK} likes it. Danke! \U0001f389 \u05e9\u05dc\u05d5\u05dd",
+        "author": Author(
+            name=f"{MARK} junior",
+            url=f"https://{MARK}.example/",
+            account_id=f"account-{MARK}",
+            account_age_days=3,
+            trust_level=2,
+        ),
+        "sender": Sender(
+            address_key=f"a-{MARK}",
+            network_key=f"n-{MARK}",
+            wide_network_key=f"w-{MARK}",
+            system=64_500,
+            email_key=f"e-{MARK}",
+            email_domain=f"{MARK}.example",
+            name_key=f"m-{MARK}",
+            account_key=f"k-{MARK}",
+            before_rotation=Sender(
+                address_key=f"old-a-{MARK}",
+                name_key=f"old-m-{MARK}",
+                account_key=f"old-k-{MARK}",
+            ),
+            listings=(Listing(list_name=f"l-{MARK}", kind=ListKind.NETWORKS, age_days=2.5),),
+        ),
+        "form": FormEvidence(
+            seconds_on_page=3.5,
+            honeypot_filled=True,
+            behaviour=FormBehaviour(seconds=31.5, keys=140, pastes=0, driven=True),
+            token=FormToken.REPLAYED,
+        ),
+        "post": Post(
+            url="https://blog.example/p/1", title="Bleeding a radiator", excerpt=f"{MARK} said"
+        ),
+        "user_agent": f"Mozilla/5.0 ({MARK})",
+        "site_comment_id": "own-17",
+        "written_at": NOW,
+        "language": "de-AT",
+        "reply_to": "own-16",
+    }
+    return make_comment(**(values | changes))
 
 
 def make_signal(name: str = "front_page_link", **changes) -> Signal:
@@ -103,3 +163,33 @@ def make_delivery(comment_id: CommentId, **changes) -> Delivery:
         "created_at": NOW,
     }
     return Delivery(**(values | changes))
+
+
+def make_attempt(delivery_id: str, **changes) -> DeliveryAttempt:
+    values = {"at": NOW, "milliseconds": 1, "status": 204, "problem": None}
+    return DeliveryAttempt(delivery_id=delivery_id, **(values | changes))
+
+
+def make_entry(**changes) -> ListEntry:
+    values = {
+        "id": f"ent_{next(_numbers):06d}",
+        "site_id": SITE,
+        "effect": Effect.BLOCK,
+        "kind": EntryKind.DOMAIN,
+        "label": "pills.example",
+        "keys": ("pills.example",),
+        "reason": "Sells pills",
+        "added_by": "Ola",
+        "added_at": NOW,
+    }
+    return ListEntry(**(values | changes))
+
+
+def make_traits(comment_id: CommentId, **changes) -> Traits:
+    values = {
+        "embedding": tuple([0.125] * 64),
+        "space": "test-1",
+        "targets": frozenset({"site:shop.example"}),
+        "copies": ("copy:1", "copy:2"),
+    }
+    return Traits(comment_id=comment_id, **(values | changes))

@@ -29,7 +29,7 @@ from service.moderation.judging.judge import judge_batch
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.clock import Clock
 from service.ports.comments import Added, NewComment
-from service.ports.models import JudgingModel, VersionOnShelf
+from service.ports.models import Classifier, JudgingModel, VersionOnShelf
 from service.ports.services import Services
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
@@ -287,6 +287,16 @@ def make_site(**changes) -> Site:
     return Site(**({"id": SITE, "name": "Radiator blog", "created_at": NOW} | changes))
 
 
+def make_model(classifier: Classifier, *, ham_cutoff: float = 0.1) -> JudgingModel:
+    """Return a model that weighs what a classifier says alone."""
+    return JudgingModel(
+        version="test-1",
+        classifier=classifier,
+        weights=Weights(),
+        cutoffs=Cutoffs(ham_cutoff=ham_cutoff, spam_cutoff=0.9),
+    )
+
+
 def make_services(
     *,
     stores: Stores | None = None,
@@ -308,12 +318,7 @@ def make_services(
     queue = InlineQueue(judges=judges)
     clock = clock or FixedClock()
     numbers = itertools.count(1)
-    model = JudgingModel(
-        version="test-1",
-        classifier=classifier,
-        weights=Weights(),
-        cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
-    )
+    model = make_model(classifier)
     values = {
         **{name: port for name, port in vars(stores).items() if name != "engine"},
         "delivery_queue": CountingDeliveryQueue(),

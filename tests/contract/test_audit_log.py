@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy as sa
 
 from service.ports.audit import AuditEntry, AuditFilter
-from service.stores.sql import SqlStores
 from tests.factories import NOW
 
 
@@ -79,11 +78,14 @@ def test_pages_follow_each_other_whatever_is_appended_meanwhile(stores):
 
 
 @pytest.mark.parametrize("change", ["UPDATE audit_log SET actor = 'eve'", "DELETE FROM audit_log"])
-def test_the_database_itself_refuses_to_change_the_log(engine, change):
-    log = SqlStores(engine).audit_log
+def test_the_database_itself_refuses_to_change_the_log(stores, change):
+    log = stores.audit_log
     log.append(make_entry(1))
 
-    with pytest.raises(sa.exc.DBAPIError, match="only ever appended to"), engine.begin() as c:
+    with (
+        pytest.raises(sa.exc.DBAPIError, match="only ever appended to"),
+        stores.engine.begin() as c,
+    ):
         c.exec_driver_sql(change)
 
     assert log.recent() == [make_entry(1)]

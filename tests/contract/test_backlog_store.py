@@ -6,9 +6,9 @@ from datetime import timedelta
 
 from service.domain.backlog import ReviewPart, Waiting
 from service.domain.comment import CommentId, Lane
-from service.domain.delivery import DeliveryAttempt, DeliveryState
+from service.domain.delivery import DeliveryState
 from service.domain.verdict import Outcome
-from tests.factories import NOW, add_appeal, keep_one, make_delivery, make_report
+from tests.factories import NOW, add_appeal, keep_one, make_attempt, make_delivery, make_report
 
 
 def keep(stores, outcome: Outcome | None = None, *, minutes: int = 0, **changes) -> CommentId:
@@ -64,10 +64,7 @@ def test_messages_are_counted_while_they_are_tried_and_when_they_were_given_up(s
     waiting, dead, told = (make_delivery(comment_id, id=f"del-{n}") for n in range(3))
     stores.deliveries.add([waiting, dead, told])
     for delivery, state in ((dead, DeliveryState.DEAD), (told, DeliveryState.DELIVERED)):
-        attempt = DeliveryAttempt(
-            delivery_id=delivery.id, at=NOW, milliseconds=1, status=200, problem=None
-        )
-        stores.deliveries.record(attempt, state=state)
+        stores.deliveries.record(make_attempt(delivery.id), state=state)
 
     backlog = stores.backlog.count()
 

@@ -14,13 +14,12 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import (
     Delivery,
-    DeliveryAttempt,
     DeliveryState,
     EventKind,
 )
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.verdict import Outcome
-from tests.factories import NOW, SITE, keep_one, make_delivery
+from tests.factories import NOW, SITE, keep_one, make_attempt, make_delivery
 
 LATER = NOW + timedelta(minutes=1)
 IN_TIME = NOW + timedelta(seconds=30)
@@ -81,9 +80,7 @@ def try_to_send(stores, at, *, status: int | None = 204) -> list[str]:
     """Take what is due and record an attempt of each; return what was due."""
     due = stores.deliveries.take_due(at, until=at + timedelta(seconds=45), limit=99)
     for one in due:
-        attempt = DeliveryAttempt(
-            delivery_id=one.id, at=at, milliseconds=1, status=status, problem=None
-        )
+        attempt = make_attempt(one.id, at=at, status=status)
         state = DeliveryState.DELIVERED if status else DeliveryState.WAITING
         stores.deliveries.record(attempt, state=state, next_try_at=LATER)
     return [one.id for one in due]
@@ -306,9 +303,7 @@ def test_what_is_lent_now_or_was_replayed_counts_as_tried(stores):
     for one, name in ((first, "m1"), (second, "m2")):
         stores.decisions.add(one, deliveries=[make_message(one, name)])
     stores.deliveries.take_due(IN_TIME, until=LATER, limit=9)
-    attempt = DeliveryAttempt(
-        delivery_id="m2", at=IN_TIME, milliseconds=1, status=500, problem="refused"
-    )
+    attempt = make_attempt("m2", at=IN_TIME, status=500, problem="refused")
     stores.deliveries.record(attempt, state=DeliveryState.DEAD)
     stores.deliveries.replay(["m2"], at=LATER)
 

@@ -8,14 +8,21 @@ from datetime import timedelta
 
 import pytest
 
-from service.campaigns.traits import Traits
 from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM, PeoplesRulings
 from service.domain.comment import CommentId, Post, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
 from service.ports.campaigns import Placement
-from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    make_comment,
+    make_decision,
+    make_traits,
+    make_verdict,
+)
 
 OTHER = SiteId("site-2")
 EVERYWHERE = {"site_ids": None, "cursor": None, "limit": 100}
@@ -31,16 +38,6 @@ def judged(stores, *, outcome=Outcome.UNSURE, targets=("site:shop.example",), **
     verdict = make_verdict(comment.id, outcome, **told)
     stores.verdicts.add([verdict], audit=frozenset(), traits=[traits])
     return comment.id
-
-
-def make_traits(comment_id, **changes):
-    values = {
-        "embedding": tuple([0.125] * 64),
-        "space": "test-1",
-        "targets": frozenset({"site:shop.example"}),
-        "copies": ("copy:1", "copy:2"),
-    }
-    return Traits(comment_id=comment_id, **(values | changes))
 
 
 def placement(comment_id, like=None):
@@ -114,16 +111,6 @@ def test_traits_without_a_stored_verdict_are_not_kept(stores):
     )
 
     assert stores.campaigns.fresh(limit=9) == []
-
-
-def test_a_comment_like_nothing_stays_single(stores):
-    alone = judged(stores)
-
-    joined = stores.campaigns.place([placement(alone)], at=NOW)
-
-    assert joined == {}
-    assert stores.campaigns.fresh(limit=9) == []
-    assert stores.cases.get(alone).campaign_id is None
 
 
 def test_placing_again_changes_nothing(stores):

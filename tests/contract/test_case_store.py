@@ -253,35 +253,33 @@ def _encoded(value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
-@pytest.mark.parametrize(
-    "cursor",
-    [
-        "",
-        "x",
-        "not a cursor",
-        "é",
-        "\ud800",
-        "A" * 100_000,
-        _encoded("newest"),
-        _encoded([]),
-        _encoded({"newest": 1}),
-        _encoded(["newest", 0, 1, 2]),
-        _encoded(["newest", 0, "1", "c1"]),
-        _encoded(["newest", True, 1, "c1"]),
-        _encoded(["newest", 9, 1, "c1"]),
-        _encoded(["newest", 0, 10**30, "c1"]),
-        _encoded(["review", 0, 1, "c1"]),
-        _encoded([[[[[[["newest"]]]]]]]),
-    ],
-    ids=lambda cursor: ascii(cursor)[:30],
-)
-def test_a_cursor_that_nobody_here_made_is_refused(stores, cursor):
+NO_CURSORS = [
+    "",
+    "x",
+    "not a cursor",
+    "é",
+    "\ud800",
+    "A" * 100_000,
+    _encoded("newest"),
+    _encoded([]),
+    _encoded({"newest": 1}),
+    _encoded(["newest", 0, 1, 2]),
+    _encoded(["newest", 0, "1", "c1"]),
+    _encoded(["newest", True, 1, "c1"]),
+    _encoded(["newest", 9, 1, "c1"]),
+    _encoded(["newest", 0, 10**30, "c1"]),
+    _encoded(["review", 0, 1, "c1"]),
+    _encoded([[[[[[["newest"]]]]]]]),
+]
+
+
+def test_a_cursor_that_nobody_here_made_is_refused(stores):
     keep_one(stores)
 
-    with pytest.raises(InvalidInputError) as refusal:
-        stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=cursor, limit=5)
-
-    assert [problem.field for problem in refusal.value.problems] == ["cursor"]
+    for cursor in NO_CURSORS:
+        with pytest.raises(InvalidInputError) as refusal:
+            stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=cursor, limit=5)
+        assert [one.field for one in refusal.value.problems] == ["cursor"], ascii(cursor)[:30]
 
 
 acts = st.lists(

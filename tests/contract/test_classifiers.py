@@ -67,14 +67,6 @@ def test_a_version_that_is_loaded_again_answers_the_same_whatever_it_was_asked_b
 
 
 @each_classifier
-@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
-def test_odd_comments_get_an_answer_too(classifier, odd):
-    (answer,) = classifier.score_batch([odd])
-
-    assert 0.0 <= answer.p_spam <= 1.0
-
-
-@each_classifier
 @settings(max_examples=30, deadline=None)
 @given(
     inputs=st.builds(
@@ -131,8 +123,9 @@ def test_the_shipped_version_marks_the_advertisement_and_not_the_remark():
 
 
 @each_classifier
-def test_an_embedding_has_unit_length_or_there_is_none(classifier):
+def test_every_comment_has_a_probability_and_an_embedding_of_unit_length_or_none(classifier):
     for answer in classifier.score_batch([SPAM, HAM, *ODD]):
+        assert 0.0 <= answer.p_spam <= 1.0
         if answer.embedding is not None:
             assert len(answer.embedding) == 64
             assert sum(n * n for n in answer.embedding) == pytest.approx(1.0)

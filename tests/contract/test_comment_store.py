@@ -18,7 +18,6 @@ from service.domain.comment import (
     Comment,
     CommentId,
     Edit,
-    FormEvidence,
     Lane,
     ListHits,
     Listing,
@@ -29,13 +28,20 @@ from service.domain.comment import (
 )
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
-from service.domain.form import FormBehaviour, FormToken
 from service.domain.ruled_text import RuledText
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine
 from service.stores.sql.base.engine import write
-from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    make_comment,
+    make_decision,
+    make_full_comment,
+    make_verdict,
+)
 
 OTHER_SITE = SiteId("site-2")
 
@@ -58,35 +64,8 @@ def count(stores) -> int:
 
 
 def test_a_comment_comes_back_as_it_was(stores):
-    comment = make_comment(
-        "Danke für den Tipp! 🎉 שלום",
-        post=Post(url="https://blog.example/p/2", title="Bücher", excerpt="Ein Auszug"),
-        author=Author(
-            name="Ümit", url="http://a.example", account_id="7", account_age_days=3, trust_level=2
-        ),
-        sender=Sender(
-            address_key="a1",
-            network_key="n1",
-            wide_network_key="w1",
-            system=64_500,
-            email_key="e1",
-            email_domain="mail.example",
-            name_key="m1",
-            account_key="k1",
-            before_rotation=Sender(address_key="old-a1", name_key="old-m1", account_key="old-k1"),
-            listings=(Listing(list_name="proxies", kind=ListKind.NETWORKS, age_days=2.5),),
-        ),
-        form=FormEvidence(
-            seconds_on_page=3.5,
-            honeypot_filled=False,
-            behaviour=FormBehaviour(seconds=31.5, keys=140, pastes=0, driven=False),
-            token=FormToken.VALID,
-        ),
-        site_comment_id="wp-17",
+    comment = make_full_comment(
         written_at=NOW - timedelta(hours=2),
-        language="de-AT",
-        user_agent="Mozilla/5.0",
-        reply_to="wp-16",
         edit=Edit.ADDED_LINK,
         ruled=RuledText(approved=True, by="Ada", words=(7, 2**32 - 1), spellings=(0, 9)),
         received_at=datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC),

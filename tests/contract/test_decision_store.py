@@ -27,17 +27,6 @@ def make_decision(comment_id: CommentId, ruling: Ruling = Ruling.REJECT, **chang
     return factories.make_decision(values.pop("id"), comment_id, ruling, **values)
 
 
-def test_a_decision_comes_back_as_it_was(stores):
-    kept = keep_one(stores)
-    decision = make_decision(kept, note="Sells watches ⌚ again")
-
-    stores.decisions.add(decision)
-
-    case = stores.cases.get(kept)
-    assert case.decisions == (decision,)
-    assert case.state is State.DECIDED
-
-
 def test_a_decision_on_a_comment_that_is_not_kept_is_refused(stores):
     with pytest.raises(NotFoundError):
         stores.decisions.add(make_decision(CommentId("no")))
@@ -101,20 +90,6 @@ def test_undoing_nothing_is_refused(stores):
         stores.decisions.undo(CommentId("no"), by="ada", at=NOW)
 
     assert stores.cases.get(kept).decisions == ()
-
-
-def test_a_decision_takes_a_comment_from_the_review_queue_and_undo_returns_it(stores):
-    kept = keep_one(stores)
-    stores.verdicts.add([make_verdict(kept)], audit=frozenset())
-    waiting = CaseFilter(needs_review=True)
-    seen = [stores.cases.count(waiting)]
-
-    stores.decisions.add(make_decision(kept))
-    seen.append(stores.cases.count(waiting))
-    stores.decisions.undo(kept, by="ada", at=NOW)
-    seen.append(stores.cases.count(waiting))
-
-    assert seen == [1, 0, 1]
 
 
 def test_a_comment_decided_before_its_verdict_is_judged_all_the_same_but_not_reviewed(stores):

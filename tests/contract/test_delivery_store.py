@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from service.domain.comment import CommentId, SiteId
 from service.domain.delivery import (
     Delivery,
-    DeliveryAttempt,
     DeliveryForm,
     DeliveryState,
     Endpoint,
@@ -28,7 +27,7 @@ from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.schema.tables import comments
 from tests.contract.conftest import SITES, empty
-from tests.factories import NOW, SITE, keep_all, make_comment, make_delivery
+from tests.factories import NOW, SITE, keep_all, make_attempt, make_comment, make_delivery
 
 OTHER_SITE = SiteId("site-2")
 LEASE = timedelta(minutes=2)
@@ -66,9 +65,7 @@ def tell(
     *,
     again: float | None = None,
 ) -> Delivery:
-    attempt = DeliveryAttempt(
-        delivery_id=delivery_id, at=moment(minutes), milliseconds=12, status=204, problem=None
-    )
+    attempt = make_attempt(delivery_id, at=moment(minutes))
     next_try_at = None if again is None else moment(again)
     return stores.deliveries.record(attempt, state=state, next_try_at=next_try_at)
 
@@ -243,9 +240,9 @@ def test_attempts_come_back_as_they_were_oldest_first(stores):
     kept, other = keep(stores, 2)
     one, another = add(stores, kept, other)
     given = [
-        DeliveryAttempt(delivery_id=one, at=NOW, milliseconds=9_001, status=None, problem="late"),
-        DeliveryAttempt(delivery_id=one, at=NOW, milliseconds=0, status=500, problem="refused"),
-        DeliveryAttempt(delivery_id=one, at=NOW, milliseconds=7, status=200, problem=None),
+        make_attempt(one, milliseconds=9_001, status=None, problem="late"),
+        make_attempt(one, milliseconds=0, status=500, problem="refused"),
+        make_attempt(one, milliseconds=7, status=200),
     ]
 
     for attempt in given:

@@ -13,9 +13,7 @@ from sqlalchemy import func, select
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.inbound import InboundHook, Platform
-from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import inbound_seen
-from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE
 
 WINDOW = timedelta(minutes=10)
@@ -116,9 +114,7 @@ def test_ids_of_any_length_and_code_points_are_told_apart(stores):
     assert answers == [[True] * len(ids), [False] * len(ids)]
 
 
-def test_what_is_forgotten_takes_no_room(engine):
-    stores = SqlStores(engine)
-    stores.sites.add(SITES[0])
+def test_what_is_forgotten_takes_no_room(stores):
     for hook_id in ("hook-1", "hook-2"):
         stores.inbound.add(make_hook(hook_id))
         for number in range(20):
@@ -126,7 +122,7 @@ def test_what_is_forgotten_takes_no_room(engine):
 
     remember(stores, "later", minutes=60)
 
-    with engine.connect() as connection:
+    with stores.engine.connect() as connection:
         query = select(inbound_seen.c.hook_id, func.count()).group_by(inbound_seen.c.hook_id)
         left = {row[0]: row[1] for row in connection.execute(query)}
     assert left == {"hook-1": 1, "hook-2": 20}

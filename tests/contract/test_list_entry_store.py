@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,29 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
+from service.domain.list_entry import Effect, EntryFilter, EntryKind
 from service.stores.list_entries import BookKeeper
-from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import list_entries
-from tests.factories import NOW, SITE, make_comment
-from tests.fakes import make_site
-
-_numbers = itertools.count(1)
-
-
-def make_entry(**changes) -> ListEntry:
-    values = {
-        "id": f"ent_{next(_numbers):04d}",
-        "site_id": SITE,
-        "effect": Effect.BLOCK,
-        "kind": EntryKind.DOMAIN,
-        "label": "pills.example",
-        "keys": ("pills.example",),
-        "reason": "Sells pills",
-        "added_by": "Ola",
-        "added_at": NOW,
-    }
-    return ListEntry(**(values | changes))
+from tests.factories import NOW, SITE, make_comment, make_entry
 
 
 def ids(entries) -> list[str]:
@@ -222,13 +202,11 @@ def test_the_book_is_read_anew_only_when_something_changed_and_time_has_passed(s
     assert keeper.current() is later
 
 
-def test_an_entry_of_a_kind_that_is_not_known_keeps_no_others_from_being_followed(engine):
-    made = SqlStores(engine)
-    made.sites.add(make_site())
+def test_an_entry_of_a_kind_that_is_not_known_keeps_no_others_from_being_followed(stores):
     odd, known = make_entry(), make_entry(keys=("bets.example",), label="bets.example")
-    made.list_entries.add([odd, known])
-    with engine.begin() as connection:
+    stores.list_entries.add([odd, known])
+    with stores.engine.begin() as connection:
         later = sa.update(list_entries).where(list_entries.c.id == odd.id)
         connection.execute(later.values(kind="handle"))
 
-    assert made.list_entries.in_force(NOW) == [known]
+    assert stores.list_entries.in_force(NOW) == [known]

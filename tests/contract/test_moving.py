@@ -9,7 +9,6 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from service.campaigns.traits import Traits
 from service.domain.claim import Claim
 from service.domain.decision import Ruling
 from service.domain.delivery import Endpoint
@@ -23,8 +22,16 @@ from service.ports.campaigns import Placement
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.moving import compare, count_rows, move_rows
 from tests.contract.conftest import SITES
-from tests.contract.test_list_entry_store import make_entry
-from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    make_comment,
+    make_decision,
+    make_entry,
+    make_traits,
+    make_verdict,
+)
 
 WAYS = [("sqlite", "postgresql"), ("postgresql", "sqlite"), ("postgresql", "postgresql")]
 HOSTILE = "a\x00b\ud800\x1a\\N \t\n {} '\" \u202e 漢字"
@@ -51,13 +58,7 @@ def fill(engine: sa.Engine, n: int = 12) -> None:
     stores.users.add(User(id="u", name="Zoë", password_hash="$x", created_at=NOW, site_ids=(SITE,)))
     comments = [replace(make_comment(f"{HOSTILE} {i}"), user_agent=HOSTILE) for i in range(n)]
     keep_all(stores.comments, *comments)
-    traits = Traits(
-        comment_id=comments[0].id,
-        embedding=(0.6, -0.8),
-        space="test-1",
-        targets=frozenset({"site:a.example"}),
-        copies=("c",),
-    )
+    traits = make_traits(comments[0].id, targets=frozenset({"site:a.example"}))
     instruction = Instruction(
         entry_id="ent_1", effect=Effect.BLOCK, kind=EntryKind.PHRASE, label=HOSTILE, reason="x"
     )

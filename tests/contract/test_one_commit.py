@@ -19,15 +19,13 @@ from service.domain.site import SiteKey
 from service.domain.user import User
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from service.stores.sql import SqlStores
-from tests.contract.conftest import SITES
-from tests.contract.test_list_entry_store import make_entry
 from tests.factories import (
     NOW,
     SITE,
     keep_one,
     make_decision,
     make_delivery,
+    make_entry,
     make_report,
     make_verdict,
 )
@@ -316,9 +314,7 @@ def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(st
     assert told(stores) == ["of r0"]
 
 
-def test_what_the_log_cannot_say_does_not_happen(engine):
-    stores = SqlStores(engine)
-    stores.sites.add(SITES[0])
+def test_what_the_log_cannot_say_does_not_happen(stores):
     kept = keep_one(stores)
     standing = make_decision("d1", kept)
     stores.decisions.add(standing)

@@ -15,7 +15,6 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.rules import SiteRules
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
-from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import sites
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE
@@ -63,11 +62,9 @@ def test_every_setting_of_a_site_comes_back_as_it_was(stores):
 
 
 @pytest.mark.parametrize("unknown", [{}, {"a setting of next year": 1}])
-def test_settings_of_another_version_are_read_with_the_defaults_of_this_one(engine, unknown):
-    stores = SqlStores(engine)
-    stores.sites.add(SITES[0])
+def test_settings_of_another_version_are_read_with_the_defaults_of_this_one(stores, unknown):
     written = {"mode": "enforce", "ham_cutoff": 0.1, "spam_cutoff": None, "languages": ["de"]}
-    with engine.begin() as connection:
+    with stores.engine.begin() as connection:
         connection.execute(sa.update(sites).values(settings=written | unknown))
 
     settings = stores.sites.get(SITE).settings

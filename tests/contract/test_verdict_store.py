@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from service.domain.case import CaseFilter
 from service.domain.comment import CommentId
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Span, WeighedSignal
@@ -97,19 +96,6 @@ def test_what_was_stored_is_answered_in_the_order_it_was_given_without_what_is_n
     stored = stores.verdicts.add([make_verdict(one) for one in given], audit=frozenset())
 
     assert stored == ids
-
-
-def test_the_audit_sample_is_marked(stores):
-    sampled, other = keep_one(stores), keep_one(stores)
-
-    stores.verdicts.add(
-        [make_verdict(sampled, Outcome.HAM), make_verdict(other, Outcome.HAM)],
-        audit=frozenset([sampled]),
-    )
-
-    assert stores.cases.get(sampled).audit
-    assert not stores.cases.get(other).audit
-    assert stores.cases.count(CaseFilter(needs_review=True)) == 1
 
 
 def test_of_several_judges_of_one_comment_exactly_one_is_heard(stores):

@@ -17,64 +17,26 @@ from service.domain.comment import (
     CommentId,
     FormEvidence,
     Lane,
-    Listing,
-    ListKind,
-    Post,
     Sender,
     SiteId,
 )
 from service.domain.decision import Ruling
-from service.domain.form import FormBehaviour, FormToken
 from service.domain.normal_form import content_key
 from service.domain.verdict import Outcome
 from service.ports.comments import AddOutcome, NewComment
-from service.stores.sql import SqlStores
 from service.stores.sql.schema.tables import comments
-from tests.contract.conftest import SITES
-from tests.factories import NOW, SITE, make_comment, make_decision, make_report, make_verdict
+from tests.factories import (
+    MARK,
+    NOW,
+    SITE,
+    make_comment,
+    make_decision,
+    make_full_comment,
+    make_report,
+    make_verdict,
+)
 
-# What must not be found anywhere once the comment was withdrawn.
-MARK = "Quastenflosser"
 LATER = NOW + timedelta(days=1)
-
-
-def make_full_comment(**changes) -> Comment:
-    values = {
-        "text": f"My {MARK} likes it.",
-        "author": Author(
-            name=f"{MARK} junior",
-            url=f"https://{MARK}.example/",
-            account_id=f"account-{MARK}",
-            account_age_days=3,
-        ),
-        "sender": Sender(
-            address_key=f"a-{MARK}",
-            network_key=f"n-{MARK}",
-            wide_network_key=f"w-{MARK}",
-            system=64_500,
-            email_key=f"e-{MARK}",
-            email_domain=f"{MARK}.example",
-            name_key=f"m-{MARK}",
-            account_key=f"k-{MARK}",
-            before_rotation=Sender(address_key=f"old-{MARK}"),
-            listings=(Listing(list_name=f"l-{MARK}", kind=ListKind.NETWORKS, age_days=2.0),),
-        ),
-        "form": FormEvidence(
-            seconds_on_page=3.5,
-            honeypot_filled=True,
-            behaviour=FormBehaviour(seconds=31.5, keys=140, driven=True),
-            token=FormToken.REPLAYED,
-        ),
-        "post": Post(
-            url="https://blog.example/p/1", title="Bleeding a radiator", excerpt=f"{MARK} said"
-        ),
-        "user_agent": f"Mozilla/5.0 ({MARK})",
-        "site_comment_id": "own-17",
-        "written_at": NOW,
-        "language": "de",
-        "reply_to": "own-16",
-    }
-    return make_comment(**(values | changes))
 
 
 def keep(stores, *given: Comment, outcome: Outcome | None = None, key: str | None = None) -> None:
@@ -126,15 +88,13 @@ def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sen
     )
 
 
-def test_no_column_of_a_withdrawn_comment_holds_its_words_or_says_what_they_were(engine):
-    stores = SqlStores(engine)
-    stores.sites.add(SITES[0])
+def test_no_column_of_a_withdrawn_comment_holds_its_words_or_says_what_they_were(stores):
     comment = make_full_comment()
     keep(stores, comment, key="a key")
 
     stores.comments.withdraw(comment.id, at=LATER)
 
-    with engine.connect() as connection:
+    with stores.engine.connect() as connection:
         row = connection.execute(sa.select(comments)).mappings().one()
     assert not [name for name, value in row.items() if MARK in str(value)]
     assert row["content_key"] is None

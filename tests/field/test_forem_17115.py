@@ -10,14 +10,13 @@ import json
 import pytest
 
 from service.commands.builds import BUILDS, as_data_file
-from service.domain.comment import Lane, Post
+from service.domain.comment import Post
 from service.domain.inbound import Platform
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.telling.published import list_published
-from service.ports.comments import NewComment
-from tests.factories import SITE, make_comment, make_verdict
+from tests.factories import SITE, keep_one
 from tests.functional.webhooks.conftest import add_hook
 
 POST = "https://blog.example/radiators/"
@@ -32,10 +31,8 @@ def box(services):
 
 
 def keep(services, own_id: str, *, reply_to: str | None = None, outcome=Outcome.HAM):
-    comment = make_comment("Hi.", site_comment_id=own_id, reply_to=reply_to, post=Post(url=POST))
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-    services.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
-    return comment.id
+    post = Post(url=POST)
+    return keep_one(services, outcome, site_comment_id=own_id, reply_to=reply_to, post=post)
 
 
 def rows(services, client, box):

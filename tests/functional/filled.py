@@ -8,25 +8,33 @@ from datetime import timedelta
 
 from flask import Flask
 
-from service.campaigns.traits import Traits
 from service.domain.bulk_decision import ChosenBy
 from service.domain.claim import Claim
-from service.domain.comment import Author, CommentId, Lane, Post, Sender
+from service.domain.comment import Author, CommentId, Post, Sender
 from service.domain.decision import Ruling
 from service.domain.delivery import (
-    DeliveryAttempt,
     DeliveryState,
 )
-from service.domain.list_entry import Effect, EntryKind, ListEntry
+from service.domain.list_entry import EntryKind
 from service.domain.retraining import Answer, Check, Retraining, RetrainingState
 from service.domain.verdict import Outcome, Span
 from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment
 from service.ports.audit import AuditEntry
 from service.ports.campaigns import Placement
-from service.ports.comments import NewComment
 from service.ports.services import Services
-from tests.factories import NOW, SITE, make_comment, make_delivery, make_report, make_verdict
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    make_attempt,
+    make_comment,
+    make_delivery,
+    make_entry,
+    make_report,
+    make_traits,
+    make_verdict,
+)
 from tests.fakes import make_site
 from tests.functional.hostile import hostile_comment
 from tests.functional.moderators import add_moderator, keep
@@ -94,14 +102,8 @@ def keep_single(services, size, *, target="site:shop.example", text=None, **chan
 
 def judge(services, comment, target, outcome=Outcome.UNSURE, **verdict):
     """Keep a comment with its verdict and what it leads to."""
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-    traits = Traits(
-        comment_id=comment.id,
-        embedding=None,
-        space="test-1",
-        targets=frozenset([target]),
-        copies=(),
-    )
+    keep_all(services.comments, comment)
+    traits = make_traits(comment.id, embedding=None, targets=frozenset([target]), copies=())
     made = make_verdict(comment.id, outcome, **verdict)
     services.verdicts.add([made], audit=frozenset(), traits=[traits])
 
@@ -129,10 +131,9 @@ def put_delivery(
     services.deliveries.add([delivery])
     for number in range(1, tries + 1):
         services.deliveries.record(
-            DeliveryAttempt(
-                delivery_id=delivery.id,
+            make_attempt(
+                delivery.id,
                 at=NOW - timedelta(hours=1),
-                milliseconds=number,
                 status=status,
                 problem="the site answered with an error",
             ),
@@ -218,17 +219,8 @@ def fill(services: Services) -> dict[str, str]:
 
 def keep_entry(services, words, name="entry-1"):
     """Keep a block entry of a phrase; adding one looks through all comments."""
-    entry = ListEntry(
-        id=name,
-        site_id=SITE,
-        effect=Effect.BLOCK,
-        kind=EntryKind.PHRASE,
-        label=words,
-        keys=(f"phrase {name}",),
-        reason=words,
-        added_by=words,
-        added_at=NOW,
-    )
+    told = dict.fromkeys(("label", "reason", "added_by"), words)
+    entry = make_entry(id=name, kind=EntryKind.PHRASE, keys=(f"phrase {name}",), **told)
     services.list_entries.add([entry])
     return entry
 

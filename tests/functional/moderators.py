@@ -11,16 +11,15 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import Comment, Lane
+from service.domain.comment import Comment
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.admin.accounts import add_user, change_password
-from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.taught import TaughtKeeper
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.static_files import static_digest
-from tests.factories import SITE, make_comment, make_verdict
+from tests.factories import SITE, keep_all, make_comment, make_verdict
 
 PASSWORD = "correct horse battery"
 CONFIG = WebConfig(
@@ -104,7 +103,7 @@ def keep(
 ) -> Comment:
     """Keep a comment with a verdict made to measure; without an outcome it still waits for one."""
     comment = comment or make_comment()
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    keep_all(services.comments, comment)
     if outcome is not None:
         made: Verdict = make_verdict(comment.id, outcome, **verdict)
         services.verdicts.add([made], audit=frozenset([comment.id] if audit else []))

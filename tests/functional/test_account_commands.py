@@ -7,15 +7,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from service.domain.comment import Author, Lane
+from service.domain.comment import Author, Sender
+from service.domain.decision import Ruling
 from service.domain.sign_in import SecondFactor
 from service.moderation.privacy.erase import find_person
-from service.ports.comments import NewComment
+from service.moderation.review.decide import decide_comment
 from service.wiring import open_services
-from tests.factories import make_comment
+from tests.factories import keep_all, make_comment
 from tests.servers import running_valkey
 
-MARA = "mara@example.org"
+MARA, JO = "mara@example.org", "jo@example.org"
 
 
 @pytest.fixture
@@ -57,27 +58,38 @@ def test_a_lost_second_factor_is_turned_off(run, opened):
     assert run("audit", "--json")[0]["act"] == "turn off second factor"
 
 
-def test_a_person_is_printed_and_erased_once_the_number_is_typed(run, opened, monkeypatch):
+def test_a_person_is_printed_erased_once_the_number_is_typed_or_forgotten(run, opened, monkeypatch):
     [site] = run("sites", "add", "Garden", "--json")
     with opened() as services:
-        sender = find_person(services, email=MARA).sender
+        mara, jo = (find_person(services, email=email).sender for email in (MARA, JO))
         made = [
             make_comment(site_id=site["site_id"], sender=sender, author=Author(name="Mara"))
-            for _ in range(3)
+            for sender in (mara, mara, mara, jo)
         ]
-        services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in made])
+        keep_all(services.comments, *made)
     with running_valkey() as server:
         monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
+        with opened() as services:
+            decide_comment(made[-1].id, Ruling.REJECT, services, decided_by="mod")
 
         exported = run("erase", "--email", MARA, "--export").splitlines()
         refused = run("erase", "--email", MARA, typed="2\n")
         erased = run("erase", "--email", MARA, typed="3\n")
         nothing_left = run("erase", "--email", MARA, "--yes")
+        forgotten = run("reputation", "forget", "--email", JO.upper())
+        run("reputation", "rebuild")
 
+        with opened() as services:
+            [history] = services.history.gather([make_comment(sender=jo)], now=services.clock())
+            left = services.cases.get(made[-1].id).comment.sender
     lines = [json.loads(line) for line in exported]
     assert [line["kind"] for line in lines] == ["comment"] * 3 + ["end"]
     assert lines[0]["comment"]["author"]["name"] == "Mara"
     assert "Nothing was erased." in refused
     assert "Erased; 3 comments" in erased
     assert "0 comments" in nothing_left
-    assert not any(MARA in json.dumps(row) for row in run("audit", "--json"))
+    assert forgotten == "Forgotten; 1 comments lost the keys of their sender.\n"
+    assert (history.email.everywhere.rejected, left) == (0, Sender())
+    log = json.dumps(run("audit", "--json"))
+    assert "forget sender" in log
+    assert not any(name in log for name in (MARA, JO))

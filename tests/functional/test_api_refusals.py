@@ -84,34 +84,28 @@ def test_names_that_are_refused_are_printable_short_and_few(api):
     assert "5001 problems" in problem["detail"]
 
 
-@pytest.mark.parametrize(
-    ("data", "media", "status", "kind"),
-    [
-        (b"", JSON, 400, "unreadable-request"),
-        (b'{"text": "x"} {}', JSON, 400, "unreadable-request"),
-        (b'{"text": "caf\xe9"}', JSON, 400, "unreadable-request"),
-        ('{"text": "x"}'.encode("utf-16"), JSON, 400, "unreadable-request"),
-        (b"[" * 100_000, JSON, 400, "unreadable-request"),
-        (b'{"text": "x", "post": ' + b"[" * 20 + b"]" * 20 + b"}", JSON, 400, "unreadable-request"),
-        (
-            b'{"author": {"account_age_days": ' + b"9" * 5_000 + b"}}",
-            JSON,
-            400,
-            "unreadable-request",
-        ),
-        (b'{"text": "\x01"}', JSON, 400, "unreadable-request"),
-        (b"x" * (256 * 1024 + 1), JSON, 413, "too-large"),
-        (b'{"text": "x"}', "text/plain", 415, "wrong-media-type"),
-        (b'{"text": "x"}', "application/x-www-form-urlencoded", 415, "wrong-media-type"),
-        (b'{"text": "x"}', "", 415, "wrong-media-type"),
-        (b'{"text": "x"}', "a/b/c", 415, "wrong-media-type"),
-    ],
-)
-def test_what_is_no_json_is_refused_by_its_kind(api, data, media, status, kind):
-    answer = _post(api, data, media)
+UNREADABLE = [
+    b"",
+    b'{"text": "x"} {}',
+    b'{"text": "caf\xe9"}',
+    '{"text": "x"}'.encode("utf-16"),
+    b"[" * 100_000,
+    b'{"text": "x", "post": ' + b"[" * 20 + b"]" * 20 + b"}",
+    b'{"author": {"account_age_days": ' + b"9" * 5_000 + b"}}",
+    b'{"text": "\x01"}',
+]
+NO_JSON = ("text/plain", "application/x-www-form-urlencoded", "", "a/b/c")
 
-    assert (answer.status_code, answer.content_type) == (status, PROBLEM)
-    assert answer.get_json()["type"] == f"/docs#problem-{kind}"
+
+def test_what_is_no_json_is_refused_by_its_kind(api):
+    sent = [(data, JSON, 400, "unreadable-request") for data in UNREADABLE]
+    sent += [(b"x" * (256 * 1024 + 1), JSON, 413, "too-large")]
+    sent += [(b'{"text": "x"}', media, 415, "wrong-media-type") for media in NO_JSON]
+
+    for data, media, status, kind in sent:
+        answer = _post(api, data, media)
+        assert (answer.status_code, answer.content_type) == (status, PROBLEM), (data[:30], media)
+        assert answer.get_json()["type"] == f"/docs#problem-{kind}", (data[:30], media)
 
 
 def test_nulls_and_empty_words_count_as_absent_and_whole_decimals_as_whole(api):
@@ -150,28 +144,18 @@ def test_an_unknown_path_or_method_is_a_problem_document_for_browsers_too(
     assert status != 405 or answer.headers["Allow"]
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        None,
-        "",
-        "Bearer",
-        "Bearer ",
-        "Basic abc",
-        "Bearer slop_wrong",
-        "Bearer " + "x" * 9_000,
-        "slop_bare",
-        "Bearer caf\u00e9",
-        "Bearer a b",
-    ],
-)
-def test_without_a_valid_key_nothing_is_answered(stranger, given):
-    headers = {} if given is None else {"Authorization": given}
+NO_KEYS = [
+    *("", "Bearer", "Bearer ", "Basic abc", "Bearer slop_wrong", "Bearer " + "x" * 9_000),
+    *("slop_bare", "Bearer caf\u00e9", "Bearer a b"),
+]
 
-    answer = stranger.get("/v1/site", headers=headers)
 
-    assert (answer.status_code, answer.content_type) == (401, PROBLEM)
-    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+def test_without_a_valid_key_nothing_is_answered(stranger):
+    for headers in ({}, *({"Authorization": given} for given in NO_KEYS)):
+        answer = stranger.get("/v1/site", headers=headers)
+
+        assert (answer.status_code, answer.content_type) == (401, PROBLEM), headers
+        assert answer.headers["WWW-Authenticate"].startswith("Bearer"), headers
 
 
 def test_an_unforeseen_fault_is_a_500_that_tells_nothing_and_is_logged_without_words(caplog):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from models.inputs import ModelOutput
@@ -86,28 +84,6 @@ def test_a_long_post_is_cut_to_an_excerpt(api, services):
     assert post.excerpt == "x" * 4_000
 
 
-def test_nul_and_lone_surrogates_are_replaced_one_for_one(api, services):
-    raw = rb'{"text": "a\u0000b\ud800c\udfffd \ud83d\ude00", "author": {"name": "x\u0000"}}'
-
-    answer = api.post("/v1/comments", data=raw, content_type="application/json")
-
-    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
-    assert comment.text == "a\ufffdb\ufffdc\ufffdd \U0001f600"
-    assert comment.author.name == "x\ufffd"
-
-
-def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
-    services.queue.judges = False
-    timer = threading.Timer(0.15, services.queue.run)
-
-    timer.start()
-    body = api.post("/v1/comments?wait=5", json={"text": "One."}).get_json()
-
-    timer.join()
-    assert body["state"] == "judged"
-    assert body["verdict"]["outcome"] == "unsure"
-
-
 def test_without_a_verdict_in_time_the_answer_says_when_to_read_the_comment(api, services):
     services.queue.judges = False
 
@@ -133,17 +109,6 @@ def test_behind_a_line_longer_than_its_wait_a_comment_is_accepted_at_once(
     assert not any(waits)
     assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
     assert services.comments.count_pending() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
-
-
-def test_a_repeat_with_the_same_idempotency_key_is_kept_and_judged_once(api, classifier):
-    headers = {"Idempotency-Key": "retry 1"}
-
-    first = api.post("/v1/comments", json=FULL, headers=headers)
-    second = api.post("/v1/comments", json=FULL, headers=headers)
-
-    assert second.status_code == first.status_code == 202
-    assert second.get_json()["id"] == first.get_json()["id"]
-    assert sum(classifier.batches) == 1
 
 
 @pytest.mark.parametrize("change", [{"text": "Other."}, {"author": {"name": "Someone else"}}])

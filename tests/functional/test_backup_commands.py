@@ -1,4 +1,4 @@
-"""A backup of the embedded default, as an operator makes and restores it."""
+"""The embedded default, as an operator backs it up, restores it and moves it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,11 @@ from models.registry import (
     read_current_name,
     read_previous_name,
 )
-from service.domain.comment import Lane, SiteId
+from service.domain.comment import SiteId
 from service.moderation.admin.sites import add_site
-from service.ports.comments import NewComment
 from service.start_error import StartError
 from service.wiring import open_services
-from tests.factories import make_comment
+from tests.factories import keep_all, make_comment
 from tests.functional.commands import run_command
 
 
@@ -40,7 +39,7 @@ def home(tmp_path):
     with open_services(data_dir=str(folder)) as services:
         site, _ = add_site("Kettle blog", services, actor="test")
         comment = make_comment("Descale it.", id="c1", site_id=SiteId(site.id))
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        keep_all(services.comments, comment)
     (folder / "reputation").mkdir(exist_ok=True)
     (folder / "reputation" / "abuse.list").write_bytes(b"a list")
     return folder
@@ -52,7 +51,7 @@ def test_what_was_backed_up_is_there_after_restoring(home, tmp_path):
         site = services.sites.all()[0]
         run("backup", str(file), folder=home)
         later = make_comment(id="c2", site_id=site.id)
-        services.comments.add([NewComment(comment=later, lane=Lane.BULK)])
+        keep_all(services.comments, later)
     key = (home / "secret.key").read_text()
     shutil.rmtree(home)
 
@@ -170,3 +169,20 @@ def test_a_full_disk_is_told_as_such_and_leaves_the_earlier_backup(home, tmp_pat
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
     assert file.read_bytes() == earlier
+
+
+def test_an_installation_moves_and_is_compared(home, tmp_path):
+    target = f"sqlite:///{tmp_path / 'target.db'}"
+
+    done = run_command("move", "--to", target, "--json", "--data-dir", home, code=0)
+
+    rows = {row["table"]: row for row in map(json.loads, done.stdout.splitlines())}
+    assert (rows["sites"]["rows"], rows["sites"]["moved"]) == (1, "equal")
+    assert {row["moved"] for row in rows.values()} == {"equal"}
+
+
+def test_an_address_to_move_to_that_is_none_is_refused_without_repeating_it(home):
+    with pytest.raises(StartError, match="--to") as refused:
+        run("move", "--to", "mysql://user:hunter2@db/x", folder=home)
+
+    assert "hunter2" not in str(refused.value)

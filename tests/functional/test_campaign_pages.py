@@ -5,26 +5,17 @@ from __future__ import annotations
 import html
 import re
 
-import pytest
-
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Post
 from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment
 from service.web.pages.review.campaigns_page import MEMBERS_SHOWN
 from tests.factories import NOW
-from tests.fakes import make_services, make_site
+from tests.fakes import make_site
 from tests.functional.filled import join, keep_campaign, keep_single
 from tests.functional.moderators import restrict, signed_in, words
 
 LIST = "/review/campaigns"
-
-
-@pytest.fixture
-def services():
-    made = make_services()
-    made.sites.add(make_site(id="site-2", name="Kettle blog"))
-    return made
 
 
 def form_of(page):
@@ -111,6 +102,7 @@ def test_what_a_colleague_decided_stands_and_a_form_sent_twice_tells_what_it_did
 
 
 def test_whoever_sees_one_site_sees_its_members_alone_and_decides_no_others(services):
+    services.sites.add(make_site(id="site-2", name="Kettle blog"))
     here, mine = keep_campaign(services, 4, site_id="site-2", text="Mine")
     theirs = keep_single(services, 5, text="Theirs", post=Post(title="Their post"))
     hidden, _ = keep_campaign(services, 3, text="Hidden")

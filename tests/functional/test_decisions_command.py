@@ -9,13 +9,11 @@ import stat
 import pytest
 
 from service.cli import main
-from service.domain.comment import Lane
 from service.domain.decision import Ruling
 from service.moderation.admin.sites import add_site
 from service.moderation.review.decide import decide_comment
-from service.ports.comments import NewComment
 from service.wiring import open_services
-from tests.factories import make_comment, make_verdict
+from tests.factories import keep_all, make_comment, make_verdict
 from tests.functional.commands import run_command
 from training.data.decisions import read_decisions
 
@@ -27,7 +25,7 @@ def folder(tmp_path):
         for name in ("Garden", "Kettles"):
             site, _ = add_site(name, services, actor="test")
             comment = make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
-            services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+            keep_all(services.comments, comment)
             services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
             decide_comment(comment.id, Ruling.REJECT, services, decided_by="olive")
     return tmp_path

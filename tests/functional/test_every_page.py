@@ -185,16 +185,30 @@ def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app
     restrict(services, role=Role.ADMIN, site_ids=("site-2",))
     token = token_of(owner.get("/me"))
     ids = [known["comment_id"], known["of_the_campaign"]]
-    form = {"csrf_token": token, "id": ids, "ruling": "reject", "q": "boilers", "counted": "2"}
-    cases = services.cases.find(ids)
-    delivery = services.deliveries.get(known["delivery_id"])
-    entries = services.list_entries.in_force(services.clock())
+    form = {
+        "csrf_token": token, "id": ids, "ruling": "reject", "q": "boilers", "counted": "2",
+        # What would add a site, change one's settings and keys, and block a sender.
+        "name": "Tap blog", "mode": "hold", "languages": "", "undo_seconds": "7", "ham_cutoff": "",
+        "spam_cutoff": "", "kind": "api", "effect": "block", "what": "email",
+    }  # fmt: skip
+
+    def all_there_is():
+        return (
+            services.cases.find(ids),
+            services.deliveries.get(known["delivery_id"]),
+            services.list_entries.in_force(services.clock()),
+            services.sites.all(),
+            services.sites.list_keys(SITE),
+        )
+
+    before = all_there_is()
     shown = []
 
     for _, rule, _ in routes(app, "GET"):
         for query in ({}, {"site": SITE, "id": ",".join(ids), "q": "boilers"}):
             page = owner.get(path_of(rule, known), query_string=query)
             words = ("Radiator blog", "boilers</", "cheap boilers.", "loans.example", ids[0])
+            words += (known["decided"],)
             told = page.text.replace(f'value="{ids[0]}', "").replace(f"={ids[0]}", "")
             shown += [(rule, query, one) for one in words if one in told]
     for _, rule, _ in routes(app, "POST"):
@@ -202,9 +216,7 @@ def test_of_a_site_that_is_not_ones_own_nothing_is_seen_or_changed(services, app
             owner.post(path_of(rule, known), data=form)
 
     assert shown == []
-    assert services.cases.find(ids) == cases
-    assert services.deliveries.get(known["delivery_id"]) == delivery
-    assert services.list_entries.in_force(services.clock()) == entries
+    assert all_there_is() == before
 
 
 def test_nonsense_in_an_address_is_answered_by_a_page(services, app, owner):

@@ -9,13 +9,11 @@ import pytest
 from service.domain.case import CaseFilter, State
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Ruling
-from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.comments import NewComment
 from service.scoring.lean import recorded_lean
 from tests.factories import SITE, make_comment
-from tests.fakes import make_services, make_site
+from tests.fakes import make_services, make_site, submit_to
 from tests.functional.moderators import hidden_fields, that_learn, words
 from tests.unit.learning.training_examples import HAM, SPAM
 
@@ -30,7 +28,7 @@ def services():
 
 def post(services, text, **changes):
     comment = make_comment(text, received_at=services.clock(), **changes)
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_to(services, comment, lane=Lane.INTERACTIVE)
     return services.cases.get(comment.id)
 
 

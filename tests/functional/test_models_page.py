@@ -13,7 +13,7 @@ from service.domain.retraining import (
 )
 from tests.fakes import FixedShelf, make_services
 from tests.functional.filled import retrained
-from tests.functional.moderators import hidden_fields, signed_in
+from tests.functional.moderators import hidden_fields
 from tests.runs import REPORT
 
 
@@ -25,11 +25,6 @@ def shelf():
 @pytest.fixture
 def services(shelf):
     return make_services(versions=shelf)
-
-
-@pytest.fixture
-def owner(services):
-    return signed_in(services, "Olive")
 
 
 def keep_retrained(services, **changes):
@@ -48,74 +43,74 @@ def acts(services):
     return [(one.actor, one.act, one.subject) for one in services.audit_log.recent(limit=1)]
 
 
-def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, shelf, owner):
-    promoted = press(owner, "/models/versions/candidate/promote")
-    told = owner.get("/models").text
+def test_a_version_is_promoted_and_rolled_back_and_both_are_logged(services, shelf, client):
+    promoted = press(client, "/models/versions/candidate/promote")
+    told = client.get("/models").text
     after_promoting = (shelf.current, acts(services))
-    form = hidden_fields(owner.get("/models"), "/models/rollback")
+    form = hidden_fields(client.get("/models"), "/models/rollback")
     # By one form twice it goes back once.
-    rolled_back = [owner.post("/models/rollback", data=form).status_code for _ in range(2)]
+    rolled_back = [client.post("/models/rollback", data=form).status_code for _ in range(2)]
 
     assert (promoted.status_code, rolled_back) == (303, [303, 409])
     assert "candidate serves from now on." in told
     assert after_promoting == (
         "candidate",
-        [("Olive", "promote model version", "candidate")],
+        [("Ola", "promote model version", "candidate")],
     )
     assert shelf.current == "test-1"
-    assert acts(services) == [("Olive", "promote model version", "test-1")]
+    assert acts(services) == [("Ola", "promote model version", "test-1")]
 
 
-def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services, shelf, owner):
+def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services, shelf, client):
     missed = Check(part="slice:de", name="recall", passed=False, says="0.50 to 0.48")
     keep_retrained(services, report=replace(REPORT, checks=(*REPORT.checks, missed)))
 
-    page = owner.get("/models").text
-    press(owner, "/models/retrainings/rtr_1/promote")
+    page = client.get("/models").text
+    press(client, "/models/retrainings/rtr_1/promote")
 
     assert "2 of 3 met" in page
     assert page.index("0.50 to 0.48") < page.index("9 of 9,126, as before")
     assert "contradictory" in page
     assert shelf.current == "candidate"
     kept = services.retrainings.get("rtr_1")
-    assert (kept.answer, kept.answered_by) == (Answer.PROMOTED, "Olive")
-    assert "Promoted by Olive" in owner.get("/models").text
+    assert (kept.answer, kept.answered_by) == (Answer.PROMOTED, "Ola")
+    assert "Promoted by Ola" in client.get("/models").text
 
 
-def test_a_candidate_is_refused_once(services, shelf, owner):
+def test_a_candidate_is_refused_once(services, shelf, client):
     keep_retrained(services)
-    form = hidden_fields(owner.get("/models"), "/models/retrainings/rtr_1/refuse")
+    form = hidden_fields(client.get("/models"), "/models/retrainings/rtr_1/refuse")
 
     answers = [
-        owner.post(f"/models/retrainings/rtr_1/{act}", data=form).status_code
+        client.post(f"/models/retrainings/rtr_1/{act}", data=form).status_code
         for act in ("refuse", "refuse", "promote")
     ]
 
     assert answers == [303, 409, 409]
     assert shelf.current == "test-1"
-    assert acts(services) == [("Olive", "refuse model version", "candidate")]
-    assert "Refused by Olive" in owner.get("/models").text
+    assert acts(services) == [("Ola", "refuse model version", "candidate")]
+    assert "Refused by Ola" in client.get("/models").text
 
 
-def test_a_retraining_is_asked_for_and_the_trainer_woken_where_there_is_one(services, owner):
-    form = hidden_fields(owner.get("/models"), "/models/retrainings")
+def test_a_retraining_is_asked_for_and_the_trainer_woken_where_there_is_one(services, client):
+    form = hidden_fields(client.get("/models"), "/models/retrainings")
     services.trainer_queue.heard = False
-    without = owner.get("/models").text
-    refused = owner.post("/models/retrainings", data=form).status_code
+    without = client.get("/models").text
+    refused = client.post("/models/retrainings", data=form).status_code
     services.trainer_queue.heard = True
 
-    answer = press(owner, "/models/retrainings")
+    answer = press(client, "/models/retrainings")
 
     [asked] = services.retrainings.recent(limit=9)
     assert (refused, answer.status_code) == (409, 303)
     assert "<code>slopsieve retrain</code>" in without
-    assert (asked.asked_by, asked.state) == ("Olive", RetrainingState.ASKED)
+    assert (asked.asked_by, asked.state) == ("Ola", RetrainingState.ASKED)
     assert services.trainer_queue.woken == 1
-    for page in (without, owner.get("/models").text):
+    for page in (without, client.get("/models").text):
         assert "Retrain now" not in page
 
 
-def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
+def test_progress_is_told_to_the_page_and_to_its_script(services, client):
     running = keep_retrained(
         services,
         state=RetrainingState.RUNNING,
@@ -127,7 +122,7 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
         seconds_left=312.0,
     )
 
-    page, told = owner.get("/models").text, owner.get("/models/progress").json
+    page, told = client.get("/models").text, client.get("/models/progress").json
     services.clock.advance(minutes=5)
 
     assert '<progress max="100" value="42"' in page
@@ -137,8 +132,8 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
         "percent": 42,
         "says": "42 % done, fitting, about 5 min left",
     }
-    assert owner.get("/models/progress").json == {"under_way": ""}
-    later = owner.get("/models").text
+    assert client.get("/models/progress").json == {"under_way": ""}
+    later = client.get("/models").text
     assert "Interrupted" in later
     assert "42 % done, fitting" in later
     assert "min left" not in later

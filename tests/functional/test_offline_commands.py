@@ -19,14 +19,10 @@ from models.inputs import ModelInput, ModelOutput
 from service.commands.input_files import MAX_LINE_BYTES
 from service.commands.judging import Judging, open_judging, verdict_to_json
 from service.commands.offline import evaluate_command, score_command
-from service.domain.comment import MAX_TEXT_BYTES, Lane
+from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.dataset_row import comment_from_row
-from service.moderation.intake.submit import submit_comments
-from service.ports.comments import NewComment
-from service.ports.models import JudgingModel
-from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW, SITE
-from tests.fakes import FixedClassifier, make_services
+from tests.fakes import FixedClassifier, make_model, make_services, submit_to
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SPAM, HAM = "Buy cheap tyres here", "My drain valve leaks as well"
@@ -55,12 +51,7 @@ class WordClassifier:
 
 
 def judging(classifier=None, *, batch_size: int = 4) -> Judging:
-    model = JudgingModel(
-        version="test-1",
-        classifier=classifier or WordClassifier(),
-        weights=Weights(),
-        cutoffs=Cutoffs(ham_cutoff=0.2, spam_cutoff=0.9),
-    )
+    model = make_model(classifier or WordClassifier(), ham_cutoff=0.2)
     return Judging(model=model, batch_size=batch_size, clock=lambda: NOW)
 
 
@@ -281,7 +272,7 @@ def test_a_comment_gets_the_same_verdict_offline_as_from_the_worker():
     kept = [replace(comment, site_id=SITE) for comment in comments]
 
     offline = rows_of(run_score(file, given=given).stdout_bytes)[:40]
-    submit_comments([NewComment(comment=c, lane=Lane.BULK) for c in kept], services)
+    submit_to(services, *kept)
 
     served = [services.cases.get(c.id).verdict for c in kept]
     assert [json.loads(json.dumps(verdict_to_json(v))) for v in served] == offline

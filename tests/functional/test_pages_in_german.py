@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.comment import Author
-from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
+from service.domain.delivery import DeliveryState, Endpoint
 from service.domain.phrase import Phrase
 from service.domain.verdict import Outcome, WeighedSignal
 from service.moderation.telling.announce import write_verdict_messages
@@ -17,7 +17,7 @@ from service.outbound.calls import Failure
 from service.outbound.platforms.results import AtPlatform
 from service.web.pages.common.pages import error_page
 from service.web.pages.sites.callbacks_page import PROBLEMS_IN_WORDS
-from tests.factories import NOW, SITE, make_comment, make_signal
+from tests.factories import NOW, SITE, make_attempt, make_comment, make_signal
 from tests.functional.moderators import (
     keep,
     make_app,
@@ -66,9 +66,7 @@ def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
     )
     services.deliveries.add(write_verdict_messages([services.cases.get(comment.id)], services))
     message, *_ = services.deliveries.recent(state=None, site_id=None, limit=5)
-    attempt = DeliveryAttempt(
-        delivery_id=message.id, at=NOW, milliseconds=15, status=None, problem="no answer in time"
-    )
+    attempt = make_attempt(message.id, status=None, problem="no answer in time")
     services.deliveries.record(attempt, state=DeliveryState.DEAD)
 
     assert "Keine rechtzeitige Antwort." in words(client.get("/callbacks"))

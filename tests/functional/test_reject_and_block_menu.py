@@ -10,9 +10,8 @@ from service.domain.comment import Author
 from service.domain.decision import Ruling
 from service.domain.list_entry import EntryKind
 from service.domain.sender import make_sender
-from service.domain.user import Role
 from tests.factories import make_comment
-from tests.functional.moderators import hidden_fields, keep, restrict
+from tests.functional.moderators import hidden_fields, keep
 
 
 @pytest.fixture
@@ -56,13 +55,3 @@ def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client,
 def test_nobody_is_sent_to_a_foreign_place(block):
     for target in ("https://evil.example/", "//evil.example", "/sign-out", "/review\\..\\x"):
         assert block(next=target).location == "/review"
-
-
-def test_who_may_not_list_senders_gets_no_menu_and_no_way_round(services, client, comment, block):
-    restrict(services, role=Role.READER)
-
-    assert "/distrust" not in client.get(f"/review/comments/{comment.id}").text
-    assert block().status_code == 403
-    restrict(services, role=Role.MODERATOR, site_ids=("site-2",))
-    assert block().status_code == 404
-    assert in_force(services) == []

@@ -10,9 +10,8 @@ from click.testing import CliRunner, Result
 from models.inputs import ModelOutput
 from service.commands.judging import Judging
 from service.commands.replay import replay_command
-from service.ports.models import JudgingModel
-from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW
+from tests.fakes import make_model
 from tests.unit.learning.training_examples import HAM, SPAM
 
 
@@ -24,13 +23,7 @@ class DoubtfulClassifier:
 
 
 def run(*arguments: object) -> Result:
-    model = JudgingModel(
-        version="test-1",
-        classifier=DoubtfulClassifier(),
-        weights=Weights(),
-        cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
-    )
-    judging = Judging(model=model, batch_size=4, clock=lambda: NOW)
+    judging = Judging(model=make_model(DoubtfulClassifier()), batch_size=4, clock=lambda: NOW)
     return CliRunner().invoke(replay_command, [str(a) for a in arguments], obj=judging)
 
 

@@ -7,14 +7,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from service.domain.comment import Lane
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.moderation.intake.senders import with_sender
 from service.moderation.review.decide import decide_comment
-from service.ports.comments import NewComment
 from service.wiring import open_services
-from tests.factories import make_comment, make_verdict
+from tests.factories import keep_all, make_comment, make_verdict
 from tests.fakes import make_site
 
 NOW = datetime.now(UTC)
@@ -91,7 +89,7 @@ def test_a_list_starts_by_its_basis_and_shows_its_hits_and_what_decisions_made_o
         for n in range(6):
             comment = make_comment(f"Buy valves, number {n}.", received_at=NOW)
             comment = with_sender(comment, services, address="192.0.2.9", email=None)
-            services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+            keep_all(services.comments, comment)
             services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
             if n < 5:
                 ruling = Ruling.REJECT if n else Ruling.APPROVE

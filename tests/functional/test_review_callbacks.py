@@ -12,12 +12,10 @@ from service.domain.delivery import (
     Endpoint,
     EventKind,
 )
-from service.domain.user import Role
 from service.web.pages.sites.callbacks_page import MESSAGES_SHOWN
-from tests.factories import NOW, SITE, make_comment
-from tests.fakes import make_site
+from tests.factories import NOW, SITE
 from tests.functional.filled import put_delivery
-from tests.functional.moderators import post, restrict, signed_in, words
+from tests.functional.moderators import post, words
 
 URL = "https://blog.example/hook?token=hush"
 
@@ -72,25 +70,6 @@ def test_all_are_tried_again_the_ones_not_shown_too(services, client):
     assert f"The newest {MESSAGES_SHOWN} are shown." in before.text
     assert f"{MESSAGES_SHOWN + 2} messages are tried again." in page.text
     assert "Given up" not in page.text
-
-
-def test_who_sees_some_sites_sees_and_replays_their_messages_alone(services):
-    services.sites.add(make_site(id="site-2", name="Kettle blog"))
-    limited = signed_in(services, "Mara")
-    restrict(services, "Mara", role=Role.MODERATOR, site_ids=("site-2",))
-    theirs = put_delivery(services, comment=make_comment(site_id="site-2"), site_id="site-2")
-    other = put_delivery(services)
-
-    page = limited.get("/callbacks")
-    refused = post(limited, f"/callbacks/{other.id}/replay")
-    post(limited, "/callbacks/replay")
-
-    assert _shown(page) == [theirs.id]
-    assert "Radiator blog" not in page.text
-    assert "1<span" in page.text.replace(" ", "")
-    assert refused.status_code == 404
-    assert services.deliveries.get(theirs.id).state is DeliveryState.WAITING
-    assert services.deliveries.get(other.id).state is DeliveryState.DEAD
 
 
 TOKEN = "scoped-token-0123456789"

@@ -88,6 +88,7 @@ def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queu
 
     assert services.claims.find([c.id for c in queue], now=NOW) == {}
     assert 'class="rule"' not in page.text
+    assert "/distrust" not in page.text
 
 
 def test_without_claims_the_queue_works_all_the_same(queue):

@@ -6,12 +6,15 @@ import re
 from datetime import timedelta
 
 import pytest
+from markupsafe import escape
 
+from service.domain.comment import Author
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, Span, WeighedSignal
+from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from tests.databases import fresh_stores
-from tests.factories import NOW, make_comment, make_signal
+from tests.factories import NOW, make_comment, make_report, make_signal
 from tests.fakes import Overridden, away, make_services, make_site
 from tests.functional.moderators import (
     hidden_fields,
@@ -21,7 +24,9 @@ from tests.functional.moderators import (
     signed_in,
     token_of,
     undo,
+    words,
 )
+from tests.log_lines import log_lines
 
 
 def _listed(page):
@@ -35,19 +40,6 @@ def _opened(page):
 
 def _arrived(minutes, **changes):
     return make_comment(received_at=NOW - timedelta(minutes=minutes), **changes)
-
-
-def test_unsure_comments_come_first_then_audit_samples_each_by_what_waiting_costs(services, client):
-    late = keep(services, _arrived(1))
-    audit_late = keep(services, _arrived(2), Outcome.HAM, audit=True)
-    early = keep(services, _arrived(3))
-    audit_early = keep(services, _arrived(40), Outcome.SPAM, audit=True)
-    keep(services, _arrived(5), Outcome.HAM)
-
-    page = client.get("/review")
-
-    assert _listed(page) == [early.id, late.id, audit_early.id, audit_late.id]
-    assert _opened(page) == early.id
 
 
 def test_each_list_holds_what_its_name_says(services, client):
@@ -205,3 +197,108 @@ def test_site_keys_need_no_form_token_and_cookies_open_no_api(services):
     answer = client.get("/v1/comments", headers={"X-CSRFToken": token})
 
     assert answer.status_code == 401
+
+
+def test_a_comment_stands_below_those_that_it_answers(services, client):
+    first = make_comment(
+        "How long does it take?", site_comment_id="1", author=Author(name="Ann <b>")
+    )
+    second = make_comment("About a day.", site_comment_id="2", reply_to="1")
+    third = make_comment("Thank you both.", site_comment_id="3", reply_to="2")
+    for one in (first, second, third):
+        keep(services, one)
+    decide_comment(first.id, Ruling.APPROVE, services, decided_by="Mara")
+
+    page = client.get(f"/review/comments/{third.id}").text
+
+    thread = re.search(r'<ol class="thread".*?</ol>', page, re.DOTALL)[0]
+    assert re.findall(r"<p dir=\"auto\">(.*?)</p>", thread) == [
+        "How long does it take?",
+        "About a day.",
+    ]
+    assert "Ann &lt;b&gt;" in thread
+    assert "approved" in thread
+    assert thread.count(f"/review/comments/{first.id}") == 1
+
+
+def test_a_thread_that_loops_or_leads_nowhere_ends(services, client):
+    one = make_comment("One", site_comment_id="1", reply_to="2")
+    two = make_comment("Two", site_comment_id="2", reply_to="1")
+    lost = make_comment("Lost", site_comment_id="3", reply_to="nowhere")
+    # Another site's numbers are its own.
+    services.sites.add(make_site(id="site-2", name="Another blog"))
+    other = make_comment("Other", site_id="site-2", site_comment_id="4", reply_to="1")
+    for comment in (one, two, lost, other):
+        keep(services, comment)
+
+    assert client.get(f"/review/comments/{one.id}").text.count('<p dir="auto">Two</p>') == 1
+    for comment in (lost, other):
+        assert 'class="thread"' not in client.get(f"/review/comments/{comment.id}").text
+
+
+def test_a_disputed_verdict_says_so_in_the_list_and_beside_itself(services, client):
+    comment = keep(services, make_comment(), Outcome.SPAM)
+    at = NOW - timedelta(hours=30)
+    services.reports.add(make_report(comment.id, reported_at=at, reported_by="jo"))
+
+    page = client.get("/review")
+
+    assert f'data-part="row-{comment.id}"' in page.text
+    assert '<span class="chip is-reported">reported as ham</span>' in page.text
+    assert '<p class="reported">The site reported this as ham.</p>' in page.text
+    assert "Reported as ham by jo yesterday" in words(page)
+
+
+def test_a_withdrawn_comment_has_no_words_and_no_buttons_and_takes_no_forged_ruling(
+    services, client
+):
+    # Its verdict's spans still point to the words that are gone.
+    comment = keep(
+        services,
+        make_comment("Buy my boilers at https://boilers.example", author=Author(name="Bob")),
+        promo_spans=(Span(start=4, end=38),),
+    )
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
+    withdraw_comment(comment.id, services, by="site")
+
+    page = client.get(f"/review/comments/{comment.id}?show=all")
+    form = {"csrf_token": token_of(page), "ruling": "approve"}
+    forged = client.post(f"/review/comments/{comment.id}/decision", data=form)
+
+    assert "Text deleted on 1 March 2026" in words(page)
+    assert "Rejected by Mara" in words(page)
+    for gone in ("boilers", "Bob", "data-by=", f'action="/review/comments/{comment.id}/'):
+        assert gone not in page.text
+    assert forged.status_code == 409
+    assert "Nothing was changed. The text was deleted" in words(forged)
+    assert services.cases.get(comment.id).decision.ruling is Ruling.REJECT
+
+
+def test_a_comment_is_shown_letter_by_letter_and_what_cannot_be_seen_too(services, client):
+    text = 'a <b>bold</b> & "quoted" {{claim}} \'s'
+    seen = keep(services, make_comment(text), promo_spans=(), signals=())
+    unseen = keep(services, make_comment("pay\u200bpal \u202eexe"), promo_spans=(), signals=())
+
+    page = client.get(f"/review/comments/{unseen.id}").text
+
+    assert escape(text) in client.get(f"/review/comments/{seen.id}").text
+    for said in ("⟦U+200B⟧", "⟦RLO⟧", "right-to-left override"):
+        assert said in page
+    assert not set(page) & set("\u200b\u202e")
+
+
+def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same(caplog):
+    def fail(comment, *, site_ids):
+        raise ValueError(comment.text)
+
+    services = make_services(sender_records=Overridden(None, look_up=fail))
+    client = signed_in(services)
+    keep(services, make_comment("Quastenflosser"))
+
+    page = client.get("/review")
+
+    assert page.status_code == 200
+    assert 'value="reject"' in page.text
+    assert "a part beside a comment cannot be shown" in caplog.text
+    assert "Quastenflosser" not in log_lines(caplog)
+    assert "error=ValueError at=test_review_pages.py:" in log_lines(caplog)

@@ -10,12 +10,11 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.comment import Author, CommentId, Lane, Post, SiteId
+from service.domain.comment import Author, CommentId, Post, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
-from service.ports.comments import NewComment
 from tests.databases import fresh_stores
-from tests.factories import NOW, SITE, make_comment
+from tests.factories import NOW, SITE, keep_all, make_comment
 from tests.fakes import Overridden, make_services, make_site
 from tests.functional import moderators
 from tests.functional.moderators import hidden_fields, restrict, signed_in, token_of
@@ -153,7 +152,7 @@ def test_every_line_of_an_export_is_whole_json_whatever_a_comment_holds(services
 
 def test_an_export_holds_all_that_is_found_and_only_what_the_account_sees(services, client):
     ours, others = [arrived(n + 1) for n in range(260)], [arrived(1, site_id=KETTLES)]
-    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in (*ours, *others)])
+    keep_all(services.comments, *ours, *others)
     services.search.index_due(limit=1_000)
     restrict(services, site_ids=(SITE,))
 

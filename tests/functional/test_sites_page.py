@@ -11,12 +11,11 @@ from flask.sessions import SecureCookieSessionInterface
 from service.domain.comment import SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.site import SiteSettings
-from service.domain.user import Role
 from service.moderation.admin.sites import authenticate_akismet, authenticate_site, issue_key
 from service.moderation.review.decide import decide_comment
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import keep, post, restrict, set_site, words
+from tests.functional.moderators import keep, post, set_site, words
 
 OTHER_SITE = SiteId("site-2")
 HOSTILE = '"><script>alert(1)</script>\u202e'
@@ -169,26 +168,6 @@ def test_a_new_key_opens_its_site_is_shown_once_and_lies_in_no_cookie(
     read = SecureCookieSessionInterface().get_signing_serializer(client.application).loads
     for value in (*values, client.get_cookie("slopsieve").value):
         assert key not in repr(read(value))
-
-
-def test_an_admin_of_one_site_manages_that_one_alone(services, client):
-    restrict(services, role=Role.ADMIN, site_ids=(SITE,))
-
-    listed = client.get("/sites")
-    codes = {
-        path: post(client, path, **GOOD, kind="api").status_code
-        for path in (
-            f"{PAGE}/settings",
-            f"/sites/{OTHER_SITE}/settings",
-            f"/sites/{OTHER_SITE}/keys",
-            "/sites",
-        )
-    }
-
-    assert "Radiator blog" in listed.text
-    assert OTHER_SITE not in listed.text
-    assert "Add a site" not in listed.text
-    assert list(codes.values()) == [303, 404, 404, 403]
 
 
 def test_rotating_ends_the_other_keys_later(services, client):

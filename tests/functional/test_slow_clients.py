@@ -42,29 +42,23 @@ def test_probes_are_answered_while_150_connections_drip(app, first, then):
     assert answers == [b"HTTP/1.1 200 OK"] * 30
 
 
-def test_a_full_house_takes_room_from_whoever_holds_most_of_it(app):
-    with serving(app, threads=1) as place, ExitStack() as opened:
-        slow = opened.enter_context(_Slow(place, _HEAD, source="127.0.0.2"))
+_BODY = _HEAD + b"Content-Length: 60000\r\nX-Forwarded-For: 198.51.100.1, 203.0.113.%d\r\n\r\n{"
 
-        crowd = [opened.enter_context(_Slow(place, _HEAD)) for _ in range(100)]
+
+@pytest.mark.parametrize(
+    ("proxies", "source", "slow", "crowd"),
+    [(0, "127.0.0.2", _HEAD, _HEAD), (1, "127.0.0.1", _BODY % 9, _BODY % 10)],
+    ids=["by address", "behind a proxy whoever it names, not the proxy"],
+)
+def test_a_full_house_takes_room_from_whoever_holds_most_of_it(app, proxies, source, slow, crowd):
+    with serving(app, threads=1, trusted_proxies=proxies) as place, ExitStack() as opened:
+        alone = opened.enter_context(_Slow(place, slow, source=source))
+
+        many = [opened.enter_context(_Slow(place, crowd)) for _ in range(100)]
         _ask(place)
 
-        assert not slow.is_closed()
-        assert sum(not one.is_closed() for one in crowd) <= 32
-
-
-def test_behind_a_proxy_whoever_it_names_counts_not_the_proxy(app):
-    with serving(app, threads=1, trusted_proxies=1) as place, ExitStack() as opened:
-        head = _HEAD + b"Content-Length: 60000\r\nX-Forwarded-For: 198.51.100.1, "
-        slow = opened.enter_context(_Slow(place, head + b"203.0.113.9\r\n\r\n{"))
-
-        crowd = [
-            opened.enter_context(_Slow(place, head + b"203.0.113.10\r\n\r\n{")) for _ in range(100)
-        ]
-        _ask(place)
-
-        assert not slow.is_closed()
-        assert sum(not one.is_closed() for one in crowd) <= 32
+        assert not alone.is_closed()
+        assert sum(not one.is_closed() for one in many) <= 32
 
 
 def test_requests_in_progress_make_no_room(app):

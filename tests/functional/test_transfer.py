@@ -17,14 +17,13 @@ from service.commands.sources.rows import read_csv
 from service.commands.sources.wxr import read_wxr
 from service.commands.sources.xml_stream import read_elements
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment
-from service.ports.comments import NewComment
 from service.wiring import open_services
-from tests.factories import make_comment, make_verdict
+from tests.factories import keep_all, make_comment, make_verdict
 from tests.functional.commands import run_command
 
 WXR = """<?xml version="1.0" encoding="UTF-8" ?>
@@ -324,7 +323,7 @@ def keep(tmp_path, *comments, outcome=Outcome.SPAM):
     with open_services(data_dir=str(tmp_path / "var")) as services:
         (site,) = services.sites.all()
         kept = [replace(comment, site_id=site.id) for comment in comments]
-        services.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept])
+        keep_all(services.comments, *kept)
         services.verdicts.add([make_verdict(c.id, outcome) for c in kept], audit=frozenset())
         decide_comment(CommentId(kept[0].id), Ruling.REJECT, services, decided_by="=ada")
     return [comment.id for comment in kept]

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from altcha import Challenge, solve_challenge
 
 from models.inputs import ModelOutput
-from service.domain.comment import Author, Comment, FormEvidence, Lane, Post, Sender
+from service.domain.comment import Author, Comment, FormEvidence, Post, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import Site
@@ -25,21 +25,17 @@ from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.sites import add_site
 from service.moderation.intake.form_tokens import issue_token, with_token
 from service.moderation.intake.senders import with_sender
-from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person, export_person, find_person
 from service.moderation.review.claims import claim_comment
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.search import update_search_index
-from service.ports.comments import NewComment
-from service.ports.models import JudgingModel
 from service.ports.services import Services
-from service.scoring.weights import Cutoffs, Weights
 from service.stores.sql.schema.tables import metadata
 from service.wiring import open_services
 from tests.factories import make_comment
-from tests.fakes import FixedClassifier
+from tests.fakes import FixedClassifier, make_model, submit_to
 from tests.servers import running_valkey
 
 MARA, NAME, ACCOUNT, ADDRESS = "mara@example.org", "Mara Quill", "acct-1731", "203.0.113.9"
@@ -73,13 +69,7 @@ def services(tmp_path, valkey_url):
     with open_services(data_dir=str(tmp_path)) as opened:
         classifier = FixedClassifier()
         classifier.answer = ModelOutput(p_spam=0.5, embedding=(0.6, 0.8))
-        model = JudgingModel(
-            version="test-1",
-            classifier=classifier,
-            weights=Weights(),
-            cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
-        )
-        yield replace(opened, current_model=lambda: model)
+        yield replace(opened, current_model=lambda: make_model(classifier))
 
 
 @pytest.fixture
@@ -92,7 +82,7 @@ def ran(services) -> Run:
         of_mara(services, site, f"I measured {number} bars, and my {WORDS[0]} hummed.", account)
         for number, account in enumerate((ACCOUNT, ACCOUNT, None, ACCOUNT, ACCOUNT))
     ]
-    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in written], services)
+    submit_to(services, *written)
     judge_batch([one.id for one in written], services)
     update_search_index(services, goes_on=lambda: True)
     group_fresh(services, GroupingMemory("test"), goes_on=lambda: True)

@@ -16,13 +16,12 @@ from playwright.sync_api import Browser, BrowserContext, Page
 
 from service.domain.case import Case
 from service.domain.form import FormToken
-from service.domain.inbound import InboundHook, Platform
+from service.domain.inbound import Platform
 from service.ports.services import Services
 from service.scoring.set_weights import SET_WEIGHTS, Family
 from service.web.webhooks.form_script import script_integrity
-from tests.factories import NOW, SITE
 from tests.functional.moderators import set_site
-from tests.functional.webhooks.conftest import all_cases
+from tests.functional.webhooks.conftest import add_hook, all_cases
 
 # Of `localhost` browsers believe that it is secure, so that a page there can solve a challenge.
 _BLOG_HOST = "localhost"
@@ -83,11 +82,7 @@ class Box:
         self.blog = f"http://{_BLOG_HOST}:{self._listener.server_port}"
         self.page = self.blog + _PATH
         set_site(services, blog=self.blog, public_feed=True)
-        services.inbound.add(
-            InboundHook(
-                id=HOOK, site_id=SITE, platform=Platform.STATIC_FORM, secret="", created_at=NOW
-            )
-        )
+        add_hook(services, Platform.STATIC_FORM, id=HOOK, secret="")
         self.browser, self.address, self.services = browser, address, services
         self.hook = f"{address}/hooks/{HOOK}"
 

@@ -9,13 +9,12 @@ import pytest
 from playwright.sync_api import expect
 
 from models.inputs import ModelOutput
-from service.domain.comment import Author, Lane, Post
+from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.published import PAGE
-from service.ports.comments import NewComment
-from tests.factories import NOW, make_comment, make_verdict
+from tests.factories import NOW, keep_one
 from tests.fakes import FixedClassifier, make_services
 from tests.functional.browser.conftest import Watched
 from tests.functional.browser.form_sessions import HOOK, Box
@@ -75,10 +74,7 @@ def make_box(browser, address, services):
 
 def keep(services, box, text="Hi.", **changes):
     """Keep a comment that is shown under the page."""
-    comment = make_comment(text, **({"post": Post(url=box.page)} | changes))
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-    services.verdicts.add([make_verdict(comment.id, Outcome.HAM)], audit=frozenset())
-    return comment.id
+    return keep_one(services, Outcome.HAM, text=text, **({"post": Post(url=box.page)} | changes))
 
 
 def complaints(watched, box):

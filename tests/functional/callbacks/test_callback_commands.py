@@ -8,14 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from service.commands.callbacks import callbacks_group
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId
 from service.moderation.admin.sites import add_site
-from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.judge import judge_batch
-from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment
-from tests.fakes import deliver_all
+from tests.fakes import deliver_all, submit_to
 
 URL = "https://blog.example/hook"
 
@@ -45,7 +43,7 @@ def given_up(folder):
     with open_services(data_dir=folder) as services:
         [site] = services.sites.all()
         comment = make_comment(id=CommentId(services.new_id("com")), site_id=site.id)
-        submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+        submit_to(services, comment)
         judge_batch([comment.id], services)
         services.endpoints.remove(site.id)
         deliver_all(services)

@@ -6,15 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.comment import Author, Lane, Post
+from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
 from service.domain.inbound import Platform
 from service.domain.verdict import Outcome
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.published import PAGE
-from service.ports.comments import NewComment
-from tests.factories import NOW, make_comment, make_verdict
+from tests.factories import NOW, keep_one
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import set_site
 from tests.functional.test_every_page import Seen
@@ -32,11 +31,7 @@ def path(services):
 
 
 def keep(services, outcome: Outcome | None = Outcome.HAM, text: str = "Hi.", **changes):
-    comment = make_comment(text, **({"post": Post(url=POST)} | changes))
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-    if outcome is not None:
-        services.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
-    return comment.id
+    return keep_one(services, outcome, text=text, **({"post": Post(url=POST)} | changes))
 
 
 def read(client, path, post: str = POST, **more):
