@@ -24,8 +24,8 @@ from service.web.edge.headers import note_comments, register_headers
 from service.web.edge.health import Checks, register_health
 from service.web.edge.ids import IdConverter
 from service.web.edge.limits import register_limits
-from service.web.edge.line import refuse_in_overload
 from service.web.edge.metrics import Metrics, register_metrics
+from service.web.edge.overload import refuse_in_overload
 from service.web.edge.static_files import register_static
 from service.web.edge.verdict_waiter import VerdictWaiter
 from service.web.pages.common.pages import error_page
@@ -52,10 +52,8 @@ def create_app(
     _configure(app, config)
     register_headers(app, config, services.observer)
     register_errors(app, error_page)
-    for identify in (identify_site, identify_akismet, identify_hook):
-        app.before_request(identify)
-    waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
-    app.before_request(lambda: refuse_in_overload(waiter))
+    for first in (identify_site, identify_akismet, identify_hook, refuse_in_overload):
+        app.before_request(first)
     register_limits(app, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
@@ -69,7 +67,9 @@ def create_app(
     app.extensions[SERVICES] = services
     app.extensions[FIGURES] = FigureBook(services)
     app.extensions[SUBMIT] = submit
-    app.extensions[WAITER] = waiter
+    app.extensions[WAITER] = VerdictWaiter(
+        services.cases.find_judged, max_waiting=config.max_waiting
+    )
     app.register_blueprint(api)
     register_docs(app)
     register_pages(app, services, config)

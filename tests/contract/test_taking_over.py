@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from service.moderation.intake.take_over import take_over_rulings
 
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
+from service.moderation.review.bulk_decisions import take_over_rulings
 from service.ports.services import Services
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision
 from tests.fakes import make_services

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from flask import g, request
-
 from service.domain.comment import Lane
 from service.ports.comments import Added, AddOutcome, NewComment
-from service.web.edge.auth import AKISMET, API, current_site, has_site
 from service.web.edge.verdict_waiter import VerdictWaiter
 
 Submit = Callable[[NewComment], Added]
@@ -19,10 +15,6 @@ Submit = Callable[[NewComment], Added]
 # Nobody holds the line for its verdict, yet somebody has just sent it: it goes with those who wait
 # while that keeps none of them waiting.
 UNWAITED_SECONDS = 0.6
-
-# Who asks here waits for the verdict, and can ask again.
-_CHECKS = (f"{AKISMET}.comment-check-1-1", f"{AKISMET}.comment-check-1-2")
-_SUBMIT = f"{API}.submit_comment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +46,3 @@ def keep_in_line(new: NewComment, submit: Submit, waiter: VerdictWaiter, *, seco
     if is_repeat or added.outcome is AddOutcome.DELETED:
         waiter.leave(comment_id)
     return Kept(added=added, in_time=in_time, is_repeat=is_repeat)
-
-
-def refuse_in_overload(waiter: VerdictWaiter) -> None:
-    """Raise `OverloadedError` for a request that waits for a verdict while too many do.
-
-    What comes without anybody waiting is kept whatever the line: who sends it may not ask again.
-    """
-    waits = request.endpoint in _CHECKS or (request.endpoint == _SUBMIT and "wait" in request.args)
-    if waits and has_site():
-        seconds = g.started + UNWAITED_SECONDS - time.perf_counter()
-        waiter.check_room(current_site().id, seconds=seconds)

@@ -13,7 +13,6 @@ from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import StoreUnavailableError
 from service.web.edge.admission import Admission
-from service.web.edge.errors import OverloadedError
 
 log = logging.getLogger(__name__)
 
@@ -77,18 +76,18 @@ class VerdictWaiter:
             self._look_on()
         return True
 
-    def check_room(self, site_id: SiteId, *, seconds: float) -> None:
-        """Raise `OverloadedError` for a comment that is neither judged in time nor kept for later.
+    def refuse(self, site_id: SiteId, *, seconds: float) -> int | None:
+        """Return after how many seconds to come again with what can't be taken now, else None.
 
-        To be called as early as the site is known: refusing costs next to nothing then, and leaves
-        the machine to those who are let in.
+        That is a comment that can neither be judged within `seconds` nor be kept for later.
         """
         with self._lock:
             now = self._monotonic()
             retry_after = self._admission.refuse(site_id, seconds=seconds, now=now)
-        if retry_after is not None:
-            # Not all at the same moment.
-            raise OverloadedError(math.ceil(retry_after * random.uniform(0.5, 1.5)))  # noqa: S311  # no secret
+        if retry_after is None:
+            return None
+        # Not all at the same moment.
+        return math.ceil(retry_after * random.uniform(0.5, 1.5))  # noqa: S311  # no secret
 
     def leave(self, comment_id: CommentId) -> None:
         """Forget one that joined and was not queued after all."""
