@@ -63,6 +63,11 @@ class Part:
         self._due_at = 0.0
         self._deaths = 0
 
+    @property
+    def pid(self) -> int | None:
+        """Return the living process's id."""
+        return self._process.pid if self._process and self._process.returncode is None else None
+
     def works(self) -> bool:
         """Return True if the process has reported that it is ready."""
         return self._works.is_set()

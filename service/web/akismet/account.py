@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from flask import Response, jsonify
+from flask import Response
 
 from service.moderation.admin.sites import is_blog, register_blog
 from service.web.akismet import answers
@@ -27,13 +27,15 @@ def verify_key(call: AkismetCall) -> Response:
 
 def get_subscription(call: AkismetCall) -> Response:
     """Return an active subscription: WordPress stores a new key for no other."""
-    return jsonify(
-        account_id=1,
-        account_type="self-hosted",
-        account_name=call.site.name,
-        status="active",
-        next_billing_date=False,
-        limit_reached=False,
+    return answers.as_json(
+        {
+            "account_id": 1,
+            "account_type": "self-hosted",
+            "account_name": call.site.name,
+            "status": "active",
+            "next_billing_date": False,
+            "limit_reached": False,
+        }
     )
 
 
@@ -49,14 +51,16 @@ def get_stats(call: AkismetCall) -> Response:
     )
     held = site.settings.holds_unsure
     spam = tally.spam + (tally.unsure if held else 0)
-    return jsonify(
-        spam=spam,
-        ham=tally.ham + (0 if held else tally.unsure),
-        missed_spam=tally.missed_spam,
-        false_positives=tally.false_positives,
-        accuracy=f"{tally.share_right * 100:.2f}",
-        time_saved=spam * _SECONDS_SAVED_PER_SPAM,
-        breakdown={},
+    return answers.as_json(
+        {
+            "spam": spam,
+            "ham": tally.ham + (0 if held else tally.unsure),
+            "missed_spam": tally.missed_spam,
+            "false_positives": tally.false_positives,
+            "accuracy": f"{tally.share_right * 100:.2f}",
+            "time_saved": spam * _SECONDS_SAVED_PER_SPAM,
+            "breakdown": {},
+        }
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping
 
@@ -40,6 +41,11 @@ def text(body: str, headers: Mapping[str, str] | None = None, *, status: int = 2
 def refused(help_text: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return the answer to a call whose key or blog is not accepted."""
     return text(INVALID, {**(headers or {}), DEBUG_HELP: header_text(help_text)})
+
+
+def as_json(value: object) -> Response:
+    """Return a JSON answer, members in their order and spaced as the protocol's page shows them."""
+    return Response(json.dumps(value), content_type="application/json")
 
 
 def header_text(given: str) -> str:

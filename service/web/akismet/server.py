@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from flask import Blueprint, Flask, Response, current_app, g, jsonify, request
+from flask import Blueprint, Flask, Response, current_app, g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.report import Label
@@ -47,7 +47,7 @@ _CALLS: Mapping[str, View] = {
 # What is asked without a key, also in a URL.
 _OPEN: Mapping[str, Callable[[], Response]] = {
     "test": lambda: answers.text(answers.CONNECTED),
-    "compatible-plugins": lambda: jsonify([]),
+    "compatible-plugins": lambda: answers.as_json([]),
 }
 
 

@@ -107,7 +107,6 @@ def test_json_values_become_what_a_form_would_say():
         "is_test": "false",
         "user_role": "",
         "comment_content": "x",
-        "limit": "3",
         "comment_context": "a, b",
         "blog": "",
     }
