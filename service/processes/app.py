@@ -17,6 +17,7 @@ from service.processes.starting import start
 from service.settings import Settings
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
+from service.web.edge.current import WAITER
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
         listener,
         threads=settings.api_threads,
         trusted_proxies=settings.trusted_proxies,
+        refuses_checks=application.extensions[WAITER].refused_lately,
     )
     stopping = _stop_on_signals(server)
     log.info("api started", extra={"pid": os.getpid(), "threads": settings.api_threads})

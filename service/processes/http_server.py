@@ -8,16 +8,20 @@ waiting longest makes room for whoever comes, out of the client that keeps us wa
 from __future__ import annotations
 
 import logging
+import random
 import re
 import select
 import socket
 import time
+import uuid
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
-from waitress.channel import HTTPChannel
+from waitress.channel import ClientDisconnected, HTTPChannel
 from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 from waitress.task import ThreadedTaskDispatcher, WSGITask
@@ -41,11 +45,18 @@ _TRANSFER_SECONDS = 20
 _LEAST_BYTES_A_SECOND = 64 * 1024
 # A little over what the largest route takes, so that its own 413 is what the sender reads.
 _MAX_BODY_BYTES = 17 * 1024 * 1024
+# Who is told after how many seconds at most to come again.
+_TOO_MANY, _RETRY_SECONDS = b"Too many requests come in now.", 10
+# While checks are refused, a client may ask a thread so often.
+_ASKS_EVERY_SECONDS = 0.04
+_PROBES = ("/livez", "/readyz")
 # Requests in progress may finish for this long after the order to stop; comments are kept before
 # they are answered, so whoever is cut off can ask again and loses nothing.
 DRAIN_SECONDS = 8.0
 # Who was given an answer this lately may not have taken it.
 _FRESH_SECONDS = 1.0
+# Each turn looks at every open connection, so one a turn would leave a crowd waiting.
+_ACCEPTED_A_TURN = 16
 # Who is let in in one turn is read from in the next one, perhaps after another was let in.
 _TURNS_UNTIL_READ = 2
 _LOOK_EVERY_SECONDS = 0.5
@@ -68,6 +79,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no typ
 
     arrived = 0.0
     client = ""
+    path = ""
     empty: bool
 
     def __init__(self, adj: Adjustments) -> None:
@@ -103,6 +115,12 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no typ
             self.expect_continue = False
             self.headers.pop("CONNECTION", None)
             raise ParsingError(problem)
+
+    def is_check(self) -> bool:
+        """Return True if its client waits for a verdict."""
+        if self.path == "/v1/comments":
+            return self.command == "POST" and "wait=" in self.query
+        return bool(self.path.endswith("/comment-check"))
 
     def give_up(self) -> None:
         """Refuse what did not come in in time."""
@@ -167,6 +185,25 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
             return False
         return not self.total_outbufs_len or self._answered < now - _FRESH_SECONDS
 
+    def refuse(self) -> None:
+        """Answer a request, for which no thread will be free in time, without one."""
+        request = self.requests.pop()
+        request.close()
+        self.requests.clear()
+        self.close_when_flushed = True
+        head = [
+            b"HTTP/1.1 503 Service Unavailable",
+            b"Content-Type: text/plain; charset=utf-8",
+            b"Content-Length: %d" % len(_TOO_MANY),
+            b"Retry-After: %d" % random.randint(1, _RETRY_SECONDS),  # noqa: S311  # no secret
+            b"Connection: close",
+        ]
+        if request.path.endswith("/comment-check"):
+            # WordPress holds a comment for this answer; without a guid it would publish it.
+            head.append(b"X-akismet-guid: %s" % uuid.uuid4().hex.encode())
+        with suppress(ClientDisconnected):
+            self.write_soon(b"\r\n".join([*head, b"", _TOO_MANY]))
+
     def client(self) -> str:
         """Return who is on the other end: behind proxies whom they name, once they have."""
         hops = self.server.trusted_proxies
@@ -206,8 +243,16 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
     channel_class = _Channel
 
     def __init__(
-        self, application: Any, listener: socket.socket, *, threads: int, trusted_proxies: int = 0
+        self,
+        application: Any,
+        listener: socket.socket,
+        *,
+        threads: int,
+        trusted_proxies: int = 0,
+        refuses_checks: Callable[[], bool] = bool,
     ) -> None:
+        self._refuses_checks = refuses_checks
+        self._asked_at: dict[str, float] = {}
         self.trusted_proxies = trusted_proxies
         self._most = threads + _MORE_THAN_THREADS
         self._evicted = 0
@@ -222,7 +267,6 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
             bind_socket=False,
             sockinfo=(listener.family, listener.type, listener.proto, listener.getsockname()),
             threads=threads,
-            # Never reached: room is made before.
             connection_limit=2 * self._most,
             max_request_body_size=_MAX_BODY_BYTES,
             ident=None,
@@ -234,21 +278,46 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
     def turn(self) -> None:
         """Do what there is to do, or wait for it for a moment."""
         self.turns += 1
+        # Here, not in the loop: what poll() tells of a connection must not reach another of its
+        # number.
+        self._make_room()
         if (now := time.time()) >= self._tidy_at:
             self._tidy_at = now + _TIDY_EVERY_SECONDS
             self.end_late(now)
         wasyncore.loop(timeout=_LOOK_EVERY_SECONDS, use_poll=True, map=self._map, count=1)
 
-    def readable(self) -> bool:
-        """Return True if another connection fits, or if one can be closed for it."""
-        is_open: bool = super().readable()
-        return is_open and (len(self.active_channels) < self._most or self._evictable() is not None)
+    def add_task(self, task: _Channel) -> None:
+        """Have a thread answer a request, or refuse it where that would be in vain.
+
+        So it is if more wait for a thread than will be served, and for most checks while others
+        are refused: what a thread does for them is taken from those that are judged. Each client
+        may still ask a thread now and then, which is fair to every site.
+        """
+        request = task.requests[0]
+        full = len(self.active_channels) > self._most and request.path not in _PROBES
+        if full or (request.is_check() and self._refuses_checks() and not self._is_due(task)):
+            task.refuse()
+        else:
+            super().add_task(task)
+
+    def _is_due(self, task: _Channel) -> bool:
+        now, client = time.time(), task.client()
+        if now - self._asked_at.get(client, 0.0) < _ASKS_EVERY_SECONDS:
+            return False
+        self._asked_at[client] = now
+        return True
 
     def handle_accept(self) -> None:
-        """Take a connection in, and close another one if there are too many now."""
-        super().handle_accept()
-        # After, not before: what poll() told of a connection must not reach another of its number.
-        if len(self.active_channels) > self._most and (one := self._evictable()):
+        """Take in the connections that wait."""
+        for _ in range(_ACCEPTED_A_TURN):
+            before = len(self.active_channels)
+            super().handle_accept()
+            if len(self.active_channels) == before:
+                return
+
+    def _make_room(self) -> None:
+        """Close slow connections while there are too many."""
+        while len(self.active_channels) > self._most and (one := self._evictable()):
             self._evicted += 1
             one.handle_close()
 
@@ -259,6 +328,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         """Close or refuse what has kept us waiting for too long."""
         for channel in list(self.active_channels.values()):
             channel.end_if_late(now)
+        self._asked_at.clear()
         if self._evicted:
             log.warning("slow connections made room for others", extra={"closed": self._evicted})
             self._evicted = 0
@@ -281,10 +351,16 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         self.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
 
     def _evictable(self) -> _Channel | None:
+        """Return what is closed to make room: of the client that keeps us waiting on the most."""
         now = time.time()
-        waiting = [c for c in self.active_channels.values() if c.is_evictable(now)]
+        waiting = [c for c in self.active_channels.values() if not (c.requests or c.will_close)]
         held = Counter(channel.client() for channel in waiting)
-        return max(waiting, key=lambda c: (held[c.client()], -c.waits_since()), default=None)
+        most = max(held.values(), default=0)
+        return min(
+            (c for c in waiting if held[c.client()] == most and c.is_evictable(now)),
+            key=_Channel.waits_since,
+            default=None,
+        )
 
     def _accept_waiting(self) -> None:
         """Accept the connections that wait in the socket's line: closing it would reset them."""

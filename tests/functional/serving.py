@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from flask import Flask
 from waitress import wasyncore
@@ -15,7 +16,7 @@ from service.processes.http_server import HttpServer
 
 
 @contextmanager
-def serving(app: Flask, *, threads: int = 4, **options: int) -> Iterator[tuple[str, int]]:
+def serving(app: Flask, *, threads: int = 4, **options: Any) -> Iterator[tuple[str, int]]:
     """Give the loopback address at which the application answers."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
     server = HttpServer(app, listener, threads=threads, **options)

@@ -12,6 +12,7 @@ import pytest
 from flask import Flask
 from waitress import wasyncore
 
+from service.processes import http_server
 from service.processes.http_server import HttpServer
 from service.web.edge.auth import open_to_all
 from tests.functional.serving import serving
@@ -82,6 +83,34 @@ def test_requests_in_progress_make_no_room(app):
 
         assert [one.answer() for one in busy] == [b"HTTP/1.1 200 OK"] * 39
         assert probe == b"HTTP/1.1 200 OK"
+
+
+def test_a_request_that_no_thread_will_serve_is_refused_and_a_probe_is_not(app, monkeypatch):
+    with _standing_still(app) as server:
+        monkeypatch.setattr(server, "_most", 0)
+        place = server.socket.getsockname()
+        with _Slow(place, _request("/docs")) as late, _Slow(place, _request("/livez")) as probe:
+            _turn(server)
+
+            assert late.answer() == b"HTTP/1.1 503 Service Unavailable"
+            assert probe.answer() == b"HTTP/1.1 200 OK"
+
+
+def test_while_checks_are_refused_a_client_asks_a_thread_only_now_and_then(app, monkeypatch):
+    monkeypatch.setattr(http_server, "_ASKS_EVERY_SECONDS", 3_600)
+    check = b"POST /1.1/comment-check HTTP/1.1\r\nHost: slop\r\nContent-Length: 0\r\n\r\n"
+
+    with serving(app, threads=1, refuses_checks=lambda: True) as place, ExitStack() as opened:
+        first = opened.enter_context(_Slow(place, check)).whole_answer()
+        later = opened.enter_context(_Slow(place, check)).whole_answer()
+        probe = _ask(place)
+
+    assert first.startswith(b"HTTP/1.1 200 OK")
+    assert later.startswith(b"HTTP/1.1 503 Service Unavailable")
+    assert b"\r\nRetry-After: " in later
+    # WordPress would publish a comment whose answer has none.
+    assert b"\r\nX-akismet-guid: " in later
+    assert probe == b"HTTP/1.1 200 OK"
 
 
 @each_way
@@ -165,8 +194,12 @@ class _Slow:
 
     def answer(self) -> bytes:
         """Return the first line of the answer, nothing if there is none."""
+        return self.whole_answer().partition(b"\r\n")[0]
+
+    def whole_answer(self) -> bytes:
+        """Return the answer as far as it comes at once, nothing if there is none."""
         try:
-            return self._socket.recv(65_536).partition(b"\r\n")[0]
+            return self._socket.recv(65_536)
         except ConnectionError:
             return b""
 

@@ -113,6 +113,10 @@ class Admission:
         shortest, longest = _RETRY_SECONDS
         return min(max(self._refused / self._rate, shortest), longest)
 
+    def refused_since(self, moment: float) -> bool:
+        """Return True if a comment was refused since then."""
+        return self._last_refused >= moment
+
     def join(self, comment_id: CommentId, site_id: SiteId, *, seconds: float, now: float) -> None:
         """Put a site's comment that may wait for `seconds` behind all others."""
         number = len(self._places) + 1
