@@ -88,7 +88,7 @@ class DecidedComment:
 class DecidedPage:
     """Some decided comments, oldest decision first, and where the next page begins.
 
-    `next_after` is None where nothing was found: whoever reads to the end sees one empty page.
+    `next_after` is None if the page is empty. Reading to the end takes one empty page.
     """
 
     decided_comments: tuple[DecidedComment, ...]

@@ -30,7 +30,7 @@ class JudgedBatch:
 
 
 class Observer:
-    """Is told what happens, for whoever operates the service; this one does nothing with it.
+    """Receives events that operators count. The base class ignores them.
 
     It never raises, waits for nobody and takes microseconds. It is handed values of the domain and
     may keep ids and numbers of them, no words, names or addresses.

@@ -30,6 +30,7 @@ from waitress.utilities import Error
 from service.domain.sender import one_client
 from service.listening import BACKLOG
 from service.web.edge.headers import ARRIVED
+from service.web.edge.overload import waits_for_verdict
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +46,9 @@ _TRANSFER_SECONDS = 20
 _LEAST_BYTES_A_SECOND = 64 * 1024
 # A little over what the largest route takes, so that its own 413 is what the sender reads.
 _MAX_BODY_BYTES = 17 * 1024 * 1024
-# Who is told after how many seconds at most to come again.
+# What a refused client reads, and after how many seconds at most it is asked to come again.
 _TOO_MANY, _RETRY_SECONDS = b"Too many requests come in now.", 10
-# While checks are refused, a client may ask a thread so often.
+# While checks are refused, one of a client's goes to a thread this often.
 _ASKS_EVERY_SECONDS = 0.04
 _PROBES = ("/livez", "/readyz")
 # Requests in progress may finish for this long after the order to stop; comments are kept before
@@ -116,12 +117,6 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no typ
             self.headers.pop("CONNECTION", None)
             raise ParsingError(problem)
 
-    def is_check(self) -> bool:
-        """Return True if its client waits for a verdict."""
-        if self.path == "/v1/comments":
-            return self.command == "POST" and "wait=" in self.query
-        return bool(self.path.endswith("/comment-check"))
-
     def give_up(self) -> None:
         """Refuse what did not come in in time."""
         if not self.headers_finished:
@@ -157,6 +152,10 @@ class _Task(WSGITask):  # type: ignore[misc]  # waitress ships no types
         return head
 
 
+def _is_check(request: _Parser) -> bool:
+    return bool(request.path) and waits_for_verdict(request.command, request.path, request.query)
+
+
 class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
     """A connection that knows since when it keeps us waiting."""
 
@@ -187,9 +186,9 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
 
     def refuse(self) -> None:
         """Answer a request, for which no thread will be free in time, without one."""
-        request = self.requests.pop()
-        request.close()
-        self.requests.clear()
+        path = self.requests[0].path
+        while self.requests:
+            self.requests.pop().close()
         self.close_when_flushed = True
         head = [
             b"HTTP/1.1 503 Service Unavailable",
@@ -198,7 +197,7 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
             b"Retry-After: %d" % random.randint(1, _RETRY_SECONDS),  # noqa: S311  # no secret
             b"Connection: close",
         ]
-        if request.path.endswith("/comment-check"):
+        if path.endswith("/comment-check"):
             # WordPress holds a comment for this answer; without a guid it would publish it.
             head.append(b"X-akismet-guid: %s" % uuid.uuid4().hex.encode())
         with suppress(ClientDisconnected):
@@ -255,7 +254,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         self._asked_at: dict[str, float] = {}
         self.trusted_proxies = trusted_proxies
         self._most = threads + _MORE_THAN_THREADS
-        self._evicted = 0
+        self._evicted = self._refused = 0
         self._tidy_at = 0.0
         self.turns = 0
         dispatcher = ThreadedTaskDispatcher()
@@ -287,15 +286,16 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         wasyncore.loop(timeout=_LOOK_EVERY_SECONDS, use_poll=True, map=self._map, count=1)
 
     def add_task(self, task: _Channel) -> None:
-        """Have a thread answer a request, or refuse it where that would be in vain.
+        """Have a thread answer a request, or refuse it without one.
 
-        So it is if more wait for a thread than will be served, and for most checks while others
-        are refused: what a thread does for them is taken from those that are judged. Each client
-        may still ask a thread now and then, which is fair to every site.
+        Refused is what comes while all connections are taken, except probes, and most checks while
+        the application refuses some: a thread's work for them delays those that are judged. One
+        check of each client still goes to a thread every `_ASKS_EVERY_SECONDS`.
         """
         request = task.requests[0]
         full = len(self.active_channels) > self._most and request.path not in _PROBES
-        if full or (request.is_check() and self._refuses_checks() and not self._is_due(task)):
+        if full or (self._refuses_checks() and _is_check(request) and not self._is_due(task)):
+            self._refused += 1
             task.refuse()
         else:
             super().add_task(task)
@@ -331,7 +331,9 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         self._asked_at.clear()
         if self._evicted:
             log.warning("slow connections made room for others", extra={"closed": self._evicted})
-            self._evicted = 0
+        if self._refused:
+            log.warning("requests were refused in a flood", extra={"refused": self._refused})
+        self._evicted = self._refused = 0
 
     def drain(self, *, shared: bool) -> None:
         """Accept no more, and let requests in progress finish.
@@ -351,7 +353,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         self.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
 
     def _evictable(self) -> _Channel | None:
-        """Return what is closed to make room: of the client that keeps us waiting on the most."""
+        """Return the connection to close for another, one of the client that has most of them."""
         now = time.time()
         waiting = [c for c in self.active_channels.values() if not (c.requests or c.will_close)]
         held = Counter(channel.client() for channel in waiting)

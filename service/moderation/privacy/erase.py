@@ -35,7 +35,7 @@ def find_person(
     email: str | None = None,
     name: str | None = None,
 ) -> Person:
-    """Return what a person's comments are found by, those of before the rotation too.
+    """Return the sender keys of a person, those from before a rotation of the secret included.
 
     Raises `InvalidInputError` for what is no address, and where nothing is given.
     """

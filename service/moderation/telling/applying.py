@@ -1,8 +1,8 @@
 """Applies decisions at a platform: hides there what is rejected, shows it again once it is not.
 
 What is asked is settled when a message's turn comes, by how the comment stands then. So what was
-decided and undone while the platform was away asks for nothing. A static site is built anew once
-what it shows has changed, however many changes by one call.
+decided and undone while the platform was away asks for nothing. A static site is built
+again once what it shows has changed, by one call for all changes.
 """
 
 from __future__ import annotations

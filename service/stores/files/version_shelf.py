@@ -31,7 +31,7 @@ _MOST_CARD_CHARS = 100_000
 
 
 class VersionShelf:
-    """The model versions of this installation, in a folder that is found anew at each call.
+    """The model versions of this installation, in a folder that is read at each call.
 
     Promoting checks every file but loads no classifier: the workers that do so keep the version
     they have if the new one cannot be loaded.

@@ -230,7 +230,7 @@ class AppliedStore(SqlStore):
         put_row(tx, table, _applied_values(applied))
 
     def get(self, site_id: SiteId, site_comment_id: str) -> Applied | None:
-        """Return what is known of a comment, None if it was not hidden."""
+        """Return how a comment was hidden at its platform, None if it was not."""
         query = sa.select(table).where(_c.site_id == site_id, _c.site_comment_id == site_comment_id)
         return self._find(query, _applied_from)
 

@@ -406,5 +406,5 @@ def after_attempt(
 
 
 def revived(delivery: Delivery, *, at: datetime) -> Delivery:
-    """Return a given-up delivery as it starts anew."""
+    """Return a delivery that was given up as a waiting one without attempts."""
     return replace(delivery, state=DeliveryState.WAITING, attempts=0, next_try_at=at, ended_at=None)

@@ -9,10 +9,10 @@ from service.domain.comment import SiteId
 from service.domain.form import TOKEN_LIFE
 from service.stores.valkey.client import ValkeyStore
 
-# A rebuild that nobody went on with for so long begins anew: who knows what has expired since.
+# A rebuild that was interrupted this long ago starts from the beginning: keys may have expired.
 _PLACE_SECONDS = int(timedelta(days=1).total_seconds())
 _TOKEN_SECONDS = int(TOKEN_LIFE.total_seconds())
-# A blog may draw a comment a week; whoever takes the script away is told of nothing missing then.
+# A blog may get one comment a week. Without the form script there is no warning after that.
 _OF_LATE_SECONDS = int(timedelta(days=7).total_seconds())
 _DIGEST_SECONDS = int(timedelta(days=2).total_seconds())
 

@@ -49,7 +49,7 @@ class EdgeError(Exception):
 
 
 class OverloadedError(EdgeError):
-    """More comments come than can be judged or kept; nothing of this one was read."""
+    """More comments come than can be judged or kept; nothing of this one was kept."""
 
     status = 429
 
