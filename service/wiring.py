@@ -41,7 +41,6 @@ from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
 from service.stores.passwords import PasswordHasher
 from service.stores.sql import Connections, SqlStores, create_engine
-from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
@@ -71,7 +70,6 @@ class Wired:
     models: ModelVersions
     runs: TrainingProcesses
     history: ValkeyHistoryStore
-    history_breaker: BreakerHistoryStore
     registry: CollectorRegistry
     counting: CountingObserver
     valkey_url: str = field(repr=False)
@@ -106,7 +104,6 @@ def wire(settings: Settings) -> Wired:
     rebuild_place = RebuildPlace(server, cluster=is_cluster)
     spent_tokens = SpentTokens(server, cluster=is_cluster)
     digest_claims = DigestClaims(valkey_url)
-    breaker = BreakerHistoryStore(history)
     registry = CollectorRegistry()
     counting = CountingObserver(registry)
     _count_errors(engine, counting)
@@ -123,7 +120,7 @@ def wire(settings: Settings) -> Wired:
         current_promise=lambda: read_promise(versions_folder(settings)),
         audit_share=settings.audit_share,
         second_judge=_open_second_judge(settings),
-        history=breaker,
+        history=history,
         rebuild_place=rebuild_place,
         reputation_lists=ListFolder(folder.lists_folder),
         find_system=open_systems(settings.systems_file),
@@ -153,7 +150,6 @@ def wire(settings: Settings) -> Wired:
         models=models,
         runs=training_runs(settings, folder),
         history=history,
-        history_breaker=breaker,
         registry=registry,
         counting=counting,
         valkey_url=valkey_url,

@@ -123,8 +123,8 @@ def show_model(wired: Wired) -> Iterator[Metric]:
 
 
 def _circuits(wired: Wired) -> Iterator[Metric]:
-    breaker = wired.history_breaker
-    for calls, circuit in (("reading", breaker.reading), ("teaching", breaker.teaching)):
+    history = wired.history
+    for calls, circuit in (("reading", history.reading), ("teaching", history.teaching)):
         counts = circuit.counts()
         yield _number("history_circuit_open", counts.is_open, calls=calls)
         yield _number("history_circuit_opened", counts.opened, calls=calls)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from service.domain.comment import CommentId, Sender
 from service.domain.decision import Ruling
@@ -16,8 +14,6 @@ from service.moderation.judging.judge import judge_batch
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.ports.history import HistoryStore
-from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import RebuildPlace
 from tests.factories import keep_all, make_comment
@@ -26,32 +22,17 @@ from tests.fakes import FixedClassifier, make_services
 MARA = Sender(address_key="a1", network_key="n1", email_key="e1", name_key="m1")
 
 
-class CountedHistoryStore:
-    """Counts the calls that reach a history store, by name."""
-
-    def __init__(self, store: HistoryStore) -> None:
-        self.calls: Counter[str] = Counter()
-        self._store = store
-
-    def __getattr__(self, name: str) -> Any:
-        self.calls[name] += 1
-        return getattr(self._store, name)
-
-
 class Desk:
     """Judges and decides comments of one sender, Mara; the database is a file in RAM.
 
-    Histories are behind the breaker, as in the service; `store.calls` are those it let through.
-    Time of day stands still; `monotonic` is the breaker's.
+    Time of day stands still; `monotonic` is the history's.
     """
 
     def __init__(self, url: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._valkey = ValkeyHistoryStore(url)
+        self.history = ValkeyHistoryStore(url, monotonic=monotonic)
         self._place = RebuildPlace(url)
-        self.store: Any = CountedHistoryStore(self._valkey)
-        self.breaker = BreakerHistoryStore(self.store, monotonic=monotonic)
         self.services = make_services(
-            history=self.breaker,
+            history=self.history,
             rebuild_place=self._place,
             classifier=FixedClassifier(0.01),
             judges=False,
@@ -94,10 +75,10 @@ class Desk:
     def rejected(self) -> float:
         """Return how many rejections of Mara's comments the server knows of."""
         asked = make_comment(sender=MARA)
-        [history] = self._valkey.gather([asked], now=self.services.clock())
+        [history] = self.history.gather([asked], now=self.services.clock())
         return history.email.everywhere.rejected
 
     def close(self) -> None:
         """Give the connections back."""
-        self._valkey.close()
+        self.history.close()
         self._place.close()

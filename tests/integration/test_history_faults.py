@@ -61,7 +61,6 @@ def ground(tmp_path: Path) -> Iterator[Ground]:
         desk.decide()
         assert flags(desk.judge()) == [()]
         assert desk.rejected() == 1
-        desk.store.calls.clear()
         yield made[0]
         desk.close()
 
@@ -90,8 +89,7 @@ def test_a_server_that_hangs_is_waited_for_three_times_and_no_more(ground):
     assert len(verdicts) == 40
     assert flags(verdicts) == WITHOUT_HISTORY
     assert outcomes(verdicts) == {Outcome.UNSURE}
-    assert desk.store.calls["gather"] == FAILURES
-    assert desk.breaker.reading.counts().refused == 10 - FAILURES
+    assert desk.history.reading.counts().refused == 10 - FAILURES
     assert desk.services.cases.get(decided).decision is not None
     ground.seconds += 1
     assert flags(desk.judge()) == [()]
@@ -145,7 +143,7 @@ def test_a_server_that_takes_no_writes_answers_and_learns_later_what_it_could_no
     assert all(desk.services.cases.get(one).decision for one in decided)
     assert meanwhile == (5, 1)
     assert flags(verdicts) == [()]
-    assert desk.store.calls["gather"] == 5
+    assert desk.history.reading.counts().refused == 0
     assert (desk.unremembered(), desk.rejected()) == (0, 6)
 
 

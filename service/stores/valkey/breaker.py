@@ -5,16 +5,11 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TypeVar
 
-from service.domain.comment import Comment, Sender
-from service.domain.decision import Ruling
-from service.domain.errors import HistoryBlankError, StoreUnavailableError
-from service.domain.history import Conduct, History
-from service.ports.history import HistoryStore
+from service.domain.errors import StoreUnavailableError
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +36,8 @@ class Circuit:
     """Refuses calls for a while after several failed in a row, then lets a single one try.
 
     The pause is one second at first and doubles with each try that fails, up to eight seconds; a
-    call that is answered ends it all. Only `StoreUnavailableError` counts as a failure; a store
-    that says it is blank has answered. Safe for threads; `monotonic` returns seconds.
+    call that is answered ends it all. Only `StoreUnavailableError` counts as a failure. Safe for
+    threads; `monotonic` returns seconds.
     """
 
     def __init__(self, name: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -62,9 +57,6 @@ class Circuit:
         is_try = self._enter()
         try:
             answer = question()
-        except HistoryBlankError:
-            self._answered()
-            raise
         except StoreUnavailableError:
             self._failed(is_try=is_try)
             raise
@@ -125,43 +117,3 @@ class Circuit:
             self._is_tried = False
         if was_open:
             log.info("the history store answers again", extra={"calls": self._name})
-
-
-class BreakerHistoryStore:
-    """A history store behind two circuits, one for what reads and one for what teaches.
-
-    A store that is full answers questions and learns nothing: what fails there must not keep
-    verdicts from their evidence. See `HistoryStore`.
-    """
-
-    def __init__(
-        self, store: HistoryStore, *, monotonic: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._store = store
-        self.reading = Circuit("reading", monotonic=monotonic)
-        self.teaching = Circuit("teaching", monotonic=monotonic)
-
-    def gather(
-        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
-    ) -> list[History]:
-        return self.reading.call(
-            lambda: self._store.gather(comments, now=now, only_filled=only_filled)
-        )
-
-    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        return self.teaching.call(lambda: self._store.learn(decision_id, comment, ruling, at=at))
-
-    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        return self.teaching.call(lambda: self._store.unlearn(decision_id, comment, ruling, at=at))
-
-    def forget(self, sender: Sender) -> None:
-        self.teaching.call(lambda: self._store.forget(sender))
-
-    def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
-        return self.reading.call(lambda: self._store.conducts(sender, now=now))
-
-    def is_blank(self) -> bool:
-        return self.reading.call(self._store.is_blank)
-
-    def mark_filled(self) -> None:
-        self.teaching.call(self._store.mark_filled)

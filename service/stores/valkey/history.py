@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import redis
 
@@ -25,6 +26,7 @@ from service.reputation.names import (
     names_of_person,
     owners_of,
 )
+from service.stores.valkey.breaker import Circuit
 from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history_scripts import (
     GATHER,
@@ -36,6 +38,8 @@ from service.stores.valkey.history_scripts import (
     learn_args,
     touched_by,
 )
+
+_T = TypeVar("_T")
 
 # The second of their kind: the first did not tell decisions on offers apart. What lies under the
 # first expires, and is forgotten with the rest till then.
@@ -49,11 +53,26 @@ class ValkeyHistoryStore(ValkeyStore):
 
     Gathering, learning and taking back are one round trip each. Nothing is opened before the first
     call. With `cluster` the URL names any node of a cluster.
+
+    Calls pass one of two circuits. A store that is full answers questions and learns nothing: what
+    fails there must not keep verdicts from their evidence.
     """
 
     what = "the history store"
     # A batch that waits longer is judged without history, degraded: better than a stuck worker.
     timeout_seconds = 0.25
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        prefix: str = "slopsieve",
+        cluster: bool = False,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(url, prefix=prefix, cluster=cluster)
+        self.reading = Circuit("reading", monotonic=monotonic)
+        self.teaching = Circuit("teaching", monotonic=monotonic)
 
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
@@ -73,7 +92,7 @@ class ValkeyHistoryStore(ValkeyStore):
             self._key(_FILLED),
         ]
         args = gather_args(batch, touched, now=now, only_filled=only_filled)
-        answers = self._ask(lambda client: _run(client, GATHER, keys, args))
+        answers = self._through(self.reading, lambda client: _run(client, GATHER, keys, args))
         if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
         seen, decisions, sightings, kept = (answer.decode().split("\n") for answer in answers)
@@ -105,10 +124,10 @@ class ValkeyHistoryStore(ValkeyStore):
     def forget(self, sender: Sender) -> None:
         names = names_of_person(sender)
         if names:
-            self._ask(lambda client: self._forget(client, sender, names))
+            self._through(self.teaching, lambda client: self._forget(client, sender, names))
 
     def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
-        return self._ask(lambda client: self._conducts(client, sender, now))
+        return self._through(self.reading, lambda client: self._conducts(client, sender, now))
 
     def is_blank(self) -> bool:
         return not self._ask(lambda client: client.exists(self._key(_FILLED)))
@@ -159,7 +178,11 @@ class ValkeyHistoryStore(ValkeyStore):
         counters = (self._key(f"{_DECISIONS}:{name}") for _kind, name in names.written())
         keys = [self._key(f"{_COUNTED}:{decision_id}"), self._key("sites"), *counters]
         args = learn_args(names, ruling, at=at)
-        return bool(self._ask(lambda client: _run(client, script, keys, args)))
+        counted = self._through(self.teaching, lambda client: _run(client, script, keys, args))
+        return bool(counted)
+
+    def _through(self, circuit: Circuit, question: Callable[[redis.Redis], _T]) -> _T:
+        return circuit.call(lambda: self._ask(question))
 
     def _key(self, name: str) -> str:
         # The braces keep all keys on one node of a cluster, where a script needs them.
