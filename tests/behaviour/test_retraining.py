@@ -152,7 +152,7 @@ def test_what_was_taken_back_meanwhile_teaches_no_resumed_run(services, runs, ho
     if how == "undone":
         undo_decision(comment.id, services, undone_by="Ola")
     else:
-        services.comments.withdraw(comment.id, at=services.clock())
+        services.personal_data.withdraw([comment.id], at=services.clock())
 
     ended = run(services, runs)
 
@@ -347,9 +347,9 @@ def test_a_report_that_quotes_a_withdrawn_comment_loses_its_texts(services, runs
     runs.report = replace(REPORT, newly_lost=(quoted.id, "line-7-of-a-file"))
     run(services, runs)
 
-    services.comments.withdraw(other.id, at=services.clock())
+    services.personal_data.withdraw([other.id], at=services.clock())
     before = tidy_retrainings(services, runs)
-    services.comments.withdraw(quoted.id, at=services.clock())
+    services.personal_data.withdraw([quoted.id], at=services.clock())
 
     assert (before, tidy_retrainings(services, runs)) == (0, 1)
     assert runs.reports == set()

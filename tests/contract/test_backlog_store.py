@@ -30,7 +30,7 @@ def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
     keep(stores, minutes=9, lane=Lane.INTERACTIVE)
     keep(stores, minutes=5)
     keep(stores, Outcome.HAM, minutes=60)
-    stores.comments.withdraw(keep(stores, minutes=70), at=NOW)
+    stores.personal_data.withdraw([keep(stores, minutes=70)], at=NOW)
 
     unjudged = stores.backlog.count().unjudged
 
@@ -73,7 +73,7 @@ def test_messages_are_counted_while_they_are_tried_and_when_they_were_given_up(s
 
 
 def test_the_oldest_kept_is_judged_and_has_its_words(stores):
-    stores.comments.withdraw(keep(stores, Outcome.SPAM, minutes=90), at=NOW)
+    stores.personal_data.withdraw([keep(stores, Outcome.SPAM, minutes=90)], at=NOW)
     keep(stores, Outcome.HAM, minutes=40)
     keep(stores, Outcome.SPAM, minutes=50)
     keep(stores, minutes=99)

@@ -127,7 +127,7 @@ def test_what_is_ruled_alike_withdrawn_or_not_kept_is_left_out_and_the_other_rul
     stores.decisions.add_many(make_decisions([alike], None))
     before = make_decisions([otherwise], None, ruling=Ruling.APPROVE)
     stores.decisions.add_many(before)
-    stores.comments.withdraw(withdrawn, at=NOW)
+    stores.personal_data.withdraw([withdrawn], at=NOW)
     stores.bulk_decisions.begin(make_bulk_decision())
     ids = [alike, otherwise, withdrawn, CommentId("no"), open_one]
     new = make_decisions(ids, decided_at=LATER)

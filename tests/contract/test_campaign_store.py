@@ -162,8 +162,8 @@ def test_what_was_placed_is_read_again_in_portions_newest_last(stores):
 def test_a_withdrawn_comment_leaves_its_campaign_and_draws_nobody(stores):
     campaign_id, ids = campaign(stores, 4)
     fresh, later = judged(stores), judged(stores)
-    stores.comments.withdraw(ids[0], at=NOW)
-    stores.comments.withdraw(fresh, at=NOW)
+    stores.personal_data.withdraw([ids[0]], at=NOW)
+    stores.personal_data.withdraw([fresh], at=NOW)
 
     joined = stores.campaigns.place([placement(fresh), placement(later, ids[0])], at=NOW)
 
@@ -178,7 +178,7 @@ def test_an_erased_sender_s_comment_is_no_longer_recognised(stores):
     campaign_id, ids = campaign(stores, 3)
     later = judged(stores)
 
-    stores.comments.erase_senders([ids[0]])
+    stores.personal_data.erase_senders([ids[0]])
 
     assert stores.campaigns.place([placement(later, ids[0])], at=NOW) == {}
     assert stores.campaigns.get(campaign_id, site_ids=None).members == 3
@@ -189,7 +189,7 @@ def test_traits_of_a_sender_who_was_erased_while_they_were_made_are_not_kept(sto
     comment = make_comment(sender=sender)
     keep_all(stores.comments, comment)
     traits = make_traits(comment.id, has_sender=sender.is_known)
-    stores.comments.erase_senders([comment.id])
+    stores.personal_data.erase_senders([comment.id])
 
     stores.verdicts.add(
         [make_verdict(comment.id, Outcome.UNSURE)], audit=frozenset(), traits=[traits]

@@ -225,8 +225,8 @@ def test_withdrawn_comments_are_found_no_more_and_never_again(stores, kept):
     gone, due = kept("secret wish"), make_comment("secret wish")
     keep_all(stores.comments, due)
 
-    stores.comments.withdraw(gone, at=NOW)
-    stores.comments.withdraw(due.id, at=NOW)
+    stores.personal_data.withdraw([gone], at=NOW)
+    stores.personal_data.withdraw([due.id], at=NOW)
     stores.search.index_due(limit=100)
 
     assert found(stores, "secret") == []
@@ -289,7 +289,7 @@ def test_nothing_of_a_withdrawn_comment_is_left_in_the_index(stores):
     keep_all(stores.comments, *(comment, other))
     stores.search.index_due(limit=9)
 
-    stores.comments.withdraw(comment.id, at=NOW)
+    stores.personal_data.withdraw([comment.id], at=NOW)
 
     with stores.engine.connect() as connection:
         if stores.engine.dialect.name == "sqlite":
@@ -317,7 +317,7 @@ def test_once_dropped_no_word_of_what_was_left_out_is_on_file(stores):
         # In a piece of the index of its own.
         keep_all(stores.comments, comment)
         stores.search.index_due(limit=100)
-    stores.comments.withdraw(goes.id, at=NOW)
+    stores.personal_data.withdraw([goes.id], at=NOW)
 
     stores.search.drop_left_out()
 

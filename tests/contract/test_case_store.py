@@ -153,7 +153,7 @@ def test_a_post_shows_its_own_comments_oldest_first_a_page_at_a_time(stores):
 def test_a_withdrawn_comment_is_shown_under_no_post(stores):
     one = keep_one(stores, outcome=Outcome.HAM)
 
-    stores.comments.withdraw(one, at=NOW)
+    stores.personal_data.withdraw([one], at=NOW)
 
     assert shown(stores, "https://blog.example/p/1") == []
 
@@ -236,7 +236,7 @@ def test_what_a_site_holds_as_spam_and_nobody_decided_can_be_listed_most_doubtfu
     keep_one(stores, outcome=Outcome.HAM)
     keep_one(stores)
     decide(stores, ruled)
-    stores.comments.withdraw(withdrawn, at=NOW)
+    stores.personal_data.withdraw([withdrawn], at=NOW)
     stores.reports.add(make_report(disputed))
 
     held = CaseFilter(held_as_spam=True)
@@ -333,7 +333,7 @@ def _act(stores, number: int, act: str, comment_id: CommentId, outcome: Outcome)
     elif act == "appeal":
         add_appeal(stores, comment_id)
     elif act == "withdraw":
-        stores.comments.withdraw(comment_id, at=NOW + timedelta(seconds=number))
+        stores.personal_data.withdraw([comment_id], at=NOW + timedelta(seconds=number))
     else:
         stores.decisions.undo(comment_id, by="ada", at=NOW)
 
@@ -499,7 +499,7 @@ def test_every_order_lists_each_comment_once_whatever_the_page(kept, order, expe
 
 def test_a_page_goes_on_where_it_ended_though_its_last_comment_is_decided_since(kept):
     page = kept.cases.page(CaseFilter(needs_review=True), order=Order.DOUBT, cursor=None, limit=2)
-    kept.comments.withdraw(page.cases[-1].comment.id, at=NOW)
+    kept.personal_data.withdraw([page.cases[-1].comment.id], at=NOW)
 
     rest = kept.cases.page(
         CaseFilter(needs_review=True), order=Order.DOUBT, cursor=page.next_cursor, limit=9

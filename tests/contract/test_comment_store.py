@@ -389,7 +389,7 @@ def test_comments_are_found_by_the_ids_that_their_site_gave_them_withdrawn_ones_
     first, second = make_comment(site_comment_id="w-1"), make_comment(site_comment_id="w-1@2")
     theirs = make_comment(site_comment_id="w-1", site_id=OTHER_SITE)
     keep(stores, first, second, theirs, make_comment())
-    stores.comments.withdraw(second.id, at=NOW)
+    stores.personal_data.withdraw([second.id], at=NOW)
 
     found = stores.comments.find_by_site_ids(SITE, ["w-1", "w-1@2", "w-1@3", "w-1"])
 

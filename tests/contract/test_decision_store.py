@@ -174,7 +174,7 @@ def test_what_teaches_is_judged_kept_in_force_and_of_people_in_the_order_of_deci
         stores.decisions.add(make_decision(one))
     stores.decisions.add(make_decision(policy, decided_by=CAMPAIGN_POLICY))
     stores.decisions.undo(undone, by="ada", at=NOW)
-    stores.comments.withdraw(withdrawn, at=NOW)
+    stores.personal_data.withdraw([withdrawn], at=NOW)
 
     before = stores.decisions.find_training_decisions(limit=9)
     stores.verdicts.add([make_verdict(unjudged)], audit=frozenset())
@@ -293,7 +293,7 @@ def test_a_decided_comment_of_a_withdrawn_comment_holds_nothing_of_its_sender(st
     kept = keep_one(stores)
     stores.decisions.add(make_decision(kept))
 
-    stores.comments.withdraw(kept, at=NOW)
+    stores.personal_data.withdraw([kept], at=NOW)
 
     [decided_comment] = stores.decisions.find_in_force(after=0, limit=9).decided_comments
     assert decided_comment.comment.text == ""

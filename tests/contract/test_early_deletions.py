@@ -88,7 +88,7 @@ def test_a_deletion_and_a_creation_at_once_leave_no_text(stores):
             both.wait()
             note(stores, own)
             for comment_id in stores.comments.find_by_site_ids(SITE, [own]).values():
-                stores.comments.withdraw(comment_id, at=NOW)
+                stores.personal_data.withdraw([comment_id], at=NOW)
 
         def create(sent=sent, both=both):
             both.wait()

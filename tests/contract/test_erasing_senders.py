@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from service.domain.comment import Comment, Listing, ListKind, Sender
+from service.domain.sender import Person
 from service.ports.comments import AddOutcome
 from tests.factories import keep_all, make_comment
 
@@ -28,7 +29,7 @@ def keep(stores, sender: Sender, **changes) -> Comment:
 
 
 def found(stores, sender: Sender, *, limit: int = 99) -> set[str]:
-    return set(stores.comments.find_sent_by(sender, limit=limit))
+    return set(stores.personal_data.find(Person(sender=sender), after=None, limit=limit))
 
 
 def test_a_persons_comments_are_found_by_address_email_or_name(stores):
@@ -70,9 +71,9 @@ def test_no_more_are_found_than_asked_for(stores):
 def test_an_erased_sender_leaves_the_comment_as_it_was_otherwise(stores):
     erased, other = keep(stores, FULL), keep(stores, FULL)
 
-    stores.comments.erase_senders([erased.id, "unknown"])
-    stores.comments.erase_senders([erased.id])
-    stores.comments.erase_senders([])
+    stores.personal_data.erase_senders([erased.id, "unknown"])
+    stores.personal_data.erase_senders([erased.id])
+    stores.personal_data.erase_senders([])
 
     assert stores.cases.get(erased.id).comment == replace(erased, sender=Sender())
     assert stores.cases.get(other.id).comment == other
@@ -80,7 +81,7 @@ def test_an_erased_sender_leaves_the_comment_as_it_was_otherwise(stores):
 
 def test_a_repeat_of_an_erased_senders_comment_is_still_known_as_one(stores):
     first = keep(stores, FULL, site_comment_id="17")
-    stores.comments.erase_senders([first.id])
+    stores.personal_data.erase_senders([first.id])
 
     again = make_comment(sender=FULL, site_comment_id="17")
     [added] = keep_all(stores.comments, again)

@@ -207,7 +207,9 @@ def test_a_bulk_decision_is_logged_once_as_it_begins_and_once_as_it_is_taken_bac
 def test_a_withdrawal_is_logged_once_and_an_erasure_with_its_number(stores):
     one, other = keep_one(stores), keep_one(stores)
     for _ in range(2):
-        stores.comments.withdraw(one, at=NOW, act=entry("withdraw", one))
+        stores.personal_data.withdraw(
+            [one], at=NOW, act=lambda n: entry("withdraw", one) if n else None
+        )
     for _ in range(2):
         stores.personal_data.withdraw(
             [one, other], at=NOW, act=lambda n: entry("erase", "person", f"{n}")
@@ -289,7 +291,7 @@ def test_callbacks_hooks_and_campaigns_are_logged_with_what_changes(stores):
 def test_an_erased_sender_is_logged_with_the_erasing(stores):
     kept = keep_one(stores)
 
-    stores.comments.erase_senders([kept], act=entry("forget sender"))
+    stores.personal_data.erase_senders([kept], act=entry("forget sender"))
 
     assert logged(stores) == [("forget sender", "s")]
 

@@ -206,7 +206,7 @@ def test_an_appeal_comes_first_once_until_a_person_answers_it_by_itself(stores):
     assert to_review(stores) == [spam, unsure]
     stores.decisions.undo(rejected, by="ada", at=NOW)
     assert to_review(stores) == [spam, rejected, unsure]
-    stores.comments.withdraw(rejected, at=NOW)
+    stores.personal_data.withdraw([rejected], at=NOW)
     assert to_review(stores) == [spam, unsure]
     with pytest.raises(NotFoundError):
         add_appeal(stores, rejected)

@@ -35,7 +35,7 @@ def test_an_authors_published_comments_count_and_the_first_comment_under_a_post(
     keep(stores, Outcome.HAM, Ruling.REJECT, days=20, post=OTHER_POST)
     held_by = (Rule.MANY_LINKS,)
     held = keep(stores, Outcome.UNSURE, days=20, verdict={"held_by": held_by}, post=OTHER_POST)
-    stores.comments.withdraw(keep(stores, Outcome.HAM, days=50, post=OTHER_POST), at=NOW)
+    stores.personal_data.withdraw([keep(stores, Outcome.HAM, days=50, post=OTHER_POST)], at=NOW)
     there = make_comment(sender=MARA, post=OTHER_POST)
     stranger = make_comment(sender=Sender(account_key="nobody"))
     dated = make_comment(post=Post(published_at=NOW))

@@ -45,7 +45,7 @@ def test_what_a_person_ruled_was_withdrawn_or_is_another_sites_stays(services):
     keep(services, "ruled", "withdrawn")
     keep_all(services.comments, make_comment("x", id=CommentId("other"), site_id="site-2"))
     services.decisions.add(make_decision("dec_1", CommentId("ruled"), Ruling.APPROVE))
-    services.comments.withdraw(CommentId("withdrawn"), at=NOW)
+    services.personal_data.withdraw([CommentId("withdrawn")], at=NOW)
     rulings = dict.fromkeys(("ruled", "withdrawn", "other"), Ruling.REJECT)
 
     taken = take_over_rulings(rulings, services, site_id=SITE, decided_by="import")

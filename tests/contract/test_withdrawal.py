@@ -73,7 +73,7 @@ def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sen
     keep(stores, comment, outcome=Outcome.SPAM)
     assert MARK in words_in(stores.cases.get(comment.id))
 
-    stores.comments.withdraw(comment.id, at=LATER)
+    stores.personal_data.withdraw([comment.id], at=LATER)
 
     left = stores.cases.get(comment.id).comment
     assert MARK not in words_in(left)
@@ -92,7 +92,7 @@ def test_no_column_of_a_withdrawn_comment_holds_its_words_or_says_what_they_were
     comment = make_full_comment()
     keep(stores, comment, key="a key")
 
-    stores.comments.withdraw(comment.id, at=LATER)
+    stores.personal_data.withdraw([comment.id], at=LATER)
 
     with stores.engine.connect() as connection:
         row = connection.execute(sa.select(comments)).mappings().one()
@@ -109,7 +109,7 @@ def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay_without_notes
         stores.decisions.add(decision)
     before = stores.cases.get(comment.id)
 
-    stores.comments.withdraw(comment.id, at=LATER)
+    stores.personal_data.withdraw([comment.id], at=LATER)
 
     after = stores.cases.get(comment.id)
     decisions = tuple(replace(one, note=None) for one in before.decisions)
@@ -121,7 +121,7 @@ def test_a_withdrawn_comment_waits_for_no_verdict(stores):
     keep(stores, gone, stays)
 
     for at in (NOW, LATER):
-        stores.comments.withdraw(gone.id, at=at)
+        stores.personal_data.withdraw([gone.id], at=at)
 
     assert stores.cases.get(gone.id).withdrawn_at == NOW
     unjudged = stores.comments.load_unjudged([gone.id, stays.id])
@@ -144,7 +144,7 @@ def test_a_withdrawn_comment_leaves_the_review_queue(stores, why):
         stores.reports.add(make_report(comment.id))
     before = in_review(stores)
 
-    stores.comments.withdraw(comment.id, at=LATER)
+    stores.personal_data.withdraw([comment.id], at=LATER)
 
     assert before == [comment.id]
     assert in_review(stores) == []
@@ -154,10 +154,10 @@ def test_a_withdrawn_comment_leaves_the_review_queue(stores, why):
 def test_nothing_brings_a_withdrawn_comment_back_into_the_review_queue(stores):
     comment = make_full_comment()
     keep(stores, comment, outcome=Outcome.SPAM)
-    stores.comments.withdraw(comment.id, at=LATER)
+    stores.personal_data.withdraw([comment.id], at=LATER)
     unjudged = make_full_comment(site_comment_id="own-18")
     keep(stores, unjudged)
-    stores.comments.withdraw(unjudged.id, at=LATER)
+    stores.personal_data.withdraw([unjudged.id], at=LATER)
 
     stores.reports.add(make_report(comment.id))
     stores.decisions.add(make_decision("d1", comment.id, Ruling.APPROVE))
@@ -174,7 +174,7 @@ def test_lists_still_show_a_withdrawn_comment_with_how_far_it_came(stores):
     keep(stores, judged, outcome=Outcome.SPAM)
 
     for comment in (pending, judged):
-        stores.comments.withdraw(comment.id, at=LATER)
+        stores.personal_data.withdraw([comment.id], at=LATER)
 
     for comment, state in ((pending, State.PENDING), (judged, State.JUDGED)):
         listed = stores.cases.page(
@@ -189,7 +189,7 @@ def test_lists_still_show_a_withdrawn_comment_with_how_far_it_came(stores):
 def test_sending_a_withdrawn_comment_again_does_not_bring_it_back(stores, key):
     comment = make_full_comment()
     keep(stores, comment, key=key)
-    stores.comments.withdraw(comment.id, at=LATER)
+    stores.personal_data.withdraw([comment.id], at=LATER)
     again = replace(comment, id=CommentId("again"), received_at=LATER)
 
     (answer,) = stores.comments.add(
@@ -216,7 +216,7 @@ def test_judging_and_withdrawing_at_the_same_time_leaves_every_comment_blank(sto
     def withdraw() -> None:
         for comment in given:
             together.wait()
-            stores.comments.withdraw(comment.id, at=LATER)
+            stores.personal_data.withdraw([comment.id], at=LATER)
 
     with ThreadPoolExecutor(2) as pool:
         judging, withdrawing = pool.submit(judge), pool.submit(withdraw)
@@ -265,7 +265,7 @@ def test_a_withdrawn_comment_is_not_found_by_its_former_text(stores):
     comment = make_full_comment()
     keep(stores, comment)
 
-    stores.comments.withdraw(comment.id, at=LATER)
+    stores.personal_data.withdraw([comment.id], at=LATER)
 
     assert find(stores, comment.text) == []
     assert find(stores, "") == []

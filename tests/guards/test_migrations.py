@@ -158,7 +158,7 @@ def test_comments_of_the_first_version_are_read_found_reported_and_withdrawn_by_
     stores.reports.add(report)
     assert stores.cases.get(judged.id).comment == judged
     assert stores.cases.count(CaseFilter(needs_review=True)) == 1
-    stores.comments.withdraw(other.id, at=NOW)
+    stores.personal_data.withdraw([other.id], at=NOW)
     assert stores.comments.count_pending()[Lane.BULK] == 1
 
 

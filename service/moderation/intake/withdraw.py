@@ -26,7 +26,9 @@ def withdraw_comment(
     now = services.clock()
     act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
     messages = write_withdrawn_messages([case], services)
-    services.comments.withdraw(comment_id, at=now, act=act, deliveries=messages)
+    services.personal_data.withdraw(
+        [comment_id], at=now, act=lambda new: act if new else None, deliveries=messages
+    )
     if messages:
         wake_deliverers(services)
     log.info("comment withdrawn", extra={"comment_id": comment_id})

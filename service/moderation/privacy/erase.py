@@ -158,14 +158,14 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     nothing is half done that the same call does not finish. Raises `StoreUnavailableError`.
     """
     _forget_records(sender, services)
-    erased = 0
+    person, erased = Person(sender=sender), 0
     while True:
-        ids = services.comments.find_sent_by(sender, limit=_KEYS_PORTION)
+        ids = services.personal_data.find(person, after=None, limit=_KEYS_PORTION)
         if erased and not ids:
             break
         _forget_accounts(ids, services)
         # One entry is written even if nothing was found: that somebody asked is an act.
-        services.comments.erase_senders(
+        services.personal_data.erase_senders(
             ids,
             act=make_act(
                 services,

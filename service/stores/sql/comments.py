@@ -4,32 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from service.domain.comment import Comment, CommentId, Lane, ListHits, Sender, SiteId
+from service.domain.comment import CommentId, Lane, ListHits, SiteId
 from service.domain.decision import Ruling
-from service.domain.delivery import Delivery
 from service.domain.errors import StoreUnavailableError
-from service.ports.audit import AuditEntry
 from service.ports.comments import (
     Added,
     AddOutcome,
     Attempt,
     NewComment,
 )
-from service.stores.cursor import REST_RANK
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
-from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import driver
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.rows import (
     comment_from,
     comment_values,
     joined_endpoint,
-    sender_values,
-    sent_values,
     settings_from,
 )
 from service.stores.sql.base.statements import (
@@ -37,15 +31,12 @@ from service.stores.sql.base.statements import (
     execute_in,
     insert_if_free,
     insert_rows,
-    known,
     no_such,
     put_row,
     rows_in,
 )
 from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.connections import JOINED_ENDPOINT
-from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.queue_position import place_waiting
 from service.stores.sql.schema.tables import (
     comments,
@@ -56,7 +47,7 @@ from service.stores.sql.schema.tables import (
     sites,
     waits_for_verdict,
 )
-from service.stores.sql.search_index import leave_out, mark_for_index
+from service.stores.sql.search_index import mark_for_index
 
 # Each try sees at least one equal key more that another process kept meanwhile.
 _ADD_TRIES = 5
@@ -69,13 +60,6 @@ OVERTAKEN_BY = timedelta(minutes=1)
 MAX_FOUND_BY_CONTENT = 100
 # A site that empties its trash may delete thousands that were never sent here.
 MOST_EARLY_DELETIONS = 10_000
-# What withdrawing leaves of what the site sent: it says which comment it was. The excerpt goes, as
-# it only served the verdict and may quote other people.
-_LEFT = frozenset(
-    {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title", "kind"}
-)
-_NOBODYS = Comment(id=CommentId("-"), site_id=SiteId("-"), text="", received_at=datetime.now(UTC))
-_BLANK = {name: value for name, value in sent_values(_NOBODYS).items() if name not in _LEFT}
 
 
 class CommentStore(SqlStore):
@@ -292,48 +276,6 @@ class CommentStore(SqlStore):
         with reading(self._engine) as connection:
             return _count_listings(connection)
 
-    @transaction
-    def withdraw(
-        self,
-        tx: sa.Connection,
-        comment_id: CommentId,
-        *,
-        at: datetime,
-        act: AuditEntry | None = None,
-        deliveries: Sequence[Delivery] = (),
-    ) -> None:
-        """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
-
-        Gone are the text, the author, the sender's keys, the user agent, the post's excerpt, its
-        traits, its author's appeal and what moderators noted of it, and it leaves its campaign.
-        Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
-        repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
-        swept, counted as pending or listed for review. Withdrawing twice is harmless. `act` is the
-        log's entry, kept with `deliveries` in the same transaction the first time. Raise
-        `NotFoundError` for an unknown comment.
-        """
-        query = sa.select(comments.c.withdrawn_at).where(comments.c.id == comment_id)
-        found = tx.execute(query.with_for_update(key_share=True)).one_or_none()
-        row = known(found, "comment", comment_id)
-        withdraw_locked(tx, [comment_id], at)
-        if row.withdrawn_at is None:
-            insert_deliveries(tx, deliveries)
-            insert_entry(tx, act)
-
-    def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
-        """Return comments with the address, e-mail or name key of this sender, in no order.
-
-        Its keys before the rotation count as well; what is None finds nothing. Looks at every
-        comment there is: nobody waits for it.
-        """
-        has_key = [
-            comments.c[f"sender_{name}"].in_(keys) for name, keys in personal_keys(sender).items()
-        ]
-        if not has_key:
-            return []
-        query = sa.select(comments.c.id).where(sa.or_(*has_key)).limit(limit)
-        return self._list(query, lambda row: row.id)
-
     def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
     ) -> CommentId | None:
@@ -344,58 +286,6 @@ class CommentStore(SqlStore):
         placed by the site's settings as they are then, so this may be done twice.
         """
         return self.write(lambda tx: place_waiting(tx, site_id, after, limit))
-
-    @transaction
-    def erase_senders(
-        self, tx: sa.Connection, ids: Sequence[CommentId], *, act: AuditEntry | None = None
-    ) -> None:
-        """Take all that is known of their senders off these comments; `Sender()` is left.
-
-        The comment's own words and names stay, and so does its `fingerprint`, by which repeats
-        are known. Its traits, by which it could be told to be like others, go as well. All of it
-        is one transaction, in which `act` is kept too.
-        """
-        # Sorted, so that two batches with ids in common lock them in the same order.
-        wanted = sorted(set(ids))
-        update = sa.update(comments).values(**sender_values(Sender()))
-        execute_in(tx, update, comments.c.id, wanted)
-        delete_traits(tx, wanted)
-        insert_entry(tx, act)
-
-
-def personal_keys(sender: Sender) -> Mapping[str, tuple[str, ...]]:
-    """Return the keys that are one person's, by their name in `Sender`, older ones too.
-
-    Left out is what others share: network, autonomous system and mail domain.
-    """
-    named = {
-        name: tuple(key for one in sender.generations if (key := getattr(one, name)) is not None)
-        for name in ("address_key", "email_key", "name_key")
-    }
-    return {name: keys for name, keys in named.items() if keys}
-
-
-def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> None:
-    """Withdraw comments within a transaction that has their rows locked."""
-    first_time = sa.func.coalesce(
-        comments.c.withdrawn_at, sa.literal(at, comments.c.withdrawn_at.type)
-    )
-    blank = sa.update(comments).values(
-        **_BLANK,
-        content_key=None,
-        withdrawn_at=first_time,
-        review_rank=REST_RANK,
-        campaign_id=None,
-        second_opinion=None,
-        appeal=None,
-        appealed_at=None,
-    )
-    execute_in(connection, blank, comments.c.id, ids)
-    # A moderator's note may name the person, or quote them.
-    unnote = sa.update(decisions).where(decisions.c.note.is_not(None)).values(note=None)
-    execute_in(connection, unnote, decisions.c.comment_id, ids)
-    leave_out(connection, ids)
-    delete_traits(connection, ids)
 
 
 def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
 from service.domain.case import SpamOnly
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import Comment, CommentId, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.delivery import Delivery
 from service.domain.sender import Person
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.stores.cursor import REST_RANK
-from service.stores.sql.audit_log import insert_entries
+from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading
-from service.stores.sql.base.statements import rows_in
+from service.stores.sql.base.rows import sender_values, sent_values
+from service.stores.sql.base.statements import execute_in, rows_in
 from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.comments import personal_keys, withdraw_locked
+from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.schema.tables import (
     comments,
@@ -27,6 +28,23 @@ from service.stores.sql.schema.tables import (
     is_held_as_spam,
     is_kept_and_judged,
 )
+from service.stores.sql.search_index import leave_out
+
+# What withdrawing leaves of what the site sent: it says which comment it was. The excerpt goes, as
+# it only served the verdict and may quote other people.
+_LEFT = frozenset(
+    {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title", "kind"}
+)
+_NOBODYS = Comment(id=CommentId("-"), site_id=SiteId("-"), text="", received_at=datetime.now(UTC))
+_BLANK = {
+    **{name: value for name, value in sent_values(_NOBODYS).items() if name not in _LEFT},
+    "content_key": None,
+    "review_rank": REST_RANK,
+    "campaign_id": None,
+    "second_opinion": None,
+    "appeal": None,
+    "appealed_at": None,
+}
 
 
 class PersonalDataStore(SqlStore):
@@ -89,22 +107,71 @@ class PersonalDataStore(SqlStore):
         ids: Sequence[CommentId],
         *,
         at: datetime,
-        act: Callable[[int], AuditEntry] | None = None,
+        act: Callable[[int], AuditEntry | None] | None = None,
         deliveries: Sequence[Delivery] = (),
         only: SpamOnly | None = None,
     ) -> int:
-        """Withdraw these comments as `CommentStore.withdraw` does, in one transaction.
+        """Blank these comments' words, names and senders, and take them off all queues.
+
+        Gone are the text, the author, the sender's keys, the user agent, the post's excerpt, the
+        comment's traits, its author's appeal and what moderators noted of it, and it leaves its
+        campaign. Verdict, decisions and log stay, so that figures stay true, and so do the keys by
+        which a repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never
+        judged, swept, counted as pending or listed for review.
 
         Return how many were not withdrawn before; left out are unknown ones, and those that are
         not `only` what was looked for any more. `deliveries` on those withdrawn now are kept in
-        the same transaction. `act` returns the
-        log's entry of so many, which is kept in the same transaction, of none of them too.
+        the same transaction, and so is the log's entry that `act` returns of so many, if any; it
+        is asked of none too.
         """
-        withdrawn = _withdraw_all(tx, ids, at, only)
+        # Sorted, so that two that withdraw the same ones lock them in the same order.
+        query = (
+            sa.select(comments.c.id)
+            .where(comments.c.withdrawn_at.is_(None), *_CONDITIONS[only])
+            .order_by(comments.c.id)
+            .with_for_update(key_share=True)
+        )
+        rows = rows_in(tx, query, comments.c.id, sorted(set(ids)))
+        withdrawn: list[CommentId] = [row.id for row in rows]
+        blank = sa.update(comments).values(**_BLANK, withdrawn_at=at)
+        execute_in(tx, blank, comments.c.id, withdrawn)
+        # A moderator's note may name the person, or quote them.
+        unnote = sa.update(decisions).where(decisions.c.note.is_not(None)).values(note=None)
+        execute_in(tx, unnote, decisions.c.comment_id, withdrawn)
+        leave_out(tx, withdrawn)
+        delete_traits(tx, withdrawn)
         insert_deliveries(tx, [one for one in deliveries if one.comment_id in withdrawn])
-        if act is not None:
-            insert_entries(tx, [act(len(withdrawn))])
+        insert_entry(tx, act(len(withdrawn)) if act else None)
         return len(withdrawn)
+
+    @transaction
+    def erase_senders(
+        self, tx: sa.Connection, ids: Sequence[CommentId], *, act: AuditEntry | None = None
+    ) -> None:
+        """Take all that is known of their senders off these comments; `Sender()` is left.
+
+        The comment's own words and names stay, and so does its `fingerprint`, by which repeats
+        are known. Its traits, by which it could be told to be like others, go as well. All of it
+        is one transaction, in which `act` is kept too.
+        """
+        # Sorted, so that two batches with ids in common lock them in the same order.
+        wanted = sorted(set(ids))
+        update = sa.update(comments).values(**sender_values(Sender()))
+        execute_in(tx, update, comments.c.id, wanted)
+        delete_traits(tx, wanted)
+        insert_entry(tx, act)
+
+
+def personal_keys(sender: Sender) -> Mapping[str, tuple[str, ...]]:
+    """Return the keys that are one person's, by their name in `Sender`, older ones too.
+
+    Left out is what others share: network, autonomous system and mail domain.
+    """
+    named = {
+        name: tuple(key for one in sender.generations if (key := getattr(one, name)) is not None)
+        for name in ("address_key", "email_key", "name_key")
+    }
+    return {name: keys for name, keys in named.items() if keys}
 
 
 def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
@@ -148,19 +215,3 @@ _CONDITIONS: dict[SpamOnly | None, list[sa.ColumnElement[bool]]] = {
     SpamOnly.NOT_APPROVED: [sa.not_(_is_approved)],
     SpamOnly.HELD: [is_held_as_spam],
 }
-
-
-def _withdraw_all(
-    connection: sa.Connection, ids: Sequence[CommentId], at: datetime, only: SpamOnly | None
-) -> list[CommentId]:
-    # Sorted, so that two that withdraw the same ones lock them in the same order.
-    query = (
-        sa.select(comments.c.id)
-        .where(comments.c.withdrawn_at.is_(None), *_CONDITIONS[only])
-        .order_by(comments.c.id)
-        .with_for_update(key_share=True)
-    )
-    rows = rows_in(connection, query, comments.c.id, sorted(set(ids)))
-    locked: list[CommentId] = [row.id for row in rows]
-    withdraw_locked(connection, locked, at)
-    return locked
