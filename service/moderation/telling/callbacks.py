@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from service.domain.comment import SiteId
@@ -50,7 +50,8 @@ def set_callback(
         secrets=(_new_secret(services),),
         events=tuple(dict.fromkeys(events)),
     )
-    return _keep(endpoint, services, actor=actor, act="set callback")
+    act = make_act(services, actor=actor, act="set callback", subject=site_id)
+    return _keep(endpoint, act, services)
 
 
 def set_applier(
@@ -68,15 +69,15 @@ def set_applier(
     `url` is the address of its API, None for the known one of GitHub. A new token lets what waited
     for it go out. The token is shown to nobody any more. Raises as `set_callback`.
     """
-    address = (url or _KNOWN_ADDRESSES.get(form, "")).rstrip("/")
     endpoint = Endpoint(
         site_id=site_id,
-        url=address,
+        url=(url or _KNOWN_ADDRESSES.get(form, "")).rstrip("/"),
         secrets=(token.strip(),),
         events=tuple(dict.fromkeys(events)),
         form=form,
     )
-    return _keep(endpoint, services, actor=actor, act="set applier", detail=form.value, token=token)
+    act = make_act(services, actor=actor, act="set applier", subject=site_id, detail=form.value)
+    return _keep(endpoint, act, services, token=token)
 
 
 def set_build_hook(
@@ -94,7 +95,8 @@ def set_build_hook(
         events=APPLIED_EVENTS,
         form=DeliveryForm.BUILD_HOOK,
     )
-    return _keep(endpoint, services, actor=actor, act="set build hook", token=token)
+    act = make_act(services, actor=actor, act="set build hook", subject=site_id)
+    return _keep(endpoint, act, services, token=token)
 
 
 def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
@@ -111,9 +113,7 @@ def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoi
         return replace(old, refused_at=None, rests_until=None)
 
     act = make_act(services, actor=actor, act="resume applier", subject=site_id)
-    endpoint = services.endpoints.change(site_id, resumed, act=act)
-    wake_deliverers(services)
-    return endpoint
+    return _change(site_id, resumed, act, services)
 
 
 def change_callback(
@@ -132,17 +132,16 @@ def change_callback(
 
     def changed(old: Endpoint | None) -> Endpoint:
         signed = signed_callback(old)
-        endpoint = Endpoint(
-            site_id=site_id,
+        endpoint = replace(
+            signed,
             url=signed.url if url is None else url,
-            secrets=signed.secrets,
             events=signed.events if events is None else tuple(dict.fromkeys(events)),
         )
         _refuse(endpoint, old, services)
         return endpoint
 
     act = make_act(services, actor=actor, act="change callback", subject=site_id)
-    return services.endpoints.change(site_id, changed, act=act)
+    return _change(site_id, changed, act, services)
 
 
 def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
@@ -157,11 +156,10 @@ def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> Endpoin
 
     def rotated(old: Endpoint | None) -> Endpoint:
         signed = signed_callback(old)
-        secrets = (secret, *signed.secrets)[:MAX_SECRETS]
-        return Endpoint(site_id=site_id, url=signed.url, secrets=secrets, events=signed.events)
+        return replace(signed, secrets=(secret, *signed.secrets)[:MAX_SECRETS])
 
     act = make_act(services, actor=actor, act="rotate callback secret", subject=site_id)
-    return services.endpoints.change(site_id, rotated, act=act)
+    return _change(site_id, rotated, act, services)
 
 
 def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
@@ -242,32 +240,43 @@ def signed_callback(endpoint: Endpoint | None) -> Endpoint:
 
 
 def _keep(
-    endpoint: Endpoint,
-    services: Services,
-    *,
-    actor: str,
-    act: str,
-    detail: str = "",
-    token: str | None = None,
+    endpoint: Endpoint, act: AuditEntry, services: Services, *, token: str | None = None
 ) -> Endpoint:
-    """Keep an endpoint in place of its site's present one, and let go out what waited for it."""
-    problems = [] if token is None else _token_problems(token)
-    _refuse(endpoint, services.endpoints.get(endpoint.site_id), services, problems)
-    entry = make_act(services, actor=actor, act=act, subject=endpoint.site_id, detail=detail)
-    services.endpoints.put(endpoint, act=entry)
+    """Keep an endpoint in place of its site's present one."""
+
+    def kept(present: Endpoint | None) -> Endpoint:
+        _refuse(endpoint, present, services, token=token)
+        return endpoint
+
+    return _change(endpoint.site_id, kept, act, services)
+
+
+def _change(
+    site_id: SiteId,
+    how: Callable[[Endpoint | None], Endpoint],
+    act: AuditEntry,
+    services: Services,
+) -> Endpoint:
+    """Keep what `how` makes of a site's endpoint, and send what waited for a platform."""
+    endpoint = services.endpoints.change(site_id, how, act=act)
     if endpoint.form.is_call:
         wake_deliverers(services)
     return endpoint
 
 
 def _refuse(
-    endpoint: Endpoint,
-    present: Endpoint | None,
-    services: Services,
-    problems: Sequence[Problem] = (),
+    endpoint: Endpoint, present: Endpoint | None, services: Services, *, token: str | None = None
 ) -> None:
-    """Raise `InvalidInputError` for these problems and what is wrong with the endpoint itself."""
-    problems = [*problems]
+    """Raise `InvalidInputError` for whatever is wrong with the endpoint and its token."""
+    problems = []
+    if token is not None and not _TOKEN.fullmatch(token.strip()):
+        problems.append(
+            Problem(
+                "token",
+                "is no token: it has other than 8 to 500 printable ASCII characters",
+                "give the token alone, as the platform showed it",
+            )
+        )
     refusal = services.notifier.refuse(endpoint.url)
     if refusal is not None:
         problems.append(
@@ -286,18 +295,6 @@ def _refuse(
         )
     if problems:
         raise InvalidInputError(problems)
-
-
-def _token_problems(token: str) -> list[Problem]:
-    if _TOKEN.fullmatch(token.strip()):
-        return []
-    return [
-        Problem(
-            "token",
-            "is no token: it has other than 8 to 500 printable ASCII characters",
-            "give the token alone, as the platform showed it",
-        )
-    ]
 
 
 def _new_secret(services: Services) -> str:
