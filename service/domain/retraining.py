@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -173,28 +173,13 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
 
 def report_to(report: RetrainingReport) -> dict[str, Any]:
     """Return the JSON that `report_from` reads."""
-    return {
-        "recommendation": report.recommendation.value if report.recommendation else None,
-        "version": report.version,
-        "current": report.current,
-        "checks": [
-            {"part": c.part, "name": c.name, "passed": c.passed, "says": c.says}
-            for c in report.checks
-        ],
-        "gains": list(report.gains),
-        "newly_lost": list(report.newly_lost),
-        "no_longer_lost": list(report.no_longer_lost),
-        "training_examples": {
-            "used": report.used,
-            "spam": report.spam,
-            "ham": report.ham,
-            "set_aside": dict(report.set_aside),
-        },
-        "planned_seconds" if report.recommendation is None else "seconds": report.seconds,
-        "planned_memory_mb"
-        if report.recommendation is None
-        else "peak_memory_mb": report.peak_memory_mb,
-    }
+    values = asdict(report)
+    learnt = ("used", "spam", "ham", "set_aside")
+    values["training_examples"] = {name: values.pop(name) for name in learnt}
+    if report.recommendation is None:
+        values["planned_seconds"] = values.pop("seconds")
+        values["planned_memory_mb"] = values.pop("peak_memory_mb")
+    return values
 
 
 def _check(value: object) -> Check:

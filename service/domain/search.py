@@ -104,18 +104,42 @@ def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQu
     `InvalidInputError` with every problem.
     """
     if len(line) > MAX_QUERY_CHARS:
-        raise InvalidInputError([_TOO_LONG])
-    reading = _Reading(sites)
+        problem = f"has more than {MAX_QUERY_CHARS:,} characters"
+        raise InvalidInputError([Problem("q", problem, "look for a few words of it")])
     parts = list(_PART.finditer(line.translate(_QUOTES)))
     if len(parts) > MAX_TERMS:
-        raise InvalidInputError([_TOO_MANY])
-    for minus, name, of_field, bare_of_field, quoted, bare in (part.groups() for part in parts):
-        exact = of_field if name else quoted
-        value = bare_of_field if name else bare
-        reading.take(
-            name=name, value=exact or value or "", negated=bool(minus), exact=exact is not None
-        )
-    return reading.query()
+        problem = f"asks for more than {MAX_TERMS} things"
+        raise InvalidInputError([Problem("q", problem, "look for a few of them")])
+    terms: list[Term] = []
+    days: dict[str, date] = {}
+    problems: list[Problem] = []
+    for minus, given, of_field, bare_of_field, quoted, bare in (part.groups() for part in parts):
+        exact = of_field if given else quoted
+        name = (given or Field.TEXT.value).lower()
+        value = (exact or (bare_of_field if given else bare) or "").strip()
+        if name in (FROM, TO):
+            read: Term | date | Problem = _read_day(name, value, negated=bool(minus))
+        else:
+            read = _read_term(
+                name, value, negated=bool(minus), exact=exact is not None, sites=sites
+            )
+        if isinstance(read, Problem):
+            problems.append(read)
+        elif isinstance(read, Term):
+            terms.append(read)
+        else:
+            days[name] = read
+    first, last = days.get(FROM), days.get(TO)
+    if first and last and first > last:
+        remedy = "write the earlier day after from:"
+        problems.append(Problem(FROM, "is after the last day", remedy))
+    if problems:
+        raise InvalidInputError(list(dict.fromkeys(problems)))
+    return SearchQuery(
+        terms=tuple(terms),
+        received_from=_midnight(first) if first else None,
+        received_before=_midnight(last + timedelta(days=1)) if last else None,
+    )
 
 
 def line_of(fields: Mapping[str, str]) -> str:
@@ -131,78 +155,6 @@ def line_of(fields: Mapping[str, str]) -> str:
     return " ".join(part for part in parts if part)
 
 
-class _Reading:
-    """Collects terms and problems while a line is read."""
-
-    def __init__(self, sites: Collection[str] | None) -> None:
-        self._sites = sites
-        self.terms: list[Term] = []
-        self.problems: list[Problem] = []
-        self.days: dict[str, date] = {}
-
-    def take(self, *, name: str | None, value: str, negated: bool, exact: bool) -> None:
-        """Read one part of the line."""
-        wanted = (name or Field.TEXT.value).lower()
-        value = value.strip()
-        if wanted in (FROM, TO):
-            self._take_day(wanted, value, negated=negated)
-        elif wanted not in FIELD_NAMES:
-            self._complain(_unknown(wanted))
-        elif not value:
-            self._complain(_empty(wanted))
-        else:
-            self._take_term(Field(wanted), value, negated=negated, exact=exact)
-
-    def _take_term(self, field: Field, value: str, *, negated: bool, exact: bool) -> None:
-        allowed = VALUES.get(field)
-        if allowed:
-            value = value.lower()
-            if value not in allowed:
-                self._complain(_not_one_of(field.value, allowed))
-                return
-        if field in (Field.TEXT, Field.AUTHOR) and not phrase_of(value):
-            self._complain(_WORDLESS)
-            return
-        if field is Field.SITE and not self._is_known(value):
-            self._complain(_NO_SITE)
-            return
-        self.terms.append(Term(field=field, value=value, negated=negated, exact=exact))
-
-    def _is_known(self, site: str) -> bool:
-        return self._sites is None or site in self._sites or site.casefold() in self._sites
-
-    def _take_day(self, name: str, value: str, *, negated: bool) -> None:
-        if negated:
-            self._complain(_negated_day(name))
-            return
-        try:
-            # `fromisoformat` takes other forms too, such as weeks.
-            day = date.fromisoformat(value) if _DAY.fullmatch(value) else None
-        except ValueError:
-            day = None
-        if day is None or not date(1970, 1, 1) <= day <= date(2100, 1, 1):
-            self._complain(_no_day(name))
-            return
-        self.days[name] = day
-
-    def _complain(self, problem: Problem) -> None:
-        if problem not in self.problems:
-            self.problems.append(problem)
-
-    def query(self) -> SearchQuery:
-        """Return what was read. Raise `InvalidInputError` if anything was wrong."""
-        first, last = self.days.get(FROM), self.days.get(TO)
-        if first and last and first > last:
-            self._complain(_BACKWARDS)
-        if self.problems:
-            raise InvalidInputError(self.problems)
-        return SearchQuery(
-            terms=tuple(self.terms),
-            received_from=_midnight(first) if first else None,
-            received_before=_midnight(last + timedelta(days=1)) if last else None,
-        )
-
-
 def _midnight(day: date) -> datetime:
     return datetime(day.year, day.month, day.day, tzinfo=UTC)
 
@@ -211,41 +163,42 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:-1]) + " or " + names[-1]
 
 
-def _unknown(name: str) -> Problem:
-    remedy = f"use {_listed(FIELD_NAMES)}; put the words in quotes to look for them as they stand"
-    return Problem(name, "is no field to search in", remedy)
+def _read_day(name: str, value: str, *, negated: bool) -> date | Problem:
+    if negated:
+        return Problem(name, "cannot be negated", "leave the minus out, or use the other one")
+    try:
+        # `fromisoformat` takes other forms too, such as weeks.
+        day = date.fromisoformat(value) if _DAY.fullmatch(value) else None
+    except ValueError:
+        day = None
+    if day is None or not date(1970, 1, 1) <= day <= date(2100, 1, 1):
+        remedy = "write the day as year-month-day, for example 2026-11-20"
+        return Problem(name, "is not a day", remedy)
+    return day
 
 
-def _empty(name: str) -> Problem:
-    remedy = "write what to look for right after the colon, in quotes if there is a space in it"
-    return Problem(name, "has no value", remedy)
-
-
-def _not_one_of(name: str, allowed: Sequence[str]) -> Problem:
-    return Problem(name, "has no such value", f"use {_listed(allowed)}")
-
-
-def _no_day(name: str) -> Problem:
-    remedy = "write the day as year-month-day, for example 2026-11-20"
-    return Problem(name, "is not a day", remedy)
-
-
-def _negated_day(name: str) -> Problem:
-    return Problem(name, "cannot be negated", "leave the minus out, or use the other one")
-
-
-_TOO_LONG = Problem(
-    "q", f"has more than {MAX_QUERY_CHARS:,} characters", "look for a few words of it"
-)
-_TOO_MANY = Problem("q", f"asks for more than {MAX_TERMS} things", "look for a few of them")
-_WORDLESS = Problem(
-    "text",
-    "has a part without a letter or digit",
-    "leave it out: only letters and digits can be found",
-)
-_NO_SITE = Problem(
-    "site",
-    "is none that you see",
-    "write the name of a site as it is listed, in quotes if there is a space in it",
-)
-_BACKWARDS = Problem(FROM, "is after the last day", "write the earlier day after from:")
+def _read_term(
+    name: str, value: str, *, negated: bool, exact: bool, sites: Collection[str] | None
+) -> Term | Problem:
+    if name not in FIELD_NAMES:
+        remedy = (
+            f"use {_listed(FIELD_NAMES)}; put the words in quotes to look for them as they stand"
+        )
+        return Problem(name, "is no field to search in", remedy)
+    if not value:
+        remedy = "write what to look for right after the colon, in quotes if there is a space in it"
+        return Problem(name, "has no value", remedy)
+    field = Field(name)
+    allowed = VALUES.get(field)
+    if allowed:
+        value = value.lower()
+        if value not in allowed:
+            return Problem(name, "has no such value", f"use {_listed(allowed)}")
+    if field in (Field.TEXT, Field.AUTHOR) and not phrase_of(value):
+        remedy = "leave it out: only letters and digits can be found"
+        return Problem("text", "has a part without a letter or digit", remedy)
+    known = {value, value.casefold()} if sites is None else sites
+    if field is Field.SITE and value not in known and value.casefold() not in known:
+        remedy = "write the name of a site as it is listed, in quotes if there is a space in it"
+        return Problem("site", "is none that you see", remedy)
+    return Term(field=field, value=value, negated=negated, exact=exact)
