@@ -6,7 +6,6 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 
 from service.campaigns.traits import Traits, traits_of
 from service.domain.case import Case
@@ -41,7 +40,7 @@ _IDS_A_LINE = 100
 
 
 class AttemptCount:
-    """Counts an attempt before it begins, and takes it back if this process survived its end.
+    """Takes an attempt's count back if this process survived its end.
 
     Only the database knows of a death, so the count is durable before the attempt begins. What
     cannot be taken back, because the store is away, is remembered and taken back first of all when
@@ -49,15 +48,7 @@ class AttemptCount:
     """
 
     def __init__(self) -> None:
-        """Owe nothing."""
         self._owed: dict[CommentId, int] = {}
-
-    def begin(self, attempts: Sequence[Attempt], services: Services) -> None:
-        """Count one more attempt at each comment. Raises `StoreUnavailableError`.
-
-        If it raises, it may have been counted all the same: take it back.
-        """
-        services.comments.count_attempt([a.comment.id for a in attempts])
 
     def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
         """Let the counts be what they were before this attempt. Raises `StoreUnavailableError`."""
@@ -120,7 +111,7 @@ def _try_apart(
     """
     for _ in range(_TRIES_ALONE if len(attempts) == 1 else 1):
         try:
-            return _try_batch(attempts, services, counting, untried=untried)
+            return _try_batch(attempts, services, untried=untried)
         except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
             # Raises if the store takes no writes at all: then it is no single comment's doing.
             counting.take_back(attempts, services)
@@ -140,19 +131,20 @@ def _try_apart(
 
 
 def _try_batch(
-    attempts: Sequence[Attempt], services: Services, counting: AttemptCount, *, untried: bool
+    attempts: Sequence[Attempt], services: Services, *, untried: bool
 ) -> list[CommentId]:
     timer = StageTimer(services.observer.monotonic)
     began = services.clock()
+    comments = [a.comment for a in attempts]
+    ids = [comment.id for comment in comments]
     book = services.entries_in_force()
     if untried:
-        counting.begin(attempts, services)
+        services.comments.count_attempt(ids)
         judged = [_unjudgeable(attempt, services) for attempt in attempts]
     else:
         taught = services.taught()
         facts = services.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])
-        counting.begin(attempts, services)
-        comments = [a.comment for a in attempts]
+        services.comments.count_attempt(ids)
         histories = _gather(comments, services)
         timer.end(Stage.GATHER)
         judged = judge_with_outputs(
@@ -168,28 +160,17 @@ def _try_batch(
         )
     stored = _store(judged, attempts, services)
     timer.end(Stage.STORE)
-    _tell_observer(judged, attempts, stored, services, began=began, timer=timer)
-    return stored
-
-
-def _tell_observer(
-    judged: Sequence[Judged],
-    attempts: Sequence[Attempt],
-    stored: Sequence[CommentId],
-    services: Services,
-    *,
-    began: datetime,
-    timer: StageTimer,
-) -> None:
-    batch = JudgedBatch(
-        comments=[attempt.comment for attempt in attempts],
-        verdicts=[one.verdict for one in judged],
-        stored=frozenset(stored),
-        began=began,
-        ended=services.clock(),
-        seconds=timer.seconds,
+    services.observer.judged(
+        JudgedBatch(
+            comments=comments,
+            verdicts=[one.verdict for one in judged],
+            stored=frozenset(stored),
+            began=began,
+            ended=services.clock(),
+            seconds=timer.seconds,
+        )
     )
-    services.observer.judged(batch)
+    return stored
 
 
 def _unjudgeable(attempt: Attempt, services: Services) -> Judged:
@@ -221,36 +202,42 @@ def _store(
     judged: Sequence[Judged], attempts: Sequence[Attempt], services: Services
 ) -> list[CommentId]:
     verdicts = [one.verdict for one in judged]
+    ids = [verdict.comment_id for verdict in verdicts]
     audit = frozenset(
         v.comment_id
         for v in verdicts
         if v.outcome is not Outcome.UNSURE and is_audited(v.comment_id, services.audit_share)
     )
-    attempted = {a.comment.id: a for a in attempts}
-    cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
+    cases = [
+        Case(
+            comment=attempt.comment,
+            mode=attempt.settings.mode,
+            verdict=verdict,
+            audit=verdict.comment_id in audit,
+            explains_spam=attempt.settings.explains_spam,
+        )
+        for verdict, attempt in zip(verdicts, attempts, strict=True)
+    ]
     endpoints = {a.comment.site_id: a.endpoint for a in attempts}
     messages = write_verdict_messages(cases, services, endpoints)
-    traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
+    traits = [_traits(*both) for both in zip(judged, attempts, strict=True)]
     stored = services.verdicts.add(
         verdicts,
         audit=audit,
         deliveries=messages,
         tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
-        traits=traits,
+        traits=[one for one in traits if one is not None],
     )
-    _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
-    _count_hits(verdicts, frozenset(stored), services)
+    # So that a comment is found in the log.
+    for start in range(0, len(ids), _IDS_A_LINE):
+        some = ids[start : start + _IDS_A_LINE]
+        n_stored = len(set(stored).intersection(some))
+        extra = {"stored": n_stored, "batch": len(ids), "comment_ids": some}
+        log.info("comments judged", extra=extra)
+    _count_hits([one for one in verdicts if one.comment_id in set(stored)], services)
     if messages:
         wake_deliverers(services)
     return stored
-
-
-def _log_judged(ids: Sequence[CommentId], stored: frozenset[CommentId]) -> None:
-    """Write who was judged, so that a comment is found in the log; many in several lines."""
-    for start in range(0, len(ids), _IDS_A_LINE):
-        some = ids[start : start + _IDS_A_LINE]
-        extra = {"stored": len(stored.intersection(some)), "batch": len(ids), "comment_ids": some}
-        log.info("comments judged", extra=extra)
 
 
 def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
@@ -279,28 +266,12 @@ def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
         return None
 
 
-def _count_hits(
-    verdicts: Sequence[Verdict], stored: frozenset[CommentId], services: Services
-) -> None:
-    """Let the entries that were followed say so; a count that is missed now is missed for good."""
-    hits = Counter(
-        verdict.followed.entry_id
-        for verdict in verdicts
-        if verdict.followed is not None and verdict.comment_id in stored
-    )
+def _count_hits(verdicts: Sequence[Verdict], services: Services) -> None:
+    """Count the entries that verdicts followed; a count that is missed now is missed for good."""
+    hits = Counter(one.followed.entry_id for one in verdicts if one.followed is not None)
     if not hits:
         return
     try:
         services.list_entries.count_hits(hits, at=services.clock())
     except StoreUnavailableError:
         log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
-
-
-def _case(verdict: Verdict, attempt: Attempt, audit: frozenset[CommentId]) -> Case:
-    return Case(
-        comment=attempt.comment,
-        mode=attempt.settings.mode,
-        verdict=verdict,
-        audit=verdict.comment_id in audit,
-        explains_spam=attempt.settings.explains_spam,
-    )
