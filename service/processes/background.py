@@ -19,10 +19,10 @@ from service.domain.retraining import Retraining, RetrainingOptions
 from service.moderation.admin.sessions import prune_sessions
 from service.moderation.intake.submit import sweep_stranded
 from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.judging.second_opinion import SecondJudging
-from service.moderation.learning.ask_retraining import retrain_if_wanted
+from service.moderation.judging.judge import SecondJudging
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
+from service.moderation.learning.retrain import retrain_if_wanted
 from service.moderation.learning.tidy_retrainings import tidy_retrainings
 from service.moderation.learning.versions import tidy_versions
 from service.moderation.privacy.prune import prune_comments, prune_deliveries

@@ -25,8 +25,8 @@ from service.domain.report import Label
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
 from service.moderation.intake.report import report_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.intake.submit import submit_comments
-from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning.remember import remember_open
 from service.moderation.privacy.erase import erase_person, find_person
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision

@@ -10,7 +10,7 @@ from service.domain.comment import Author, Comment, CommentId, Edit, Lane
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.intake.revise import submit_version
-from service.moderation.intake.senders import with_sender
+from service.moderation.intake.submit import with_sender
 from service.moderation.privacy.erase import export_person, find_person
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment

@@ -11,7 +11,7 @@ from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.errors import InvalidInputError
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.privacy.erase import erase_person, find_person
 from service.moderation.review.bulk_decisions import take_over_rulings
 from service.moderation.telling.callbacks import (

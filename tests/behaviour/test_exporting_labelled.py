@@ -17,7 +17,7 @@ from service.domain.sender import Person
 from service.domain.site import SiteSettings
 from service.moderation.admin.accounts import add_user
 from service.moderation.intake.report import report_comment
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.learning import export_labelled
 from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.privacy.erase import erase_person

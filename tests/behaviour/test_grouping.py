@@ -20,9 +20,8 @@ from service.domain.verdict import Outcome
 from service.moderation.admin.accounts import add_user
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.learning.policy import REJECTED_BY_PEOPLE
 from service.moderation.learning.rebuild import rebuild_all
-from service.moderation.learning.remember import remember_open
+from service.moderation.learning.remember import REJECTED_BY_PEOPLE, remember_open
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
 from tests.factories import NOW, SITE, make_comment, make_report

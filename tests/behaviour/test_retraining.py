@@ -15,15 +15,13 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingState,
 )
-from service.moderation.learning.ask_retraining import (
-    NoTrainerError,
-    ask_retraining,
-    retrain_if_wanted,
-)
 from service.moderation.learning.retrain import (
     SCHEDULE,
+    NoTrainerError,
+    ask_retraining,
     new_retraining,
     retrain,
+    retrain_if_wanted,
     try_retraining,
 )
 from service.moderation.learning.tidy_retrainings import KEPT_RUNS, tidy_retrainings

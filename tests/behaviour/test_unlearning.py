@@ -17,7 +17,7 @@ from service.learning.taught import Taught
 from service.learning.training_example import IdArray
 from service.moderation.admin.accounts import add_user
 from service.moderation.admin.sites import change_site_settings
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision

@@ -56,13 +56,12 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.moderation.intake.report import report_comment
-from service.moderation.intake.revise import submit_version
+from service.moderation.intake.revise import submit_version, withdraw_comment
 from service.moderation.intake.submit import submit_comments
-from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
-from service.moderation.learning.ask_retraining import ask_retraining
 from service.moderation.learning.remember import remember_open
+from service.moderation.learning.retrain import ask_retraining
 from service.moderation.privacy.erase import erase_person, find_person, forget_sender
 from service.moderation.privacy.prune import prune_comments
 from service.moderation.review.bulk_decisions import (

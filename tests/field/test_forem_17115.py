@@ -14,7 +14,7 @@ from service.domain.comment import Post
 from service.domain.inbound import Platform
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.telling.published import list_published
 from tests.factories import SITE, keep_one
 from tests.functional.webhooks.conftest import add_hook

@@ -9,7 +9,7 @@ import pytest
 from service.domain.case import CaseFilter, State
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Ruling
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.scoring.lean import recorded_lean
 from tests.factories import SITE, make_comment

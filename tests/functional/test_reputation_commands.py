@@ -9,7 +9,7 @@ import pytest
 
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
-from service.moderation.intake.senders import with_sender
+from service.moderation.intake.submit import with_sender
 from service.moderation.review.decide import decide_comment
 from service.wiring import open_services
 from tests.factories import keep_all, make_comment, make_verdict

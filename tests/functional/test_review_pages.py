@@ -11,7 +11,7 @@ from markupsafe import escape
 from service.domain.comment import Author
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment, make_report, make_signal

@@ -24,12 +24,12 @@ from service.moderation.admin.accounts import add_user
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.sites import add_site
 from service.moderation.intake.form_tokens import issue_token, with_token
-from service.moderation.intake.senders import with_sender
+from service.moderation.intake.submit import with_sender
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person, export_person, find_person
-from service.moderation.review.claims import claim_comment
 from service.moderation.review.decide import decide_comment
+from service.moderation.review.review import claim_comment
 from service.moderation.review.search import update_search_index
 from service.ports.services import Services
 from service.stores.sql.schema.tables import metadata

@@ -14,7 +14,7 @@ import pytest
 
 from service.domain.decision import Ruling
 from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState, report_to
-from service.moderation.learning.ask_retraining import ask_retraining
+from service.moderation.learning.retrain import ask_retraining
 from service.moderation.review.decide import decide_comment
 from tests.integration.installation import until
 from tests.runs import REPORT

@@ -1,17 +1,20 @@
-"""Takes a site's word that a comment was judged wrongly."""
+"""Takes a site's or an author's word that a comment was judged wrongly."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from datetime import timedelta
 
+from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.delivery import EventKind
 from service.domain.normal_form import content_key, same_address
 from service.domain.report import Label, Report
 from service.domain.site import Site
+from service.moderation.admin.acts import make_act
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.announce import wake_deliverers, write_messages
 from service.ports.services import Services
@@ -21,6 +24,7 @@ REPORTS_FIND = timedelta(days=30)
 # Of a text that comes in floods the newest copies are looked at.
 _MAX_LOOKED_AT = 20
 _MAX_NAME_CHARS = 100
+MAX_APPEAL_CHARS = 500
 
 
 def report_comment(
@@ -113,3 +117,17 @@ def _same_for_repeats(
     """Return an id that the same report of an unseen comment gets every time."""
     parts = [site.id, label.value, content_key(text), author_name, post_url]
     return "rep_" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:26]
+
+
+def appeal(case: Case, text: str, services: Services) -> bool:
+    """Keep the author's appeal and put the comment before all others in the review queue.
+
+    Return False for one that says nothing, has over 500 characters or is not the first, and where
+    there is nothing to appeal against. Raises `NotFoundError` if the comment has gone.
+    """
+    words = text.replace("\r\n", "\n").strip()
+    is_blank = not any(unicodedata.category(one)[0] in "LNPS" for one in words)
+    if is_blank or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:
+        return False
+    act = make_act(services, actor="author", act="appeal", subject=case.comment.id)
+    return services.reports.appeal(case.comment.id, words, act=act)

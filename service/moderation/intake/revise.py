@@ -13,6 +13,7 @@ spam: nobody frees a comment of theirs by rewriting it.
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -26,12 +27,15 @@ from service.domain.errors import ConflictError, NotFoundError, StoreUnavailable
 from service.domain.ruled_text import RuledText
 from service.domain.verdict import Outcome
 from service.moderation.intake.submit import submit_comments
-from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
+from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
+from service.ports.audit import AuditEntry
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import Services
 from service.signals.edits import added_link, measure, ruled_text
 from service.signals.offering import offers
+
+log = logging.getLogger(__name__)
 
 # Two edits of one comment may arrive at once; of each round at least one is kept.
 _TRIES = 5
@@ -217,3 +221,26 @@ def _is_overtaken(newest: Case, shown: Comment, *, recovers: bool) -> bool:
 def _withdraw_all(ids: list[CommentId], services: Services, *, by: str) -> int:
     # Newest first: the earlier ones were withdrawn when it came, save for an interrupted call.
     return sum(withdraw_comment(comment_id, services, by=by) for comment_id in reversed(ids))
+
+
+def withdraw_comment(
+    comment_id: CommentId, services: Services, *, by: str, site_id: SiteId | None = None
+) -> bool:
+    """Forget a comment's words and who sent it; return whether that was still to be done.
+
+    Its verdict, its decisions and the log stay, so that figures stay true. Raises `NotFoundError`
+    for a comment that is not kept or belongs to another site.
+    """
+    case = services.cases.get(comment_id, site_id=site_id)
+    if case.withdrawn_at is not None:
+        return False
+    now = services.clock()
+    act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
+    messages = write_withdrawn_messages([case], services)
+    services.personal_data.withdraw(
+        [comment_id], at=now, act=lambda new: act if new else None, deliveries=messages
+    )
+    if messages:
+        wake_deliverers(services)
+    log.info("comment withdrawn", extra={"comment_id": comment_id})
+    return True

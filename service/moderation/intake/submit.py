@@ -1,15 +1,18 @@
-"""Keeps incoming comments, then asks for their verdicts, again for those never judged."""
+"""Gives comments their senders, keeps them, and asks for their verdicts until they are judged."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import Comment, CommentId, Lane, ListKind, Sender
 from service.domain.errors import StoreUnavailableError
+from service.domain.sender import make_sender
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.services import Services
+from service.reputation.linked_domains import linked_domains
 
 log = logging.getLogger(__name__)
 
@@ -112,3 +115,40 @@ def _sweep(lane: Lane, now: datetime, services: Services, *, has_backlog: bool) 
         limit=_MOST_AT_ONCE,
     )
     return len(stranded) if queue_comments(stranded, lane, services) else 0
+
+
+def with_sender(
+    comment: Comment, services: Services, *, address: str | None, email: str | None
+) -> Comment:
+    """Return the comment with all that will ever be known of who sent it.
+
+    The lists and the autonomous system are looked up now, as the address is forgotten after it.
+    Raises `ValueError` for an address that is not an IP address.
+    """
+    secrets = services.sender_secrets
+    sender = make_sender(
+        address=address,
+        email=email,
+        name=comment.author.name,
+        secret=secrets.present,
+        secret_before=secrets.before,
+        site_id=comment.site_id,
+        account_id=comment.author.account_id,
+    )
+    system = services.find_system(address) if address else None
+    return replace(
+        comment, sender=_listed(replace(sender, system=system), comment, address, services)
+    )
+
+
+def _listed(sender: Sender, comment: Comment, address: str | None, services: Services) -> Sender:
+    lists = services.reputation_lists
+    # Finding the links costs more than all look-ups together, so nobody looks for nothing.
+    domains = linked_domains(comment) if lists.has(ListKind.DOMAINS) else ()
+    listings = lists.find(
+        address=address,
+        domains=domains,
+        mail_domain=sender.email_domain,
+        at=comment.received_at,
+    )
+    return replace(sender, listings=tuple(listings))

@@ -1,4 +1,4 @@
-"""Judges what waits: gathers histories, has it judged, and stores each verdict once."""
+"""Judges what waits and stores each verdict once; asks a second judge about unsure comments."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from datetime import timedelta
 
 from service.campaigns.traits import Traits, traits_of
 from service.domain.case import Case
@@ -37,6 +38,9 @@ _TRIES_ALONE = 2
 # What a verdict of a comment that could not be judged lacks.
 _JUDGING = "judging"
 _IDS_A_LINE = 100
+# Of the second judge.
+_MOST_ATTEMPTS = 3
+_FIRST_REST, _LONGEST_REST = timedelta(minutes=1), timedelta(hours=1)
 
 
 class AttemptCount:
@@ -275,3 +279,30 @@ def _count_hits(verdicts: Sequence[Verdict], services: Services) -> None:
         services.list_entries.count_hits(hits, at=services.clock())
     except StoreUnavailableError:
         log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
+
+
+class SecondJudging:
+    """Asks about one comment a run, while none waits for its verdict.
+
+    After a failure it rests, twice as long each time, so that few comments lose attempts to a
+    judge that is down.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._rest, self._rests_until = _FIRST_REST, services.clock()
+
+    def run(self) -> bool:
+        """Return True if an opinion was stored. Raises `StoreUnavailableError`."""
+        judge, now = self._services.second_judge, self._services.clock()
+        if judge is None or now < self._rests_until or any(self._services.queue.depth().values()):
+            return False
+        case = self._services.verdicts.next_without_opinion(most_attempts=_MOST_ATTEMPTS)
+        if case is None:
+            return False
+        comment = case.comment
+        opinion = judge(comment, self._services.sites.get(comment.site_id).name)
+        if opinion is None:
+            self._rests_until = now + self._rest
+        self._rest = _FIRST_REST if opinion else min(self._rest * 2, _LONGEST_REST)
+        return self._services.verdicts.add_opinion(comment.id, opinion)

@@ -9,12 +9,15 @@ may happen twice: histories count a decision once, a policy's is taken back once
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from service.domain.campaign import is_by_person
+from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings, is_by_person
+from service.domain.case import Case
 from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.errors import StoreUnavailableError
-from service.moderation.learning.policy import recheck_policy
+from service.moderation.admin.acts import make_act
+from service.moderation.telling.announce import undo_rulings
+from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -22,6 +25,11 @@ log = logging.getLogger(__name__)
 # A decision takes 0.3 to 0.5 ms to be learnt: a run keeps a worker from judging for a quarter of a
 # second at most.
 _MOST_AT_ONCE = 500
+# Members that people must have rejected before a site's policy goes on in their stead. A choice, no
+# measurement: more than one slip of the hand, few enough for a campaign to be met while it runs.
+REJECTED_BY_PEOPLE = 5
+# Undone in one transaction: on SQLite nobody else writes meanwhile.
+_PORTION = 250
 
 
 def remember(decided_comments: Sequence[DecidedComment], services: Services) -> None:
@@ -90,3 +98,60 @@ def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> 
         log.exception("a decision cannot be learnt", extra={"id": decision.id})
         return False
     return True
+
+
+def may_reject(rulings: PeoplesRulings) -> bool:
+    """Return True if people rejected enough of a campaign and approved none of it."""
+    return not rulings.approved and rulings.rejected >= REJECTED_BY_PEOPLE
+
+
+def recheck_policy(campaign_ids: Collection[str], services: Services) -> int:
+    """Take back what policies rejected in those campaigns that they may not reject any more.
+
+    Called after people's rejections were taken back. The comments wait for a person again, and
+    their sites are told what they were told of the rejection. May be made again after a crash.
+    Return how many were taken back; the log tells it by campaign, at most 250 in an entry. Raises
+    `StoreUnavailableError`.
+    """
+    return sum(
+        _take_back(campaign_id, services)
+        for campaign_id in sorted(campaign_ids)
+        if not may_reject(services.campaigns.peoples_rulings(campaign_id))
+    )
+
+
+def _take_back(campaign_id: str, services: Services) -> int:
+    taken_back, cursor = 0, None
+    while True:
+        page = services.campaigns.members(
+            campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=_PORTION
+        )
+        rejected = [case for case in page.cases if _is_by_policy(case)]
+        taken_back += _undo(campaign_id, rejected, services) if rejected else 0
+        cursor = page.next_cursor
+        if cursor is None:
+            return taken_back
+
+
+def _is_by_policy(case: Case) -> bool:
+    decision = case.decision
+    return (
+        case.withdrawn_at is None
+        and decision is not None
+        and decision.decided_by == CAMPAIGN_POLICY
+    )
+
+
+def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
+    def act(undone: Sequence[Decision]) -> list[AuditEntry]:
+        detail = f"{len(undone)} rejections taken back: people no longer reject enough of it"
+        return [
+            make_act(
+                services, actor=CAMPAIGN_POLICY, act="undo", subject=campaign_id, detail=detail
+            )
+        ]
+
+    undone = undo_rulings(cases, services, by=CAMPAIGN_POLICY, acts=act)
+    # Nobody learns from what a policy does.
+    services.decisions.mark_remembered([one.decision for one in undone])
+    return len(undone)

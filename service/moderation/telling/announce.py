@@ -1,4 +1,4 @@
-"""Writes messages that tell sites what became of their comments, and has them delivered."""
+"""Writes messages that tell sites of verdicts and rulings, and has them delivered."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from datetime import UTC, datetime, timedelta
 
 from service.domain.case import Case
 from service.domain.comment import SiteId
-from service.domain.decision import Decision
+from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
 from service.domain.published import as_published
 from service.domain.statement import StatementLinks
 from service.moderation.telling.applying import BUILD_EVERY, changes_site, wants_message
+from service.ports.audit import Acts
 from service.ports.services import Services
 from service.scoring.rules import REASONS
 
@@ -249,3 +250,72 @@ def _reasons(case: Case) -> list[str]:
     reasons = (one.signal.reason for one in weighed if one.contribution)
     held = (REASONS[rule] for rule in case.verdict.held_by)
     return list(dict.fromkeys([*held, *reasons]))[:_MAX_REASONS]
+
+
+def record_rulings(
+    cases: Sequence[Case],
+    ruling: Ruling,
+    services: Services,
+    *,
+    decided_by: str,
+    note: str | None = None,
+    bulk_decision_id: str | None = None,
+    acts: Acts | None = None,
+    open_only: bool = False,
+    at_once: bool = False,
+) -> list[DecidedComment]:
+    """Rule on these comments in one transaction and return what changed, as `add_many` does.
+
+    With `at_once` it is their site itself that rules, whose undo time nobody waits for.
+    """
+    now = services.clock()
+    decisions = [
+        Decision(
+            id=services.new_id("dec"),
+            comment_id=case.comment.id,
+            ruling=ruling,
+            decided_by=decided_by,
+            decided_at=now,
+            note=note,
+            bulk_decision_id=bulk_decision_id,
+        )
+        for case in cases
+    ]
+    ruled = [replace(case, decisions=(one,)) for case, one in zip(cases, decisions, strict=True)]
+    messages = write_ruling_messages(ruled, services, before=cases, at_once=at_once)
+    changed = services.decisions.add_many(
+        decisions, deliveries=messages, acts=acts, open_only=open_only
+    )
+    return _tell(cases, changed, messages, services, at_once=at_once)
+
+
+def undo_rulings(
+    cases: Sequence[Case], services: Services, *, by: str, acts: Acts | None = None
+) -> list[DecidedComment]:
+    """Undo the decisions on these comments in one transaction and return those that were undone."""
+    undone = [replace(case, decisions=()) for case in cases]
+    messages = write_ruling_messages(undone, services, before=cases, at_once=True)
+    changed = services.decisions.undo_many(
+        [case.decision for case in cases if case.decision],
+        by=by,
+        at=services.clock(),
+        deliveries=messages,
+        acts=acts,
+    )
+    return _tell(cases, changed, messages, services, at_once=False)
+
+
+def _tell(
+    cases: Sequence[Case],
+    changed: Sequence[Decision],
+    messages: Sequence[Delivery],
+    services: Services,
+    *,
+    at_once: bool,
+) -> list[DecidedComment]:
+    """Have the messages of what changed delivered; return that with its comments."""
+    seen = {case.comment.id: case for case in cases}
+    if messages:
+        ids = dict.fromkeys(one.comment_id for one in changed)
+        tell_of_decisions([seen[one] for one in ids], services, at_once=at_once)
+    return [DecidedComment(decision=one, comment=seen[one.comment_id].comment) for one in changed]

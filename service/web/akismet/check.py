@@ -18,7 +18,7 @@ from service.domain.site import Site
 from service.domain.verdict import Outcome
 from service.moderation.admin.sites import is_blog, register_blog
 from service.moderation.intake.report import find_comment
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.telling.akismet import is_blatant, plain_answer, plan_callback
 from service.ports.comments import NewComment
 from service.web.akismet import answers

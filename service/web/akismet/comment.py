@@ -18,7 +18,7 @@ from service.domain.comment import (
 from service.domain.normal_form import unslash
 from service.domain.site import Site
 from service.moderation.intake.form_tokens import with_token
-from service.moderation.intake.senders import with_sender
+from service.moderation.intake.submit import with_sender
 from service.ports.comments import NewComment
 from service.web.akismet.behaviour import FIELD, FILLED, behaviour_of
 from service.web.akismet.call import AkismetCall, shown

@@ -6,8 +6,7 @@ from flask import url_for
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
-from service.moderation.intake import withdraw
-from service.moderation.intake.revise import withdraw_versions
+from service.moderation.intake import revise
 from service.moderation.review import decide
 from service.web.api.answers import CommentAnswer, CommentPage, PageLinks, WithdrawnAnswer
 from service.web.api.blueprint import api
@@ -66,7 +65,7 @@ def withdraw_comment(comment_id: CommentId) -> CommentAnswer:
     decisions stay, so that figures stay true. A repeat changes nothing.
     """
     site_id = current_site().id
-    withdraw.withdraw_comment(comment_id, services, by=_SITE, site_id=site_id)
+    revise.withdraw_comment(comment_id, services, by=_SITE, site_id=site_id)
     case = services.cases.get(comment_id, site_id=site_id)
     return CommentAnswer.of(case, services.statements)
 
@@ -79,7 +78,9 @@ def withdraw_by_site_id(query: SiteIdQuery) -> WithdrawnAnswer:
     For a site that got no answer when it sent the comment. A deletion may come first: what was
     written before it is then answered, and nothing of it is kept.
     """
-    withdrawn = withdraw_versions(current_site().id, query.site_comment_id, services, by=_SITE)
+    withdrawn = revise.withdraw_versions(
+        current_site().id, query.site_comment_id, services, by=_SITE
+    )
     return WithdrawnAnswer(withdrawn=withdrawn)
 
 

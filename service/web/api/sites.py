@@ -10,7 +10,7 @@ from typing import Any
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site, SiteSettings
 from service.moderation.admin import sites
-from service.moderation.review import preview_rules as previewing
+from service.moderation.review import previews as previewing
 from service.moderation.telling.hooks import keep_form_hook
 from service.web.api.answers import (
     FormAnswer,

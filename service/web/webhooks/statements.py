@@ -13,7 +13,7 @@ from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Action
 from service.domain.errors import NotFoundError
-from service.moderation.review.appeal import MAX_APPEAL_CHARS, appeal
+from service.moderation.intake.report import MAX_APPEAL_CHARS, appeal
 from service.web.edge.auth import open_to_all
 from service.web.edge.current import services
 from service.web.edge.ids import is_id

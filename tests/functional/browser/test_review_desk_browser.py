@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from service.web.pages.review.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment

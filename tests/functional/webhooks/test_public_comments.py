@@ -10,7 +10,7 @@ from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
 from service.domain.inbound import Platform
 from service.domain.verdict import Outcome
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.published import PAGE
 from tests.factories import NOW, keep_one

@@ -19,7 +19,7 @@ from service.domain.rules import Rule
 from service.domain.sender import Person, make_sender
 from service.domain.statement import StatementLinks
 from service.domain.verdict import Outcome
-from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.intake.revise import withdraw_comment
 from service.moderation.privacy.erase import erase_person, export_person
 from service.moderation.privacy.prune import prune_comments
 from service.moderation.review.decide import decide_comment

@@ -10,7 +10,7 @@ from service.domain.case import Case
 from service.domain.claim import Claim
 from service.domain.comment import CommentId
 from service.domain.user import Permission
-from service.moderation.review.claims import claim_comment, claims_of_others
+from service.moderation.review.review import claim_comment, claims_of_others
 from service.web.edge.current import services
 from service.web.pages.common.pages import moderator
 

@@ -12,8 +12,8 @@ from service.domain.bulk_decision import BulkDecision
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.user import Permission
-from service.moderation.review.claims import claim_comment, claims_of_others, end_claim
-from service.moderation.review.last_act import find_last_act
+from service.moderation.review.bulk_decisions import find_last_act
+from service.moderation.review.review import claim_comment, claims_of_others, end_claim
 from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.moments import read_any_moment

@@ -12,8 +12,8 @@ from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
-from service.moderation.review.claims import end_claim
 from service.moderation.review.decide import decide_comment, refuse_note, undo_as_seen
+from service.moderation.review.review import end_claim
 from service.web.edge.current import services
 from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import (

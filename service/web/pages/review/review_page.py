@@ -17,8 +17,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ModerationError, NotFoundError
 from service.domain.user import Permission
 from service.moderation.learning.behind import decisions_behind
-from service.moderation.review.claims import claims_of_others
-from service.moderation.review.review import Tab, list_for_review
+from service.moderation.review.review import Tab, claims_of_others, list_for_review
 from service.web.edge.current import services
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision

@@ -14,7 +14,7 @@ from service.domain.rules import MAX_RULED_POSTS
 from service.domain.site import Site
 from service.domain.user import Permission
 from service.moderation.admin.sites import change_site_settings
-from service.moderation.review.preview_rules import RulesPreview, preview_rules
+from service.moderation.review.previews import RulesPreview, preview_rules
 from service.scoring.rules import REASONS
 from service.web.api.schemas import Rules
 from service.web.edge.current import services

@@ -9,7 +9,7 @@ from typing import Any
 
 from service.domain.errors import InvalidInputError
 from service.domain.site import MAX_UNDO_SECONDS, SiteSettings
-from service.moderation.review.preview_cutoffs import find_cutoff_problems
+from service.moderation.review.previews import find_cutoff_problems
 from service.web.api.schemas import SettingsRequest
 from service.web.edge.language import gettext, noted
 from service.web.edge.reading import validate

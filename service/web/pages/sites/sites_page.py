@@ -30,7 +30,7 @@ from service.moderation.admin.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
+from service.moderation.review.previews import Preview, preview_cutoffs
 from service.web.edge.current import services
 from service.web.edge.language import gettext, up_to_four_digits
 from service.web.pages.common.filters import all_sites
