@@ -9,8 +9,8 @@ from pathlib import Path
 from models.errors import ModelVersionError
 from models.registry import SHIPPED_DIR, check_version, list_versions, read_current_name
 from service import PREFIX
-from service.domain.backlog import Backlog, ReviewPart
 from service.domain.comment import Lane
+from service.domain.figures import Backlog, ReviewPart
 from service.domain.finding import Finding, fail, time_in_words, warn, well
 from service.scoring.stability import SHIFTED
 from service.tasks.heartbeat import STUCK_SECONDS, WorkerSign, are_stuck

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from service.domain.comment import Comment, SiteId
+from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.decision import Action, Decision, Mode, choose_action
 from service.domain.report import Report
 from service.domain.verdict import Outcome, SecondOpinion, Verdict
@@ -165,3 +165,17 @@ class CasePage:
 
     cases: tuple[Case, ...]
     next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Who looks at a comment: since when without a break, and till when without another word.
+
+    It hinders nobody from deciding; it is a courtesy, not a lock.
+    """
+
+    comment_id: CommentId
+    user_id: str
+    user_name: str
+    since: datetime
+    until: datetime

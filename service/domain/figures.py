@@ -1,11 +1,13 @@
-"""Plain counts of what happened to comments in a period of days, from which figures are made."""
+"""Plain counts of comments: in a period of days, at one moment, and by other cutoffs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from enum import StrEnum
 
-from service.domain.comment import SiteId
+from service.domain.comment import Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 
@@ -74,3 +76,116 @@ class FigureCounts:
     waited: tuple[float, ...] = ()
     recent_scores: tuple[int, ...] = ()
     earlier_scores: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts of one site's comments by verdict.
+
+    `received` counts those without a verdict too. `missed_spam` were judged ham and called spam
+    by a person, `false_positives` the other way round: by a moderator's decision where there is
+    one, else by the site's newest report.
+    """
+
+    received: int = 0
+    spam: int = 0
+    ham: int = 0
+    unsure: int = 0
+    missed_spam: int = 0
+    false_positives: int = 0
+
+    @property
+    def share_right(self) -> float:
+        """Return the share of confident verdicts that nobody contradicted, 1.0 where none is."""
+        confident = self.spam + self.ham
+        wrong = self.missed_spam + self.false_positives
+        return 1.0 - wrong / confident if confident else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Comments that were concluded one way and would be another, or the same.
+
+    `approved` and `rejected` are those of them that a moderator has ruled on so.
+    """
+
+    was: Outcome
+    becomes: Outcome
+    comments: int
+    approved: int = 0
+    rejected: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutoffPreview:
+    """All comments of a period of time that have a verdict, by what was and would be concluded.
+
+    Degraded verdicts stay unsure whatever the cutoffs. Each pair of outcomes comes once at most.
+    """
+
+    moved: tuple[Moved, ...] = ()
+
+    @property
+    def judged(self) -> int:
+        """Return how many comments were looked at."""
+        return sum(one.comments for one in self.moved)
+
+    def were(self, outcome: Outcome) -> int:
+        """Return how many were concluded to be this."""
+        return sum(one.comments for one in self.moved if one.was is outcome)
+
+    def would_be(self, outcome: Outcome) -> int:
+        """Return how many would be concluded to be this."""
+        return sum(one.comments for one in self.moved if one.becomes is outcome)
+
+    def changed(self) -> tuple[Moved, ...]:
+        """Return those whose outcome would be another."""
+        return tuple(one for one in self.moved if one.was is not one.becomes)
+
+    @property
+    def ham_called_spam(self) -> int:
+        """Return how many that moderators approved would be called spam: the costly mistake."""
+        return sum(one.approved for one in self.moved if one.becomes is Outcome.SPAM)
+
+    @property
+    def spam_called_ham(self) -> int:
+        """Return how many that moderators rejected would be called ham."""
+        return sum(one.rejected for one in self.moved if one.becomes is Outcome.HAM)
+
+    @property
+    def approved_held(self) -> int:
+        """Return how many that moderators approved would be left to a person."""
+        return sum(one.approved for one in self.moved if one.becomes is Outcome.UNSURE)
+
+
+class ReviewPart(StrEnum):
+    """What moderators look at: the parts of the review queue, and the list of held spam."""
+
+    APPEALED = "appealed"
+    UNSURE = "unsure"
+    TO_CHECK = "to_check"
+    HELD_AS_SPAM = "held_as_spam"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """How many wait, and since when the one that waits longest does; None where nothing waits."""
+
+    number: int = 0
+    oldest: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """Everything that waits, as it was at one moment.
+
+    `unjudged` are kept comments without a verdict, by lane; `review` those that a moderator finds;
+    `callbacks` messages that are still tried; `dead_callbacks` those given up. `oldest_kept` is
+    when the oldest judged comment came in that still has its words, None without one.
+    """
+
+    unjudged: Mapping[Lane, Waiting]
+    review: Mapping[ReviewPart, Waiting]
+    callbacks: Waiting
+    dead_callbacks: Waiting
+    oldest_kept: datetime | None

@@ -1,10 +1,10 @@
-"""A person who moderates, and what they may do."""
+"""A person who moderates, what they may do, their sessions and their second factor."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from service.domain.comment import SiteId
@@ -100,3 +100,44 @@ class User:
         if site_id is not None:
             return self.sees(site_id)
         return permission in _MODERATOR or self.site_ids is None
+
+
+# A moderator's working day; use starts it anew.
+IDLE_LIFETIME = timedelta(hours=12)
+# However busy it was: a forgotten browser is signed out some day.
+LONGEST_LIFETIME = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserSession:
+    """One browser in which a moderator is signed in.
+
+    `browser` is a short label made of the user agent. Addresses are not kept.
+    """
+
+    id: str
+    user_id: str
+    created_at: datetime
+    last_seen_at: datetime
+    browser: str = ""
+    ended_at: datetime | None = None
+
+    def is_open(self, now: datetime) -> bool:
+        """Return True if the session is still valid."""
+        if self.ended_at is not None or now - self.created_at >= LONGEST_LIFETIME:
+            return False
+        return now - self.last_seen_at < IDLE_LIFETIME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondFactor:
+    """A second factor (TOTP, RFC 6238) that its account has proved to have.
+
+    `seed` are random hexadecimal digits from which, with a secret that is not kept beside them,
+    the shared secret is made. `last_step` is the newest time step whose code was used.
+    """
+
+    user_id: str
+    seed: str = field(repr=False)
+    since: datetime
+    last_step: int = 0

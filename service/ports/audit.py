@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from service.domain.bulk_decision import BulkDecision
-from service.domain.decision import Decision
+from service.domain.decision import BulkDecision, Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

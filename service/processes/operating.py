@@ -10,8 +10,8 @@ from functools import partial
 import redis
 from prometheus_client.metrics_core import Metric
 
-from service.domain.backlog import Waiting
 from service.domain.errors import StoreUnavailableError
+from service.domain.figures import Waiting
 from service.domain.retraining import Recommendation, RetrainingState
 from service.moderation.insight.figures import FigureBook
 from service.stores.files.model_versions import NO_VERSION

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
 from models.inputs import ModelOutput
-from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import CommentId, Lane
-from service.domain.decision import Mode, Ruling
+from service.domain.decision import ChosenBy, Mode, Ruling
 from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
 from service.domain.report import Label
 from service.domain.sender import make_sender

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import Ruling
+from service.domain.decision import ChosenBy, Ruling
 from service.domain.errors import ConflictError, InvalidInputError
 from service.moderation.learning.remember import remember_open
 from service.moderation.review import bulk_decisions

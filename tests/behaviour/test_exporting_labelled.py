@@ -8,10 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Author, Sender, SiteId
-from service.domain.decision import Ruling
+from service.domain.decision import ChosenBy, Ruling
 from service.domain.report import Label
 from service.domain.sender import Person
 from service.domain.site import SiteSettings

@@ -9,10 +9,9 @@ from dataclasses import replace
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM
 from service.domain.comment import Author, Post
-from service.domain.decision import Ruling
+from service.domain.decision import ChosenBy, Ruling
 from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import SiteSettings

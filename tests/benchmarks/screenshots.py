@@ -20,11 +20,10 @@ from models.registry import (
     load_version,
     read_current_name,
 )
-from service.domain.bulk_decision import ChosenBy
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId
 from service.domain.dataset_row import comment_from_row
-from service.domain.decision import Mode, Ruling
+from service.domain.decision import ChosenBy, Mode, Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings

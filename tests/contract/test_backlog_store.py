@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from service.domain.backlog import ReviewPart, Waiting
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import DeliveryState
+from service.domain.figures import ReviewPart, Waiting
 from service.domain.verdict import Outcome
 from tests.factories import NOW, add_appeal, keep_one, make_attempt, make_delivery, make_report
 

@@ -8,10 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import CaseFilter, State
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import BulkDecision, ChosenBy, Decision, Ruling
 from service.domain.delivery import (
     Delivery,
     DeliveryState,

@@ -15,11 +15,11 @@ from service.domain.case import Case, CaseFilter, Order, State
 from service.domain.comment import CommentId, Lane, Post, SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.figures import Tally
 from service.domain.normal_form import content_key
 from service.domain.published import as_published
 from service.domain.report import Label
 from service.domain.site import SiteSettings
-from service.domain.tally import Tally
 from service.domain.verdict import Outcome, SecondOpinion
 from tests.contract.conftest import empty
 from tests.factories import (

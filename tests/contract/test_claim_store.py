@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
-from service.domain.claim import Claim
+from service.domain.case import Claim
 from service.domain.comment import CommentId
 from service.domain.user import User
 from tests.factories import NOW

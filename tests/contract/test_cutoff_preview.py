@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from service.domain.comment import SiteId
-from service.domain.cutoff_preview import CutoffPreview, Moved
 from service.domain.decision import Ruling
+from service.domain.figures import CutoffPreview, Moved
 from service.domain.rules import Rule
 from service.domain.verdict import Outcome
 from service.scoring.policy import decide

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from service.domain.claim import Claim
+from service.domain.case import Claim
 from service.domain.decision import Ruling
 from service.domain.delivery import Endpoint
 from service.domain.errors import ConflictError

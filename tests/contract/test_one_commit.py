@@ -6,17 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
-from service.domain.decision import Ruling
+from service.domain.decision import BulkDecision, ChosenBy, Ruling
 from service.domain.delivery import Delivery, Endpoint, EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.inbound import InboundHook, Platform
 from service.domain.report import Label
 from service.domain.retraining import Answer, Retraining
-from service.domain.sign_in import SecondFactor, UserSession
 from service.domain.site import SiteKey
-from service.domain.user import User
+from service.domain.user import SecondFactor, User, UserSession
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from tests.factories import (

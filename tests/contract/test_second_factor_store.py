@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.sign_in import SecondFactor
+from service.domain.user import SecondFactor
 from tests.contract.test_user_store import make_user
 from tests.factories import NOW
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.sign_in import UserSession
+from service.domain.user import UserSession
 from tests.contract.test_user_store import make_user
 from tests.factories import NOW
 

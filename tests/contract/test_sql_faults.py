@@ -19,9 +19,8 @@ import pyotp
 import pytest
 import sqlalchemy as sa
 
-from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import Author, Comment, CommentId, Lane, SiteId
-from service.domain.decision import Mode, Ruling
+from service.domain.decision import ChosenBy, Mode, Ruling
 from service.domain.delivery import DeliveryForm, EventKind
 from service.domain.errors import StoreUnavailableError
 from service.domain.inbound import Platform

@@ -8,10 +8,9 @@ from datetime import timedelta
 
 from flask import Flask
 
-from service.domain.bulk_decision import ChosenBy
-from service.domain.claim import Claim
+from service.domain.case import Claim
 from service.domain.comment import Author, CommentId, Post, Sender
-from service.domain.decision import Ruling
+from service.domain.decision import ChosenBy, Ruling
 from service.domain.delivery import (
     DeliveryState,
 )

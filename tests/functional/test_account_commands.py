@@ -9,7 +9,7 @@ import pytest
 
 from service.domain.comment import Author, Sender
 from service.domain.decision import Ruling
-from service.domain.sign_in import SecondFactor
+from service.domain.user import SecondFactor
 from service.moderation.privacy.erase import find_person
 from service.moderation.review.decide import decide_comment
 from service.wiring import open_services

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from service.domain.claim import Claim
+from service.domain.case import Claim
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment, undo_decision

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.domain.bulk_decision import BulkDecision
-from service.domain.decision import Decision
+from service.domain.decision import BulkDecision, Decision
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 import pyotp
 
 from service.domain.errors import InvalidInputError, NotAuthenticatedError, Problem
-from service.domain.sign_in import SecondFactor
-from service.domain.user import Role, User
+from service.domain.user import Role, SecondFactor, User
 from service.moderation.admin.accounts import refuse_above
 from service.moderation.admin.acts import make_act
 from service.ports.audit import AuditEntry

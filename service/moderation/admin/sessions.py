@@ -8,8 +8,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from service.domain.errors import StoreUnavailableError
-from service.domain.sign_in import IDLE_LIFETIME, LONGEST_LIFETIME, UserSession
-from service.domain.user import User
+from service.domain.user import IDLE_LIFETIME, LONGEST_LIFETIME, User, UserSession
 from service.moderation.admin.acts import make_act
 from service.ports.audit import AuditEntry
 from service.ports.services import Services

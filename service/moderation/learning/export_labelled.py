@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
-from service.domain.decision import IMPORT, Decision, Ruling
+from service.domain.decision import IMPORT, ChosenBy, Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.form import behaviour_values
 from service.domain.user import Role

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import DecidedComment, Ruling
+from service.domain.decision import BulkDecision, ChosenBy, DecidedComment, Ruling
 from service.domain.errors import ConflictError, NotFoundError
 from service.moderation.admin.acts import act_on_bulk_decision, acts_on_comments
 from service.moderation.learning.remember import remember

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
-from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.campaign import is_low
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import Ruling
+from service.domain.decision import BulkDecision, ChosenBy, Ruling
 from service.moderation.admin.acts import make_act
 from service.moderation.review.bulk_decisions import PORTION, decide_together
 from service.ports.audit import AuditEntry

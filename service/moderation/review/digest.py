@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from service.domain.backlog import Waiting
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import SiteId
 from service.domain.digest import DigestPlan, HeldSpam, Mail, Sent, Written
+from service.domain.figures import Waiting
 from service.domain.user import Permission
 from service.ports.services import Services
 

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import SiteId
-from service.domain.cutoff_preview import CutoffPreview
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
+from service.domain.figures import CutoffPreview
 from service.domain.published import as_published
 from service.domain.rules import Rule, SiteRules
 from service.domain.verdict import Outcome

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from enum import StrEnum
 
-from service.domain.case import Case, CaseFilter, CasePage, Order, State
-from service.domain.claim import Claim
+from service.domain.case import Case, CaseFilter, CasePage, Claim, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import StoreUnavailableError
 from service.domain.user import User

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case, CasePage
 from service.domain.comment import SiteId
-from service.domain.decision import Ruling
+from service.domain.decision import BulkDecision, ChosenBy, Ruling
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.backlog import Backlog, ReviewPart, Waiting
 from service.domain.comment import Lane
 from service.domain.delivery import DeliveryState
+from service.domain.figures import Backlog, ReviewPart, Waiting
 from service.domain.verdict import Outcome
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK
 from service.stores.sql.base.engine import reading

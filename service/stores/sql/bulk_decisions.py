@@ -8,8 +8,8 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.bulk_decision import BulkDecision
 from service.domain.comment import SiteId
+from service.domain.decision import BulkDecision
 from service.ports.audit import BulkDecisionAct
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.claim import Claim
+from service.domain.case import Claim
 from service.domain.comment import CommentId
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.mapping import reader, writer

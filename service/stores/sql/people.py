@@ -9,8 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from service.domain.errors import ConflictError
-from service.domain.sign_in import SecondFactor, UserSession
-from service.domain.user import User
+from service.domain.user import SecondFactor, User, UserSession
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base.engine import reading

@@ -15,8 +15,8 @@ from service.doctor import folder_checks as folder
 from service.doctor import judging_checks as judging
 from service.doctor import settings_checks as settings
 from service.doctor import valkey_checks as valkey
-from service.domain.backlog import Backlog, ReviewPart, Waiting
 from service.domain.comment import Lane
+from service.domain.figures import Backlog, ReviewPart, Waiting
 from service.domain.finding import Finding, State
 from service.settings import load_settings
 from service.stores.migrations import SchemaState

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from flask import request, session
 
-from service.domain.bulk_decision import BulkDecision
-from service.domain.decision import Ruling
+from service.domain.decision import BulkDecision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.user import Permission
 from service.moderation.review.decide import MAX_NOTE_CHARS

@@ -35,8 +35,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.errors import (
     InvalidInputError,
 )
-from service.domain.sign_in import IDLE_LIFETIME
-from service.domain.user import Permission, User
+from service.domain.user import IDLE_LIFETIME, Permission, User
 from service.moderation.admin.sessions import find_session
 from service.web.edge.auth import PAGES, is_open
 from service.web.edge.config import WebConfig

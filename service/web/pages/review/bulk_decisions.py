@@ -7,8 +7,7 @@ from http import HTTPStatus
 from flask import abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.bulk_decision import ChosenBy
-from service.domain.decision import Ruling
+from service.domain.decision import ChosenBy, Ruling
 from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.web.edge.current import services

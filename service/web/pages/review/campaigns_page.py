@@ -8,10 +8,9 @@ from http import HTTPStatus
 from flask import render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.bulk_decision import BulkDecision
 from service.domain.campaign import LOW_P_SPAM, Campaign, is_low
 from service.domain.case import Case
-from service.domain.decision import Ruling
+from service.domain.decision import BulkDecision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.user import Permission
 from service.domain.verdict import Span

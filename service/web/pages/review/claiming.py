@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from flask import session
 
-from service.domain.case import Case
-from service.domain.claim import Claim
+from service.domain.case import Case, Claim
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.moderation.review.review import claim_comment, claims_of_others

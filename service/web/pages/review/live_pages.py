@@ -8,9 +8,9 @@ from http import HTTPStatus
 from flask import current_app, jsonify, render_template, request, session
 from flask.typing import ResponseReturnValue
 
-from service.domain.bulk_decision import BulkDecision
 from service.domain.case import Case
 from service.domain.comment import CommentId
+from service.domain.decision import BulkDecision
 from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import find_last_act
 from service.moderation.review.review import claim_comment, claims_of_others, end_claim

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 
 from flask import current_app, render_template, request, session, url_for
 
-from service.domain.case import Case, CasePage, Order
-from service.domain.claim import Claim
+from service.domain.case import Case, CasePage, Claim, Order
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ModerationError, NotFoundError
