@@ -136,10 +136,14 @@ class Retraining:
         """Return True if it started and has not ended."""
         return self.state in {RetrainingState.RUNNING, RetrainingState.STOPPED}
 
+    def is_running(self, now: datetime) -> bool:
+        """Return True if it runs and sent a heartbeat lately."""
+        lately = self.seen_at is not None and now - self.seen_at < SILENT_AFTER
+        return self.state is RetrainingState.RUNNING and lately
+
     def is_silent(self, now: datetime) -> bool:
         """Return True if it should be running but sent no heartbeat for long: it was killed."""
-        lately = self.seen_at is not None and now - self.seen_at < SILENT_AFTER
-        return self.state is RetrainingState.RUNNING and not lately
+        return self.state is RetrainingState.RUNNING and not self.is_running(now)
 
 
 def report_from(values: Mapping[str, Any]) -> RetrainingReport:

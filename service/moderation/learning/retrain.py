@@ -73,10 +73,13 @@ def retrain(
     how far it is. Raises `TrainingFailedError` where nothing can be trained here, `ConflictError`
     while another runs or if there is none to go on with, `StoreUnavailableError`.
     """
-    with _alone(services, runs):
+    with _alone(services, runs) as renew:
         retraining = _begin(asked, services, runs, resumes_only=resumes_only)
         if not force and not _is_worth_it(retraining, services):
-            return _end_without(retraining, services, runs)
+            runs.drop(retraining.id)
+            nothing = RetrainingReport(recommendation=Recommendation.NOTHING)
+            ended = replace(retraining, state=RetrainingState.ENDED, report=nothing)
+            return _put_end(ended, services)
         record_act(
             services,
             actor=retraining.asked_by,
@@ -84,7 +87,7 @@ def retrain(
             subject=retraining.id,
             detail=f"{retraining.decisions} decisions",
         )
-        ended = _train(retraining, services, runs, told=told, goes_on=goes_on)
+        ended = _train(retraining, services, runs, renew=renew, told=told, goes_on=goes_on)
         if promotes and ended.waits and ended.version:
             return promote_retrained(ended, services, by=ended.asked_by)
         return ended
@@ -122,15 +125,12 @@ def find_unfinished(
 ) -> Retraining | None:
     """Return the newest retraining that can be gone on with here, of these options if given."""
     for one in services.retrainings.recent(limit=_LOOKED_BACK):
-        fits = one.is_unfinished() if options is not None else _may_go_on(one)
+        # One that failed is only tried again if somebody says so: it may fail for ever.
+        has_failed = options is None and one.state is RetrainingState.FAILED
+        fits = one.is_unfinished() or has_failed
         if fits and options in (None, one.options) and runs.holds(one.id):
             return one
     return None
-
-
-def _may_go_on(one: Retraining) -> bool:
-    # One that failed is only tried again if somebody says so: it may fail for ever.
-    return one.is_unfinished() or one.state is RetrainingState.FAILED
 
 
 def _begin(
@@ -197,42 +197,48 @@ def _is_worth_it(begun: Retraining, services: Services) -> bool:
     return True
 
 
-def _end_without(begun: Retraining, services: Services, runs: TrainingRuns) -> Retraining:
-    runs.drop(begun.id)
-    return _put_end(
-        replace(
-            begun,
-            state=RetrainingState.ENDED,
-            report=RetrainingReport(recommendation=Recommendation.NOTHING),
-        ),
-        services,
-    )
-
-
 def _train(
     running: Retraining,
     services: Services,
     runs: TrainingRuns,
     *,
+    renew: Callable[[], None],
     told: Callable[[TrainingProgress], None],
     goes_on: Callable[[], bool],
 ) -> Retraining:
-    teller = _Teller(running, services, runs.place)
+    """Train while noting now and then how far it is, and keeping the lease."""
+    latest, noted_at = running, services.clock()
 
     def hear(progress: TrainingProgress) -> None:
-        teller.hear(progress)
+        nonlocal latest, noted_at
+        now = services.clock()
+        latest = replace(
+            latest,
+            step=progress.step,
+            share_done=progress.share_done,
+            seconds_left=progress.seconds_left,
+            seen_at=now,
+        )
+        if now - noted_at >= _TELL_EVERY:
+            noted_at = now
+            try:
+                renew()
+                services.retrainings.put(latest)
+            except StoreUnavailableError:
+                # Nobody else can begin either while the database is away.
+                log.warning("the database is away, the training goes on")
         told(progress)
 
     try:
         report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)
     except TrainingStoppedError:
-        stopped = replace(teller.latest, state=RetrainingState.STOPPED, seconds_left=None)
+        stopped = replace(latest, state=RetrainingState.STOPPED, seconds_left=None)
         services.retrainings.put(stopped)
         return stopped
     except TrainingFailedError as error:
-        failed = replace(teller.latest, state=RetrainingState.FAILED, problem=str(error))
+        failed = replace(latest, state=RetrainingState.FAILED, problem=str(error))
         return _put_end(failed, services)
-    ended = replace(teller.latest, state=RetrainingState.ENDED, share_done=1.0, report=report)
+    ended = replace(latest, state=RetrainingState.ENDED, share_done=1.0, report=report)
     ended = _put_end(ended, services)
     runs.keep_report_alone(running.id)
     return ended
@@ -285,63 +291,36 @@ def _put_end(ended: Retraining, services: Services) -> Retraining:
     return ended
 
 
-class _Teller:
-    """Writes down now and then how far a retraining is, and keeps its lease."""
-
-    def __init__(self, running: Retraining, services: Services, holder: str) -> None:
-        self.latest = running
-        self._services = services
-        self._holder = holder
-        self._told_at = services.clock()
-
-    def hear(self, progress: TrainingProgress) -> None:
-        """Take note of how far it is. Raise `TrainingStoppedError` if it is another's turn now."""
-        now = self._services.clock()
-        self.latest = replace(
-            self.latest,
-            step=progress.step,
-            share_done=progress.share_done,
-            seconds_left=progress.seconds_left,
-            seen_at=now,
-        )
-        if now - self._told_at < _TELL_EVERY:
-            return
-        self._told_at = now
-        try:
-            _renew(self._services, self._holder)
-            self._services.retrainings.put(self.latest)
-        except StoreUnavailableError:
-            # Nobody else can begin either while the database is away.
-            log.warning("the database is away, the training goes on")
-
-
 @contextmanager
 def _alone(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None]]:
     """Hold this machine's lock and the lease while the block runs; give what renews the lease.
 
     Raise `ConflictError` where somebody has either, `TrainingFailedError` where none can train.
+    What renews raises `TrainingStoppedError` if it is another's turn by then.
     """
+
+    def is_refused() -> bool:
+        now = services.clock()
+        lease = services.retrainings.take_lease(runs.place, now=now, until=now + _LEASE)
+        return lease is Lease.REFUSED
+
+    def renew() -> None:
+        if is_refused():
+            raise TrainingStoppedError("another machine retrains meanwhile")
+
     refusal = runs.refuse()
     if refusal:
         raise TrainingFailedError(refusal)
     with runs.only_one():
-        now, holder = services.clock(), runs.place
-        taken = services.retrainings.take_lease(holder, now=now, until=now + _LEASE)
-        if taken is Lease.REFUSED:
+        if is_refused():
             raise ConflictError(
                 "another machine retrains on this database now: look at `slopsieve retrain --list`"
             )
         try:
-            yield lambda: _renew(services, holder)
+            yield renew
         finally:
             with suppress(StoreUnavailableError):
-                services.retrainings.end_lease(holder)
-
-
-def _renew(services: Services, holder: str) -> None:
-    now = services.clock()
-    if services.retrainings.take_lease(holder, now=now, until=now + _LEASE) is Lease.REFUSED:
-        raise TrainingStoppedError("another machine retrains meanwhile")
+                services.retrainings.end_lease(runs.place)
 
 
 class NoTrainerError(ConflictError):

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
-from service.domain.retraining import Retraining, RetrainingState
+from service.domain.retraining import Retraining
 from service.ports.audit import AuditFilter
 from service.ports.services import Services
 from service.ports.training import RunFiles, TrainingRuns
@@ -30,7 +30,8 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
     now stays as it is until it ends. Safe to run at any time. Raises `StoreUnavailableError`.
     """
     now = services.clock()
-    erased_at = _last_erasure(services)
+    erasures = services.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
+    erased_at = erasures.entries[0].at if erasures.entries else None
     tidied = 0
     for place, run in enumerate(runs.runs()):
         if _is_running(run, services, now):
@@ -46,11 +47,6 @@ def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
     return tidied
 
 
-def _last_erasure(services: Services) -> datetime | None:
-    erasures = services.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
-    return erasures.entries[0].at if erasures.entries else None
-
-
 def _find(run: RunFiles, services: Services) -> Retraining | None:
     """Return what is known of a run; None of a dry run, or of one of an earlier database."""
     try:
@@ -63,7 +59,7 @@ def _is_running(run: RunFiles, services: Services, now: datetime) -> bool:
     kept = _find(run, services)
     if kept is None:
         return run.unfinished and now - run.changed_at < UNFINISHED_KEPT
-    return kept.state is RetrainingState.RUNNING and not kept.is_silent(now)
+    return kept.is_running(now)
 
 
 def _must_forget(
@@ -77,11 +73,6 @@ def _must_forget(
         return True
     if run.unfinished:
         return now - run.changed_at > UNFINISHED_KEPT
-    return now - run.texts_since > TEXTS_KEPT or _quotes_withdrawn(kept, services)
-
-
-def _quotes_withdrawn(kept: Retraining | None, services: Services) -> bool:
-    if kept is None or kept.report is None:
-        return False
-    ids = [CommentId(one) for one in kept.report.newly_lost]
-    return any(case.withdrawn_at is not None for case in services.cases.find(ids))
+    quoted = kept.report.newly_lost if kept and kept.report else ()
+    cases = services.cases.find([CommentId(one) for one in quoted])
+    return now - run.texts_since > TEXTS_KEPT or any(case.withdrawn_at for case in cases)

@@ -11,7 +11,6 @@ from service.domain.retraining import (
     Answer,
     Recommendation,
     Retraining,
-    RetrainingState,
 )
 from service.moderation.admin.acts import record_act
 from service.ports.audit import AuditFilter
@@ -59,21 +58,19 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
     retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
     now = services.clock()
-    if any(_runs(one) and not one.is_silent(now) for one in retrainings):
+    if any(one.is_running(now) for one in retrainings):
         return 0
     there = {version.name for version in services.versions.all()}
     refused = [name for name in _refused(retrainings) if name in there]
     dropped = 0
     for name in refused[keep:]:
-        if not _served(name, services):
+        # Verdicts name a version that ever served, and owners may roll back to it.
+        promoted = AuditFilter(act=PROMOTED, subject=name)
+        if not services.audit_log.page(promoted, after=None, limit=1).entries:
             dropped += _drop(name, services)
     if dropped:
         log.info("refused model versions were deleted", extra={"versions": dropped})
     return dropped
-
-
-def _runs(one: Retraining) -> bool:
-    return one.state is RetrainingState.RUNNING
 
 
 def _refused(retrainings: list[Retraining]) -> Iterator[str]:
@@ -87,12 +84,6 @@ def _is_refused(one: Retraining) -> bool:
     if one.answer is not None:
         return one.answer is Answer.REFUSED
     return one.recommendation is Recommendation.REFUSE
-
-
-def _served(name: str, services: Services) -> bool:
-    """Return True if a version ever served: verdicts name it, and owners may roll back."""
-    promoted = AuditFilter(act=PROMOTED, subject=name)
-    return bool(services.audit_log.page(promoted, after=None, limit=1).entries)
 
 
 def _drop(name: str, services: Services) -> bool:
