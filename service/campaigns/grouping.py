@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from service.campaigns.key_index import KeyIndex
-from service.campaigns.likeness import Found, Likeness
 from service.campaigns.targets import is_name
 from service.campaigns.traits import Traits
 from service.campaigns.vectors import VectorIndex
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.comment import CommentId
-
-__all__ = ["Found", "Grouping", "Likeness"]
 
 # Four for copies of the text, the others for what it leads to.
 _KEYS_A_COMMENT = 16
@@ -35,6 +33,14 @@ MIN_COSINE_ALONE = 0.8
 # Meaning alone ties a doubt to what is surely spam, never doubts to one another: readers who write
 # in one language of one matter are as close. Figures: tests/benchmarks/RESULTS.md.
 SURE_P_SPAM = 0.96
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A remembered comment of the same campaign; `campaign_id` is None while it is single."""
+
+    comment_id: CommentId
+    campaign_id: str | None
 
 
 class Grouping:
@@ -101,14 +107,14 @@ class Grouping:
         """
         slot = self._best_holder(traits.copies, traits.comment_id)
         if slot is not None:
-            return self._found(slot, Likeness.COPY)
+            return self._found(slot)
         slot = self._best_holder(_addresses_of(traits), traits.comment_id)
         if slot is None and _sells(traits.p_spam):
             slot = self._best_namesake(traits)
         if slot is not None:
-            return self._found(slot, Likeness.TARGET)
+            return self._found(slot)
         near = self._nearest(traits) if _sells(traits.p_spam) else None
-        return self._found(near, Likeness.MEANING) if near is not None else None
+        return self._found(near) if near is not None else None
 
     def _best_holder(self, keys: Iterable[str], except_id: CommentId) -> int | None:
         shared: Counter[int] = Counter()
@@ -166,11 +172,11 @@ class Grouping:
         """Return a number that is higher for what was remembered later."""
         return (slot - self._next) % self._max_remembered
 
-    def _found(self, slot: int, likeness: Likeness) -> Found:
+    def _found(self, slot: int) -> Found:
         comment_id = self._ids[slot]
         if comment_id is None:
             raise LookupError("an empty slot was found")
-        return Found(comment_id=comment_id, campaign_id=self._campaigns[slot], likeness=likeness)
+        return Found(comment_id=comment_id, campaign_id=self._campaigns[slot])
 
     def _take_slot(self) -> int:
         """Return the slot to fill next, emptied."""

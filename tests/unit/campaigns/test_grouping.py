@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.campaigns.grouping import Found, Grouping, Likeness
+from service.campaigns.grouping import Found, Grouping
 from service.campaigns.traits import Traits
 from service.domain.comment import CommentId
 
@@ -46,8 +46,8 @@ def traits(
     )
 
 
-def found(name: str, likeness: Likeness, campaign: str | None = None) -> Found:
-    return Found(comment_id=CommentId(name), campaign_id=campaign, likeness=likeness)
+def found(name: str, campaign: str | None = None) -> Found:
+    return Found(comment_id=CommentId(name), campaign_id=campaign)
 
 
 @pytest.fixture
@@ -58,13 +58,13 @@ def grouping() -> Grouping:
 def test_a_copy_is_found(grouping):
     grouping.remember(traits("a", copies=("k1", "k2")), None)
 
-    assert grouping.find(traits("b", copies=("k0", "k2"))) == found("a", Likeness.COPY)
+    assert grouping.find(traits("b", copies=("k0", "k2"))) == found("a")
 
 
 def test_a_shared_target_is_found_with_its_campaign(grouping):
     grouping.remember(traits("a", "site:x.com", "phone:123"), "c-1")
 
-    assert grouping.find(traits("b", "phone:123")) == found("a", Likeness.TARGET, "c-1")
+    assert grouping.find(traits("b", "phone:123")) == found("a", "c-1")
 
 
 def test_doubts_are_not_tied_to_one_another_by_meaning_alone(grouping):
@@ -75,7 +75,7 @@ def test_doubts_are_not_tied_to_one_another_by_meaning_alone(grouping):
     sure = grouping.find(traits("c", embedding=close, p_spam=0.99))
 
     assert doubt is None
-    assert sure == found("a", Likeness.MEANING)
+    assert sure == found("a")
 
 
 def test_what_looks_sincere_draws_nobody_in_and_is_drawn_in_by_copies_and_addresses(grouping):
@@ -87,7 +87,7 @@ def test_what_looks_sincere_draws_nobody_in_and_is_drawn_in_by_copies_and_addres
     by_meaning = grouping.find(traits("e", embedding=spread(2), p_spam=0.05))
 
     assert of_sincere is None
-    assert by_address == found("b", Likeness.TARGET, "c-1")
+    assert by_address == found("b", "c-1")
     assert by_meaning is None
 
 
@@ -120,7 +120,7 @@ def test_a_shared_name_needs_a_like_meaning(grouping):
     like = traits("b", "name:nervolin", embedding=moved(spread(1), 1.0, 7))
     unlike = traits("c", "name:nervolin", embedding=tuple(-n for n in spread(1)))
 
-    assert grouping.find(like) == found("a", Likeness.TARGET)
+    assert grouping.find(like) == found("a")
     assert grouping.find(unlike) is None
 
 
