@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, time, timedelta
+from functools import lru_cache
 
 from service.domain.comment import SiteId
 from service.domain.errors import StoreUnavailableError
@@ -15,14 +13,12 @@ from service.ports.services import Services
 from service.scoring.figures import Figures, figures_of
 
 MAX_DAYS = 90
-# Long enough that a page left open and reloaded costs nothing, short enough to be believed.
-REMEMBERED_FOR = timedelta(seconds=60)
 # One is some 100 kB at most; few ask for different ones within a minute.
 MAX_REMEMBERED = 64
 # Counting takes under a second at 100,000 comments. Whoever waits longer than this is one of many.
 _PATIENCE_SECONDS = 5.0
 
-_Key = tuple[tuple[SiteId, ...] | None, int]
+_Sites = tuple[SiteId, ...] | None
 
 
 class FigureBook:
@@ -30,10 +26,10 @@ class FigureBook:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._remembered: OrderedDict[_Key, Figures] = OrderedDict()
         self._lock = threading.Lock()
+        self._of_minute = lru_cache(maxsize=MAX_REMEMBERED)(self._count)
 
-    def read(self, site_ids: tuple[SiteId, ...] | None, *, days: int) -> Figures:
+    def read(self, site_ids: _Sites, *, days: int) -> Figures:
         """Return the figures of these sites (None: all) for the last `days` UTC days, today's too.
 
         They are up to a minute old. Raises `ValueError` unless 1 <= days <= `MAX_DAYS`,
@@ -42,27 +38,18 @@ class FigureBook:
         if not 1 <= days <= MAX_DAYS:
             msg = f"days must be 1 to {MAX_DAYS}, got {days}"
             raise ValueError(msg)
-        key = (None if site_ids is None else tuple(sorted(set(site_ids))), days)
-        with self._turn():
-            now = self._services.clock()
-            known = self._remembered.get(key)
-            if known is None or not timedelta() <= now - known.until < REMEMBERED_FOR:
-                scope = last_days(key[0], days, now)
-                known = figures_of(self._services.figures.count(scope), scope)
-                self._remembered[key] = known
-            self._remembered.move_to_end(key)
-            while len(self._remembered) > MAX_REMEMBERED:
-                self._remembered.popitem(last=False)
-            return known
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
+        sites = None if site_ids is None else tuple(sorted(set(site_ids)))
         if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
             raise StoreUnavailableError("others wait for figures already")
         try:
-            yield
+            minute = self._services.clock().replace(second=0, microsecond=0)
+            return self._of_minute(sites, days, minute)
         finally:
             self._lock.release()
+
+    def _count(self, sites: _Sites, days: int, _minute: datetime) -> Figures:
+        scope = last_days(sites, days, self._services.clock())
+        return figures_of(self._services.figures.count(scope), scope)
 
 
 def last_days(site_ids: tuple[SiteId, ...] | None, days: int, now: datetime) -> Scope:
