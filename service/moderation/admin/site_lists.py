@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, SiteId
@@ -217,7 +217,11 @@ def _preview(entry: ListEntry, services: Services) -> Preview:
         limit=PREVIEWED_COMMENTS,
     ).cases
     book, now = EntryBook([entry]), services.clock()
-    matched = [case for case in cases if _matches(case, book, now)]
+    matched = [
+        case
+        for case in cases
+        if case.withdrawn_at is None and book.find(case.comment, at=now) is not None
+    ]
     rulings = [case.decision.ruling for case in matched if case.decision]
     return Preview(
         n_seen=len(cases),
@@ -227,10 +231,6 @@ def _preview(entry: ListEntry, services: Services) -> Preview:
         n_against=sum(_stands_against(case, entry.effect) for case in matched),
         n_contrary=sum(_stands_against(case, entry.effect) for case in cases),
     )
-
-
-def _matches(case: Case, book: EntryBook, now: datetime) -> bool:
-    return case.withdrawn_at is None and book.find(case.comment, at=now) is not None
 
 
 def _stands_against(case: Case, effect: Effect) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import SiteId
 from service.domain.errors import (
     ConflictError,
     InvalidInputError,
@@ -194,7 +194,9 @@ def change_site_settings(
 
     before, after = services.sites.change_settings(site_id, how, act=act)
     if before.settings.mode is not after.settings.mode or before == after:
-        _reposition(site_id, services)
+        put = services.comments.reposition(site_id, after=None, limit=_PLACED_AT_ONCE)
+        while put is not None:
+            put = services.comments.reposition(site_id, after=put, limit=_PLACED_AT_ONCE)
     return after
 
 
@@ -207,15 +209,6 @@ def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
     return change_site_settings(
         site_id, lambda present: replace(present, learns_since=now), services, actor=actor
     )
-
-
-def _reposition(site_id: SiteId, services: Services) -> None:
-    """Place all of the site's waiting comments by the mode of now."""
-    after: CommentId | None = None
-    while True:
-        after = services.comments.reposition(site_id, after=after, limit=_PLACED_AT_ONCE)
-        if after is None:
-            return
 
 
 def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) -> Iterator[str]:

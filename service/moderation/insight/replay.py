@@ -104,7 +104,13 @@ def play(
                 number,
                 comment,
                 learning,
-                _decision(archived),
+                Decision(
+                    id=comment.id,
+                    comment_id=comment.id,
+                    ruling=Ruling.REJECT if archived.is_spam else Ruling.APPROVE,
+                    decided_by="owner",
+                    decided_at=moment_of(archived),
+                ),
                 hand=Hand.OWNER,
                 teacher=f"owner of {comment.site_id}",
                 audited=audited,
@@ -118,16 +124,6 @@ def play(
 def moment_of(archived: Archived) -> datetime:
     """Return when a comment was written, or received where nobody knows."""
     return archived.comment.written_at or archived.comment.received_at
-
-
-def _decision(archived: Archived) -> Decision:
-    return Decision(
-        id=archived.comment.id,
-        comment_id=archived.comment.id,
-        ruling=Ruling.REJECT if archived.is_spam else Ruling.APPROVE,
-        decided_by="owner",
-        decided_at=moment_of(archived),
-    )
 
 
 @dataclass(slots=True, kw_only=True)

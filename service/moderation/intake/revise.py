@@ -24,8 +24,8 @@ from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Edit, SiteId
 from service.domain.decision import EDIT_POLICY, KEPT_BY_STAFF, KEPT_FEW_WORDS, KEPT_WORDS, Ruling
 from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
+from service.domain.published import as_published
 from service.domain.ruled_text import RuledText
-from service.domain.verdict import Outcome
 from service.moderation.intake.submit import submit_comments
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
@@ -77,12 +77,14 @@ def submit_version(
                 return newest.comment.id
             if _is_overtaken(newest, comment, recovers=recovers):
                 return None
-        version = _as_version(new, len(ids) + 1)
+        name = versioned(comment.site_comment_id, len(ids) + 1)
+        version = replace(comment, site_comment_id=name)
         if ids:
-            edited = _edited(version.comment, newest, by=by, by_staff=by_staff)
-            version = replace(version, comment=edited)
+            version = _edited(version, newest, by=by, by_staff=by_staff)
         added = submit_comments(
-            [version], services, before_queueing=partial(_keep_ruling, version.comment, services)
+            [replace(new, comment=version)],
+            services,
+            before_queueing=partial(_keep_ruling, version, services),
         )[0]
         if added.outcome is not AddOutcome.CONFLICT:
             _withdraw_all(ids, services, by=by)
@@ -115,19 +117,12 @@ def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> l
     """Return the ids of all versions that were ever kept, oldest first."""
     ids: list[CommentId] = []
     while True:
-        names = [
-            versioned(site_comment_id, number)
-            for number in range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
-        ]
+        numbers = range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
+        names = [versioned(site_comment_id, number) for number in numbers]
         found = services.comments.find_by_site_ids(site_id, names)
         ids += [found[name] for name in names if name in found]
         if len(found) < _NAMES_AT_ONCE:
             return ids
-
-
-def _as_version(new: NewComment, number: int) -> NewComment:
-    name = versioned(new.comment.site_comment_id or "", number)
-    return replace(new, comment=replace(new.comment, site_comment_id=name))
 
 
 def _shows_the_same(kept: Comment, shown: Comment) -> bool:
@@ -146,7 +141,7 @@ def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment
     ruled = _ruled(newest)
     if ruled is not None and not ruled.approved:
         return replace(shown, edit=Edit.REJECTED, ruled=ruled)
-    was_shown = _was_approved(newest)
+    was_shown = as_published(newest) is not None
     if by_staff:
         # Who may moderate there and lets stand what is shown approves of it.
         if was_shown:
@@ -202,12 +197,6 @@ def _why_kept(comment: Comment, ruled: RuledText) -> str | None:
     if comment.edit is Edit.BY_STAFF:
         return KEPT_BY_STAFF
     return KEPT_FEW_WORDS if change.new_words else KEPT_WORDS
-
-
-def _was_approved(case: Case) -> bool:
-    if case.decision is not None:
-        return case.decision.ruling is Ruling.APPROVE
-    return case.verdict is not None and case.verdict.outcome is Outcome.HAM
 
 
 def _is_overtaken(newest: Case, shown: Comment, *, recovers: bool) -> bool:

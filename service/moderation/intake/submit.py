@@ -56,16 +56,6 @@ def submit_comments(
     return added
 
 
-def queue_comments(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
-    """Hand ids to the queue and remember when; return whether the queue took them."""
-    if not ids:
-        return True
-    taken = _put(ids, lane, services)
-    if taken:
-        _mark_queued(ids, services.clock(), services)
-    return taken
-
-
 def _put(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
     try:
         services.queue.put(ids, lane)
@@ -114,7 +104,10 @@ def _sweep(lane: Lane, now: datetime, services: Services, *, has_backlog: bool) 
         received_before=now - _NEVER_QUEUED_AFTER,
         limit=_MOST_AT_ONCE,
     )
-    return len(stranded) if queue_comments(stranded, lane, services) else 0
+    if not stranded or not _put(stranded, lane, services):
+        return 0
+    _mark_queued(stranded, services.clock(), services)
+    return len(stranded)
 
 
 def with_sender(

@@ -33,17 +33,13 @@ from service.signals.registry import detect_all
 log = logging.getLogger(__name__)
 
 
-def _standing_still() -> float:
-    return 0.0
-
-
 class StageTimer:
     """Adds the time since the last stage's end to the stage that ends now.
 
     `monotonic` returns the seconds of a clock that never goes back; without one nothing takes time.
     """
 
-    def __init__(self, monotonic: Callable[[], float] = _standing_still) -> None:
+    def __init__(self, monotonic: Callable[[], float] = lambda: 0.0) -> None:
         self._monotonic = monotonic
         self._last = monotonic()
         self.seconds: dict[Stage, float] = {}
@@ -104,10 +100,8 @@ def judge_with_outputs(
     listed, comments = comments, [judged_text(comment) for comment in comments]
     missing = () if histories is not None else ("history",)
     histories = histories if histories is not None else [History()] * len(comments)
-    evidence = [
-        _evidence_of(taught, settings[index] if settings else None)
-        for index in range(len(comments))
-    ]
+    learns = [one.learns for one in settings] if settings else [True] * len(comments)
+    evidence = [taught.evidence if taught and some else LocalEvidence() for some in learns]
     sent = [with_learnt_lists(*both) for both in zip(comments, evidence, strict=True)]
     # The network needs no Python for most of its time: meanwhile the detectors look.
     with ThreadPoolExecutor(1) as beside:
@@ -129,7 +123,8 @@ def judge_with_outputs(
             comment.id,
             signals=signals,
             output=outputs[index],
-            missing=missing if _says_something(comment) else (*missing, "text"),
+            # A reaction needs no words.
+            missing=missing if comment.kind or is_visible(comment.text) else (*missing, "text"),
             model_version=model.version,
             weights=model.weights,
             cutoffs=cutoffs,
@@ -153,18 +148,6 @@ def judge_with_outputs(
         judged.append(Judged(verdict=verdict, output=output, history=histories[index]))
         timer.end(Stage.CONCLUDE)
     return judged
-
-
-def _says_something(comment: Comment) -> bool:
-    """Return True if a comment shows anything; a reaction needs no words for that."""
-    return comment.kind is not None or is_visible(comment.text)
-
-
-def _evidence_of(taught: Taught | None, settings: SiteSettings | None) -> LocalEvidence:
-    """Return what decisions made of the set weights, as far as the site learns."""
-    if taught is None or (settings is not None and not settings.learns):
-        return LocalEvidence()
-    return taught.evidence
 
 
 def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:

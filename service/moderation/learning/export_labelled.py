@@ -6,6 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from service.domain.campaign import is_by_person
@@ -15,14 +16,12 @@ from service.domain.decision import IMPORT, ChosenBy, Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.form import behaviour_values
 from service.domain.user import Role
-from service.domain.verdict import Outcome, Verdict
+from service.domain.verdict import Outcome
 from service.ports.services import Services
 from service.signals.judged_text import judged_text
 
 # A portion of the store's reading: a few megabytes of comments at most.
 _PORTION = 200
-# A bulk decision's decisions follow one another, so few are needed at a time.
-_MAX_BULK_DECISIONS_KNOWN = 1_000
 _LABELS: Mapping[Ruling, str] = {Ruling.REJECT: "spam", Ruling.APPROVE: "ham"}
 
 
@@ -80,7 +79,8 @@ class _Telling:
         self._owners = frozenset(
             user.name for user in services.users.all() if user.role is Role.OWNER
         )
-        self._bulk_decisions: dict[str, ChosenBy] = {}
+        # A bulk decision's decisions follow one another, so few are needed at a time.
+        self._what_of = lru_cache(maxsize=1_000)(self._find_what)
         # A key of its own, so that no pseudonym can be compared with any other hash.
         self._key = hmac.digest(services.sender_secret, b"reviewers of decisions", "sha256")
 
@@ -111,7 +111,16 @@ class _Telling:
             "rulings": [
                 self._ruling(one, comment.site_id) for one in case.decisions if is_by_person(one)
             ],
-            "verdict": _verdict(verdict) if verdict is not None else None,
+            "verdict": None
+            if verdict is None
+            else {
+                "outcome": verdict.outcome.value,
+                "p_spam": verdict.p_spam,
+                "model_version": verdict.model_version,
+                "degraded": verdict.degraded,
+                "judged_at": verdict.judged_at.isoformat(),
+                "followed": verdict.followed is not None,
+            },
             "audit": case.audit,
             "weight": self._weight(case),
         }
@@ -134,11 +143,8 @@ class _Telling:
     def _via(self, decision: Decision) -> str:
         """Return how a ruling was made."""
         if decision.bulk_decision_id is not None:
-            return (
-                "campaign"
-                if self._bulk_decision(decision.bulk_decision_id) is ChosenBy.CAMPAIGN
-                else "stroke"
-            )
+            what = self._what_of(decision.bulk_decision_id)
+            return "campaign" if what is ChosenBy.CAMPAIGN else "stroke"
         by = decision.decided_by
         if by == IMPORT:
             return IMPORT
@@ -147,17 +153,11 @@ class _Telling:
                 return via
         return "review"
 
-    def _bulk_decision(self, bulk_decision_id: str) -> ChosenBy | None:
-        if bulk_decision_id not in self._bulk_decisions:
-            if len(self._bulk_decisions) >= _MAX_BULK_DECISIONS_KNOWN:
-                self._bulk_decisions.clear()
-            try:
-                self._bulk_decisions[bulk_decision_id] = self._services.bulk_decisions.get(
-                    bulk_decision_id
-                ).what
-            except NotFoundError:
-                return None
-        return self._bulk_decisions[bulk_decision_id]
+    def _find_what(self, bulk_decision_id: str) -> ChosenBy | None:
+        try:
+            return self._services.bulk_decisions.get(bulk_decision_id).what
+        except NotFoundError:
+            return None
 
     def _weight(self, case: Case) -> float:
         share = self._services.audit_share
@@ -173,14 +173,3 @@ def _post_id(comment: Comment) -> str | None:
         return None
     url = comment.post.url.encode("utf-8", "surrogatepass")
     return hashlib.sha256(url).hexdigest()[:16]
-
-
-def _verdict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "outcome": verdict.outcome.value,
-        "p_spam": verdict.p_spam,
-        "model_version": verdict.model_version,
-        "degraded": verdict.degraded,
-        "judged_at": verdict.judged_at.isoformat(),
-        "followed": verdict.followed is not None,
-    }

@@ -92,8 +92,21 @@ def decide_and_list(
     seen = () if seen_decision_id is None else (seen_decision_id,)
     case = decide_comment(comment_id, ruling, services, decided_by=by, instead_of=seen)
     in_force = services.list_entries.in_force(services.clock())
-    entries = [_entry(trait, comment, effect, services, by=by) for trait in traits]
-    new = [entry for entry in entries if not _is_listed(entry, in_force)]
+    new = []
+    for trait in traits:
+        entry = make_entry(
+            trait.recognised,
+            services,
+            site_id=comment.site_id,
+            effect=effect,
+            kind=trait.kind,
+            reason=_REASONS[effect],
+            by=by,
+            expires_in=trait.expires_in,
+            comment_id=comment.id,
+        )
+        if not any(double.effect is effect for double in find_doubles(entry, in_force)):
+            new.append(entry)
     # Every process holds them all: the ruling stands, the list grows no further.
     new = new[: max(0, MAX_IN_FORCE - len(in_force))]
     if new:
@@ -120,26 +133,6 @@ def undo_reject_and_block(
         if entry.comment_id == comment_id:
             remove_entry(entry.id, services, by=by)
     return case
-
-
-def _entry(
-    trait: Trait, comment: Comment, effect: Effect, services: Services, *, by: str
-) -> ListEntry:
-    return make_entry(
-        trait.recognised,
-        services,
-        site_id=comment.site_id,
-        effect=effect,
-        kind=trait.kind,
-        reason=_REASONS[effect],
-        by=by,
-        expires_in=trait.expires_in,
-        comment_id=comment.id,
-    )
-
-
-def _is_listed(entry: ListEntry, in_force: Sequence[ListEntry]) -> bool:
-    return any(double.effect is entry.effect for double in find_doubles(entry, in_force))
 
 
 def _sender_traits(sender: Sender) -> list[Trait]:

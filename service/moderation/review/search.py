@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 
 from service.domain.case import Case, CasePage
 from service.domain.comment import SiteId
@@ -104,13 +103,16 @@ def decide_found(
     than was counted; `InvalidInputError` for a line that is wrong or finds too much.
     """
     if not line.strip():
-        raise InvalidInputError([_ASKS_NOTHING])
+        nothing = Problem("q", "asks for nothing", "say which comments are to be decided")
+        raise InvalidInputError([nothing])
     scope = read_line(line, services, user=user)
     ids = services.search.ids(
         scope.query.until(until), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
     )
     if len(ids) > MAX_DECIDED:
-        raise InvalidInputError([_TOO_MANY])
+        problem = f"finds more than {MAX_DECIDED:,} comments"
+        remedy = "narrow the search before you decide all of them"
+        raise InvalidInputError([Problem("q", problem, remedy)])
     if len(ids) > counted:
         raise ConflictError("more is found now than was counted on the page")
     return decide_together(
@@ -138,17 +140,17 @@ def export_found(line: str, form: str, services: Services, *, user: User) -> Ite
     )
     # Looked up now: the rows are read when the request has ended.
     find = services.search.find
-    return _export(partial(find, query, site_ids=scope.site_ids, limit=_EXPORTED_AT_ONCE))
 
+    def rows() -> Iterator[Case]:
+        cursor = None
+        while True:
+            page = find(query, site_ids=scope.site_ids, cursor=cursor, limit=_EXPORTED_AT_ONCE)
+            yield from page.cases
+            cursor = page.next_cursor
+            if cursor is None:
+                return
 
-def _export(find: Callable[..., CasePage]) -> Iterator[Case]:
-    cursor = None
-    while True:
-        page = find(cursor=cursor)
-        yield from page.cases
-        cursor = page.next_cursor
-        if cursor is None:
-            return
+    return rows()
 
 
 def read_line(line: str, services: Services, *, user: User) -> Scope:
@@ -186,11 +188,3 @@ def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> i
 def _named(term: Term, sites: Sequence[Site]) -> set[SiteId]:
     name = term.value.casefold()
     return {site.id for site in sites if site.id == term.value or site.name.casefold() == name}
-
-
-_ASKS_NOTHING = Problem("q", "asks for nothing", "say which comments are to be decided")
-_TOO_MANY = Problem(
-    "q",
-    f"finds more than {MAX_DECIDED:,} comments",
-    "narrow the search before you decide all of them",
-)

@@ -193,9 +193,7 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
         url=endpoint.url,
         payload=(
             # What a platform is asked is settled when it is asked.
-            "{}"
-            if endpoint.form.is_call
-            else _payload(case, event, _happened_at(case, event) or now, services.statements)
+            "{}" if endpoint.form.is_call else _payload(case, event, now, services.statements)
         ),
         created_at=now,
         next_try_at=now + BUILD_EVERY if builds else None,
@@ -208,15 +206,13 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
     )
 
 
-def _happened_at(case: Case, event: EventKind) -> datetime | None:
-    if event is EventKind.DECISION:
-        return case.decision.decided_at if case.decision else None
-    return case.verdict.judged_at if case.verdict else None
-
-
-def _payload(case: Case, event: EventKind, at: datetime, statements: StatementLinks) -> str:
+def _payload(case: Case, event: EventKind, now: datetime, statements: StatementLinks) -> str:
     """Return the message's body: ids and conclusions, never a word of the comment."""
     verdict, decision = case.verdict, case.decision
+    if event is EventKind.DECISION:
+        at = decision.decided_at if decision else now
+    else:
+        at = verdict.judged_at if verdict else now
     return json.dumps(
         {
             "type": event.value,

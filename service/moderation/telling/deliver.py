@@ -15,7 +15,6 @@ from service.domain.delivery import (
     DeliveryAttempt,
     DeliveryForm,
     DeliveryState,
-    Endpoint,
     SendOutcome,
 )
 from service.moderation.telling.akismet import write_callback
@@ -69,33 +68,23 @@ def deliver(
 
 
 def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
-    endpoint = _endpoint(delivery)
+    endpoint = delivery.endpoint
+    if endpoint is not None and endpoint.form is not delivery.form:
+        # Its site wants this form no more.
+        endpoint = None
     if endpoint is not None and endpoint.form is DeliveryForm.BUILD_HOOK:
         return build_site(delivery, endpoint, services)
     if endpoint is not None and endpoint.form.is_call:
         return apply_decision(delivery, endpoint, services)
-    written = _written(delivery, endpoint, services)
-    if written is None:
-        _wait_for_verdict(delivery, services)
-        return None
-    return services.notifier.send(written, endpoint)
-
-
-def _endpoint(delivery: Delivery) -> Endpoint | None:
-    """Return where a message goes, None for one in a form that its site wants no more."""
-    endpoint = delivery.endpoint
-    return endpoint if endpoint is not None and endpoint.form is delivery.form else None
-
-
-def _written(delivery: Delivery, endpoint: Endpoint | None, services: Services) -> Delivery | None:
-    """Return the message as it is sent now, None while it lacks its verdict.
-
-    It goes where the site wants it today: a wrong address is put right without losing anything.
-    """
-    if delivery.form is not DeliveryForm.AKISMET:
-        return replace(delivery, url=endpoint.url) if endpoint else delivery
-    body = write_callback(delivery, services)
-    return None if body is None else replace(delivery, payload=body)
+    if delivery.form is DeliveryForm.AKISMET:
+        body = write_callback(delivery, services)
+        if body is None:
+            _wait_for_verdict(delivery, services)
+            return None
+        return services.notifier.send(replace(delivery, payload=body), endpoint)
+    # It goes where the site wants it today: a wrong address is put right without losing anything.
+    sent_to = replace(delivery, url=endpoint.url) if endpoint else delivery
+    return services.notifier.send(sent_to, endpoint)
 
 
 def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
