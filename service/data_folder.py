@@ -7,11 +7,14 @@ import errno
 import os
 import secrets
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from service.start_error import ExitCode, StartError
 
 _PRIVATE_FOLDER = 0o700
+PRIVATE_FILE = 0o600
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # A key of fewer characters could be guessed; the one made here has 43.
 MIN_SECRET_CHARS = 32
@@ -26,6 +29,20 @@ class DataFolder:
         Without `prove` it is left as it is, usable or not.
         """
         self.path = path.resolve()
+        self.database_file = self.path / "slopsieve.db"
+        # The running supervisor holds it locked.
+        self.lock_file = self.path / "slopsieve.lock"
+        self.key_file = self.path / "secret.key"
+        # What the first start made; no backup takes it along.
+        self.first_run_file = self.path / "first-run"
+        # Its time is that of the last backup.
+        self.last_backup_file = self.path / "last-backup"
+        self.valkey_folder = self.path / "valkey"
+        # A running supervisor says in it where its Valkey answers.
+        self.valkey_url_file = self.valkey_folder / "url"
+        self.lists_folder = self.path / "reputation"
+        self.retraining_folder = self.path / "retraining"
+        self.metrics_folder = self.path / "metrics"
         if prove and (wrong := self.find_fault()):
             msg = f"the data folder {self.path} cannot be used: {wrong[0]}; {wrong[1]}"
             raise StartError(msg, ExitCode.DATA_FOLDER)
@@ -49,51 +66,6 @@ class DataFolder:
             )
         return None
 
-    @property
-    def database_file(self) -> Path:
-        """Return where the embedded SQLite database lies."""
-        return self.path / "slopsieve.db"
-
-    @property
-    def lock_file(self) -> Path:
-        """Return the file that the running supervisor holds locked."""
-        return self.path / "slopsieve.lock"
-
-    @property
-    def valkey_folder(self) -> Path:
-        """Return where the embedded Valkey keeps its data, its configuration and its socket."""
-        return self.path / "valkey"
-
-    @property
-    def lists_folder(self) -> Path:
-        """Return where the reputation lists lie, one file each."""
-        return self.path / "reputation"
-
-    @property
-    def retraining_folder(self) -> Path:
-        """Return where each retraining has a folder of its own."""
-        return self.path / "retraining"
-
-    @property
-    def metrics_folder(self) -> Path:
-        """Return where the processes' sockets lie by which they ask each other for metrics."""
-        return self.path / "metrics"
-
-    @property
-    def first_run_file(self) -> Path:
-        """Return the file with what the first start made; no backup takes it along."""
-        return self.path / "first-run"
-
-    @property
-    def last_backup_file(self) -> Path:
-        """Return the file whose time is that of the last backup."""
-        return self.path / "last-backup"
-
-    @property
-    def valkey_url_file(self) -> Path:
-        """Return the file in which a running supervisor says where its Valkey answers."""
-        return self.valkey_folder / "url"
-
     def read_valkey_url(self) -> str:
         """Return where the embedded Valkey answers; with none running, where nothing does."""
         try:
@@ -101,21 +73,21 @@ class DataFolder:
         except OSError:
             return f"unix://{self.valkey_folder / 'not-running.sock'}"
 
-    @property
-    def has_secret_key(self) -> bool:
-        """Return True if the folder holds an installation's secret key."""
-        return (self.path / "secret.key").exists()
-
     def secret_key(self) -> str:
         """Return the installation's secret key, made at the first call and kept since then.
 
         Safe to call from several processes at once: all get the same one.
         """
-        path = self.path / "secret.key"
-        with contextlib.suppress(FileNotFoundError):
-            return _read_key(path)
-        write_private(path, f"{secrets.token_urlsafe(32)}\n", replace=False)
-        return _read_key(path)
+        if not self.key_file.exists():
+            write_private(self.key_file, f"{secrets.token_urlsafe(32)}\n", replace=False)
+        key = self.key_file.read_text(encoding="utf-8").strip()
+        if len(key) < MIN_SECRET_CHARS:
+            msg = (
+                f"the secret key in {self.key_file} is damaged: restore it from a backup, or "
+                "delete it, which ends all sessions and forgets who sent what"
+            )
+            raise StartError(msg, ExitCode.DATA_FOLDER)
+        return key
 
 
 def write_private(path: Path, content: str, *, replace: bool) -> None:
@@ -123,12 +95,23 @@ def write_private(path: Path, content: str, *, replace: bool) -> None:
 
     With `replace` False a file that is already there stays as it is.
     """
-    # mkstemp makes it with mode 0600.
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    staged = Path(name)
+    with written_whole(path, mode=PRIVATE_FILE, replace=replace) as file:
+        file.write(content.encode())
+
+
+@contextlib.contextmanager
+def written_whole(path: Path, *, mode: int, replace: bool = True) -> Iterator[BinaryIO]:
+    """Yield a file to write that appears as `path` once it is complete and on disk.
+
+    An exception leaves what was there before untouched, and so does `replace` False. `mode` holds
+    from the first byte on, as far as the process's umask lets it.
+    """
+    staged = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(content)
+        # Path.open takes no mode; nobody may open it in the moment before a chmod.
+        number = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(number, "wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if replace:
@@ -138,14 +121,3 @@ def write_private(path: Path, content: str, *, replace: bool) -> None:
                 path.hardlink_to(staged)
     finally:
         staged.unlink(missing_ok=True)
-
-
-def _read_key(path: Path) -> str:
-    key = path.read_text(encoding="utf-8").strip()
-    if len(key) < MIN_SECRET_CHARS:
-        msg = (
-            f"the secret key in {path} is damaged: restore it from a backup, or delete it, "
-            "which ends all sessions and forgets who sent what"
-        )
-        raise StartError(msg, ExitCode.DATA_FOLDER)
-    return key

@@ -198,7 +198,7 @@ def find_learning_salt(settings: Settings) -> int:
     Raises `StartError` for a damaged key, `SettingsError`.
     """
     folder = DataFolder(settings.data_dir, prove=False)
-    if settings.secret_key is None and not folder.has_secret_key:
+    if settings.secret_key is None and not folder.key_file.exists():
         return _learning_salt("")
     return _learning_salt(_secret_key(settings, folder))
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import sqlite3
 import tarfile
 import tempfile
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 import click
 
@@ -27,7 +29,7 @@ from models.registry import (
 )
 from service.commands.opening import command_settings, data_dir_option, find_installation
 from service.commands.whole_files import open_whole
-from service.data_folder import DataFolder
+from service.data_folder import PRIVATE_FILE, DataFolder, written_whole
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
 from service.stores.sql.damage import is_whole
@@ -42,8 +44,7 @@ _OURS = re.compile(
     rf"|{_MODELS}/({CURRENT_FILE}|{PREVIOUS_FILE}|{_VERSION_FILE})",
     re.ASCII,
 )
-_BLOCK = 1 << 20
-_PRIVATE = 0o600
+_MOST_MANIFEST_BYTES = 1 << 20
 
 
 @click.command("backup")
@@ -76,7 +77,7 @@ def backup_command(file: str) -> None:
             _copy_database(folder.database_file, copied)
             with (
                 ExitStack() as stack,
-                open_whole(file, mode=_PRIVATE) as stream,
+                open_whole(file, mode=PRIVATE_FILE) as stream,
                 tarfile.open(fileobj=stream, mode="w|") as archive,
             ):
                 # What replaces one of these files from here on is another file.
@@ -90,7 +91,7 @@ def backup_command(file: str) -> None:
                 content = io.BytesIO(json.dumps(manifest, indent=1).encode())
                 for name, part in {_MANIFEST: content, **parts}.items():
                     entry = tarfile.TarInfo(name)
-                    entry.size, entry.mode = part.seek(0, os.SEEK_END), _PRIVATE
+                    entry.size, entry.mode = part.seek(0, os.SEEK_END), PRIVATE_FILE
                     part.seek(0)
                     archive.addfile(entry, part)
         except (OSError, sqlite3.Error) as error:
@@ -98,7 +99,7 @@ def backup_command(file: str) -> None:
             reason = said or "see that the disks of the data folder and of the backup have room"
             why = f"{type(error).__name__}, {reason}"
             raise _not_backed_up(why) from error
-    folder.last_backup_file.touch(mode=_PRIVATE)
+    folder.last_backup_file.touch(mode=PRIVATE_FILE)
     click.echo(f"Backed up: {len(parts)} files.", err=True)
 
 
@@ -139,7 +140,7 @@ def _copy_database(source: Path, target: Path) -> None:
 
     Raise `StartError` for one that is damaged: its copy could never be restored.
     """
-    target.touch(mode=_PRIVATE)
+    target.touch(mode=PRIVATE_FILE)
     try:
         with (
             closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as one,
@@ -165,8 +166,8 @@ def _not_backed_up(why: str) -> StartError:
 
 def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
     yield _DATABASE, database
-    if (key := folder.path / _KEY).is_file():
-        yield _KEY, key
+    if folder.key_file.is_file():
+        yield _KEY, folder.key_file
     if folder.lists_folder.is_dir():
         for path in sorted(folder.lists_folder.iterdir()):
             if path.is_file() and not path.name.startswith("."):
@@ -199,29 +200,33 @@ def _sha256(file: io.BufferedReader) -> str:
 
 def _unpack(file: Path, staging: Path) -> list[str]:
     """Unpack a backup and return its files' names. Raise `StartError` for what is none."""
+    damaged = []
     try:
         with tarfile.open(file) as archive:
-            members = {member.name: member for member in archive.getmembers()}
-            manifest = _read_manifest(archive, members)
-            for name in manifest:
-                _take(archive, members[name], staging / name)
+            manifest = _read_manifest(archive)
+            for name, sha256 in manifest.items():
+                target = staging / name
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with (
+                    _open_member(archive, name) as packed,
+                    written_whole(target, mode=PRIVATE_FILE) as unpacked,
+                ):
+                    shutil.copyfileobj(packed, unpacked)
+                with target.open("rb") as written:
+                    if _sha256(written) != sha256:
+                        damaged.append(name)
     except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
         msg = f"{file} is no whole backup of Slopsieve ({type(error).__name__}): nothing restored"
         raise StartError(msg) from error
-    damaged = []
-    for name, sha256 in manifest.items():
-        with (staging / name).open("rb") as unpacked:
-            if _sha256(unpacked) != sha256:
-                damaged.append(name)
     if damaged:
         msg = f"{file} is damaged, its {', '.join(damaged)} is not what was backed up"
         raise StartError(msg)
     return list(manifest)
 
 
-def _read_manifest(archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo]) -> dict[str, str]:
-    stream = archive.extractfile(members[_MANIFEST])
-    manifest = json.loads(stream.read(_BLOCK) if stream else b"")
+def _read_manifest(archive: tarfile.TarFile) -> dict[str, str]:
+    with _open_member(archive, _MANIFEST) as stream:
+        manifest = json.loads(stream.read(_MOST_MANIFEST_BYTES))
     files: dict[str, str] = manifest["files"]
     are_ours = _DATABASE in files and all(map(_OURS.fullmatch, files))
     if manifest["format"] != _FORMAT or not are_ours:
@@ -229,11 +234,8 @@ def _read_manifest(archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo]
     return files
 
 
-def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
-    stream = archive.extractfile(member)
+def _open_member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
+    stream = archive.extractfile(name)
     if stream is None:
-        raise ValueError(member.name)
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
-        while block := stream.read(_BLOCK):
-            file.write(block)
+        raise ValueError(name)
+    return stream

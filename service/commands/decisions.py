@@ -10,11 +10,9 @@ import click
 from service.commands.opening import find_site, moment, with_services
 from service.commands.progress import Progress
 from service.commands.whole_files import open_whole
+from service.data_folder import PRIVATE_FILE
 from service.moderation.learning.export_labelled import decisions_for_training
 from service.ports.services import Services
-
-# The file holds what people wrote and who they are: nobody else on the machine may read it.
-_ONLY_OWN = 0o600
 
 
 @click.group("decisions")
@@ -51,7 +49,7 @@ def export_command(
     sites = frozenset(find_site(name, services).id for name in site_names)
     done = 0
     with (
-        open_whole(out, mode=_ONLY_OWN) as stream,
+        open_whole(out, mode=PRIVATE_FILE) as stream,
         Progress("Exporting", unit="decisions") as progress,
     ):
         rows = decisions_for_training(services, sites=sites or None, since=since, until=until)

@@ -151,5 +151,5 @@ def _is_named(settings: Settings) -> bool:
 def _is_new(settings: Settings, folder: DataFolder) -> bool:
     """Return True if the folder holds no installation, so that one would be created."""
     lacks_database = settings.database_url is None and not folder.database_file.exists()
-    lacks_secret = settings.secret_key is None and not folder.has_secret_key
+    lacks_secret = settings.secret_key is None and not folder.key_file.exists()
     return lacks_database or lacks_secret

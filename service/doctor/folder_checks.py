@@ -113,7 +113,7 @@ def check_folder(
     if wrong := folder.find_fault():
         yield fail("data folder", f"{folder.path} cannot be used: {wrong[0]}", f"{wrong[1]}.")
     yield check_rights(folder.path, user_id=os.geteuid())
-    yield check_key_file(folder.path / "secret.key")
+    yield check_key_file(folder.key_file)
     usage = shutil.disk_usage(folder.path)
     yield check_room(usage.free, usage.total, grows_a_day=grows_a_day)
     backup = folder.last_backup_file

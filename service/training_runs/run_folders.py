@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 import socket
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from service.data_folder import PRIVATE_FILE, written_whole
 from service.domain.errors import ConflictError
 from service.ports.training import KeptDecisions, RunFiles
 from service.process_lock import hold_lock
@@ -73,22 +73,13 @@ class RunFolders:
         """Write one decision a line, whole or not at all, and return what recognises them."""
         folder = self.folder(run_id)
         self._make(folder)
-        staged = folder / f".{DECISIONS_FILE}"
         digest, count = hashlib.sha256(), 0
-        try:
-            staged.unlink(missing_ok=True)
-            number = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(number, "wb") as file:
-                for decision in decisions:
-                    line = json.dumps(decision, ensure_ascii=True, sort_keys=True).encode() + b"\n"
-                    digest.update(line)
-                    file.write(line)
-                    count += 1
-                file.flush()
-                os.fsync(file.fileno())
-            staged.replace(folder / DECISIONS_FILE)
-        finally:
-            staged.unlink(missing_ok=True)
+        with written_whole(folder / DECISIONS_FILE, mode=PRIVATE_FILE) as file:
+            for decision in decisions:
+                line = json.dumps(decision, ensure_ascii=True, sort_keys=True).encode() + b"\n"
+                digest.update(line)
+                file.write(line)
+                count += 1
         return KeptDecisions(count=count, sha256=digest.hexdigest())
 
     def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
