@@ -14,10 +14,11 @@ from typing import Any
 from kombu import Connection
 from kombu.transport import redis
 
-from service.tasks.names import LANE_QUEUES
+from service.tasks.names import COMMENT_ID_FIELD, LANE_QUEUES
 
 log = logging.getLogger(__name__)
 
+_MAX_ID_CHARS = 100
 _LANES = frozenset(queue.value for queue in LANE_QUEUES.values())
 
 
@@ -44,11 +45,15 @@ def is_ours(message: object) -> bool:
             },
         } if "compression" not in headers:
             try:
-                content = json.loads(base64.b64decode(body, validate=True))
+                content = json.loads(base64.b64decode(body, validate=True).decode())
             except (ValueError, RecursionError):
                 return False
+            if not isinstance(content, dict) or content.keys() != {COMMENT_ID_FIELD}:
+                return False
+            comment_id = content[COMMENT_ID_FIELD]
+            is_id = isinstance(comment_id, str) and 0 < len(comment_id) <= _MAX_ID_CHARS
             # What a worker put back says so in a header; there are no others.
-            return not headers.keys() - {"redelivered"} and isinstance(content, dict)
+            return is_id and not headers.keys() - {"redelivered"}
         case _:
             return False
 

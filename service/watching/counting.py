@@ -6,7 +6,7 @@ import time
 from collections import Counter as Tally
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.process_collector import ProcessCollector
@@ -41,91 +41,65 @@ class CountingObserver(Observer):
     def __init__(self, registry: CollectorRegistry) -> None:
         """Register every metric."""
         ProcessCollector(registry=registry)
-        self._kept = Counter(
-            "slopsieve_comments_kept",
+        counter = partial(Counter, namespace="slopsieve", registry=registry)
+        histogram = partial(Histogram, namespace="slopsieve", registry=registry)
+        self._kept = counter(
+            "comments_kept",
             "Comments that came in, by lane and by whether they were new.",
             ["lane", "outcome"],
-            registry=registry,
         )
-        self._verdicts = Counter(
-            "slopsieve_verdicts",
-            "Verdicts stored, by outcome.",
-            ["outcome"],
-            registry=registry,
-        )
-        self._degraded = Counter(
-            "slopsieve_verdicts_degraded",
+        self._verdicts = counter("verdicts", "Verdicts stored, by outcome.", ["outcome"])
+        self._degraded = counter(
+            "verdicts_degraded",
             "Verdicts reached without some evidence, by what was missing.",
             ["cause"],
-            registry=registry,
         )
-        self._instructed = Counter(
-            "slopsieve_verdicts_instructed",
-            "Verdicts whose outcome a moderator's list entry decided.",
-            registry=registry,
+        self._instructed = counter(
+            "verdicts_instructed", "Verdicts whose outcome a moderator's list entry decided."
         )
-        stages = Histogram(
-            "slopsieve_stage_seconds",
+        stages = histogram(
+            "stage_seconds",
             "Seconds of each stage: keep, wait and verdict a comment, the others a batch.",
             ["stage"],
-            registry=registry,
             buckets=_STAGE_SECONDS,
         )
-        self._batches = Histogram(
-            "slopsieve_batch_comments",
-            "Comments judged together.",
-            registry=registry,
-            buckets=_BATCH_COMMENTS,
+        self._batches = histogram(
+            "batch_comments", "Comments judged together.", buckets=_BATCH_COMMENTS
         )
-        self._told = Counter(
-            "slopsieve_callback_attempts",
+        self._told = counter(
+            "callback_attempts",
             "Attempts to tell a site, by what became of the message.",
             ["outcome"],
-            registry=registry,
         )
-        self._told_seconds = Histogram(
-            "slopsieve_callback_seconds",
+        self._told_seconds = histogram(
+            "callback_seconds",
             "Seconds that a site took to answer, or to fail.",
-            registry=registry,
             buckets=_TOLD_SECONDS,
         )
-        self._requests = Counter(
-            "slopsieve_http_requests",
+        self._requests = counter(
+            "http_requests",
             "Requests answered, by route template, method and status.",
             ["route", "method", "status"],
-            registry=registry,
         )
-        self._request_seconds = Histogram(
-            "slopsieve_http_request_seconds",
+        self._request_seconds = histogram(
+            "http_request_seconds",
             "Seconds from a request's arrival to its answer, by route template.",
             ["route"],
-            registry=registry,
             buckets=_HTTP_SECONDS,
         )
-        self._upkeep = Counter(
-            "slopsieve_upkeep_runs",
-            "Runs of upkeep tasks, by how they ended.",
-            ["task", "outcome"],
-            registry=registry,
+        self._upkeep = counter(
+            "upkeep_runs", "Runs of upkeep tasks, by how they ended.", ["task", "outcome"]
         )
-        self._upkeep_seconds = Histogram(
-            "slopsieve_upkeep_seconds",
-            "Seconds of upkeep runs.",
-            ["task"],
-            registry=registry,
-            buckets=_UPKEEP_SECONDS,
+        self._upkeep_seconds = histogram(
+            "upkeep_seconds", "Seconds of upkeep runs.", ["task"], buckets=_UPKEEP_SECONDS
         )
-        self._upkeep_handled = Counter(
-            "slopsieve_upkeep_handled",
+        self._upkeep_handled = counter(
+            "upkeep_handled",
             "What upkeep runs dealt with, such as comments pruned or queued again.",
             ["task"],
-            registry=registry,
         )
-        self._database_errors = Counter(
-            "slopsieve_database_errors",
-            "Errors of the database's driver, by their class.",
-            ["error"],
-            registry=registry,
+        self._database_errors = counter(
+            "database_errors", "Errors of the database's driver, by their class.", ["error"]
         )
         # Looking a label up costs more than counting.
         self._route_seconds = cache(lambda route: self._request_seconds.labels(route).observe)
