@@ -36,7 +36,7 @@ def models_group() -> None:
 @json_option
 def list_command() -> None:
     """List the versions there are, with what their cards measured."""
-    folder = _find_versions()
+    folder = versions_folder(command_settings())
     marks = {read_previous_name(folder): "previous", _current(folder): "current"}
     rows = [
         {
@@ -56,7 +56,7 @@ def list_command() -> None:
 @data_dir_option
 def show_command(version: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
-    folder = _find_versions()
+    folder = versions_folder(command_settings())
     name = version or read_current_name(folder)
     check_version(folder / _known_version(folder, name))
     card = folder / name / CARD_PAGE
@@ -71,14 +71,14 @@ def promote_command(version: str) -> None:
 
     That of the release itself needs not be in your folder of versions.
     """
-    _promote(_find_versions(), version)
+    _promote(versions_folder(command_settings()), version)
 
 
 @models_group.command("rollback")
 @data_dir_option
 def rollback_command() -> None:
     """Make the version that was current before the last promotion the current one again."""
-    folder = _find_versions()
+    folder = versions_folder(command_settings())
     previous = read_previous_name(folder)
     if previous is None:
         msg = "no version was current before this one: name one with `slopsieve models promote`"
@@ -118,11 +118,6 @@ def _current(folder: Path) -> str | None:
         return read_current_name(folder)
     except ModelVersionError:
         return None
-
-
-def _find_versions() -> Path:
-    """Return the folder of versions that serves, of this data folder or of the one set."""
-    return versions_folder(command_settings())
 
 
 def _known_version(folder: Path, name: str) -> str:

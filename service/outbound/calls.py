@@ -11,7 +11,8 @@ from service.outbound.exchange import HttpAnswer
 
 _MAX_RETRY_AFTER_CHARS = 64
 _MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
-_SLOW_DOWN = (429, 502, 503, 504)
+SLOW_DOWN = (429, 502, 503, 504)
+"""The statuses of a site that is overloaded: its `Retry-After` is followed."""
 
 
 class Failure(StrEnum):
@@ -46,13 +47,6 @@ class CallOutcome:
     rests_seconds: float | None = None
 
 
-def seconds_asked(answer: HttpAnswer, now: datetime) -> float | None:
-    """Return for how long a site that is overloaded asks to be left alone, at most a day."""
-    if answer.status not in _SLOW_DOWN:
-        return None
-    return seconds_given(answer.retry_after, now)
-
-
 def seconds_given(retry_after: str | None, now: datetime) -> float | None:
     """Return the seconds that a `Retry-After` stands for, at most a day; None if it is none."""
     given = (retry_after or "")[:_MAX_RETRY_AFTER_CHARS].strip()
@@ -66,10 +60,3 @@ def seconds_given(retry_after: str | None, now: datetime) -> float | None:
         except (TypeError, ValueError):
             return None
     return min(max(seconds, 0.0), _MAX_RETRY_AFTER_SECONDS)
-
-
-def problem_of(status: int) -> str | None:
-    """Return what an answer of this status says is wrong, None for nothing."""
-    if 200 <= status < 300:
-        return None
-    return (Failure.REDIRECT if 300 <= status < 400 else Failure.REFUSED).value

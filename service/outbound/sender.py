@@ -19,7 +19,7 @@ from service.domain.delivery import (
     Endpoint,
     SendOutcome,
 )
-from service.outbound.calls import CallOutcome, Failure, problem_of, seconds_asked
+from service.outbound.calls import SLOW_DOWN, CallOutcome, Failure, seconds_given
 from service.outbound.exchange import (
     Deadline,
     OutOfTimeError,
@@ -78,14 +78,16 @@ class HttpSiteNotifier:
         """See `SiteNotifier.send`."""
         began_at, began = self._clock(), time.monotonic()
         body = delivery.payload.encode()
-        try:
-            headers = _headers(delivery, endpoint, body, began_at)
-        except _NoEndpointError:
+        if endpoint is None and delivery.form is not DeliveryForm.AKISMET:
+            # A signed message has nobody who could check it any more.
             said = CallOutcome(problem=Failure.NO_ENDPOINT.value, hopeless=True)
         else:
+            secrets = endpoint.secrets if endpoint else ()
+            headers = _headers(delivery, secrets, body, began_at)
             said = self.call(delivery.url, headers, body)
-        if said.answer:
-            said = replace(said, rests_seconds=seconds_asked(said.answer, self._clock()))
+        if said.answer and said.answer.status in SLOW_DOWN:
+            rests = seconds_given(said.answer.retry_after, self._clock())
+            said = replace(said, rests_seconds=rests)
         return _outcome(delivery, said, began_at, time.monotonic() - began)
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
@@ -124,8 +126,13 @@ class HttpSiteNotifier:
             hopeless = self.refuse(url) is not None
             return CallOutcome(problem=f"the address {error}", hopeless=hopeless)
         except _OUTSIDE_REASONS as error:
-            return CallOutcome(problem=_failure(error).value, was_sent=bool(sent))
-        return CallOutcome(answer=answer, problem=problem_of(answer.status), was_sent=True)
+            kind = next(words for kind, words in _FAILURES.items() if isinstance(error, kind))
+            return CallOutcome(problem=kind.value, was_sent=bool(sent))
+        problem = None
+        if not 200 <= answer.status < 300:
+            redirects = 300 <= answer.status < 400
+            problem = (Failure.REDIRECT if redirects else Failure.REFUSED).value
+        return CallOutcome(answer=answer, problem=problem, was_sent=True)
 
     def _authorities(self) -> ssl.SSLContext:
         # Loaded late: most processes never send, and it takes some 30 ms.
@@ -144,10 +151,6 @@ class HttpSiteNotifier:
         except OSError:
             raise _NotFoundError from None
         return check_addresses(target.host, found, self._rules)
-
-
-class _NoEndpointError(Exception):
-    """A signed message has nobody who could check it any more."""
 
 
 class _NotFoundError(OSError):
@@ -176,19 +179,17 @@ def trusted_authorities() -> ssl.SSLContext:
 
 
 def _headers(
-    delivery: Delivery, endpoint: Endpoint | None, body: bytes, now: datetime
+    delivery: Delivery, secrets: Sequence[str], body: bytes, now: datetime
 ) -> Mapping[str, str]:
     headers = {"Content-Type": "application/json"}
     if delivery.form is DeliveryForm.AKISMET:
         # WordPress looks for this, so as not to report the change back as a person's decision.
         return headers | {"X-Akismet-Webhook": "1"}
-    if endpoint is None:
-        raise _NoEndpointError
     timestamp = int(now.timestamp())
     return headers | {
         "webhook-id": delivery.id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": sign(delivery.id, timestamp, body, endpoint.secrets),
+        "webhook-signature": sign(delivery.id, timestamp, body, secrets),
     }
 
 
@@ -209,7 +210,3 @@ def _outcome(
         refused=said.refused,
         uncertain=said.uncertain,
     )
-
-
-def _failure(error: Exception) -> Failure:
-    return next(words for kind, words in _FAILURES.items() if isinstance(error, kind))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import hmac
 from collections.abc import Sequence
 
@@ -18,12 +17,8 @@ def sign(message_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -
     Raises `ValueError` for a secret that is none.
     """
     signed = f"{message_id}.{timestamp}.".encode() + body
-    return " ".join(f"v1,{_signature(signed, secret)}" for secret in secrets)
-
-
-def _signature(signed: bytes, secret: str) -> str:
-    digest = hmac.new(_key(secret), signed, hashlib.sha256).digest()
-    return base64.b64encode(digest).decode("ascii")
+    digests = (hmac.digest(_key(secret), signed, "sha256") for secret in secrets)
+    return " ".join(f"v1,{base64.b64encode(digest).decode('ascii')}" for digest in digests)
 
 
 def _key(secret: str) -> bytes:

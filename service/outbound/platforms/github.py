@@ -20,7 +20,6 @@ from service.outbound.platforms.results import (
     limited,
     members_of,
     plain_result,
-    unreadable,
 )
 
 _MUTATIONS = {
@@ -72,7 +71,10 @@ def _result(said: CallOutcome, name: str, now: datetime) -> CallOutcome:
         return _of_errors(result, errors, now)
     data = members.get("data")
     done = isinstance(data, dict) and isinstance(data.get(name), dict)
-    return result if done else unreadable(result)
+    if done:
+        return result
+    # It says yes and cannot be understood.
+    return replace(result, problem=Failure.UNREADABLE.value, uncertain=True)
 
 
 def _of_errors(result: CallOutcome, errors: list[object], now: datetime) -> CallOutcome:

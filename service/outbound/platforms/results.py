@@ -11,7 +11,7 @@ from typing import Any
 
 from service.domain.applying import PlatformAct
 from service.domain.delivery import Endpoint
-from service.outbound.calls import CallOutcome, Failure, seconds_given
+from service.outbound.calls import CallOutcome, seconds_given
 from service.outbound.exchange import HttpAnswer
 
 # What platforms ask of those whom they give no time.
@@ -58,11 +58,6 @@ def limited(result: CallOutcome, now: datetime) -> CallOutcome:
     asked = _given_rest(result.answer, now) if result.answer else None
     rests = _LEAST_REST_SECONDS if asked is None else asked
     return replace(result, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
-
-
-def unreadable(result: CallOutcome) -> CallOutcome:
-    """Return the result of an answer that says yes and cannot be understood."""
-    return replace(result, problem=Failure.UNREADABLE.value, uncertain=True)
 
 
 def members_of(answer: HttpAnswer) -> dict[str, Any]:
