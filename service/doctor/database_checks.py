@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -105,7 +105,7 @@ def check_postgresql(engine: sa.Engine) -> Iterator[Finding]:
         used = connection.exec_driver_sql("SELECT count(*) FROM pg_stat_activity").scalar_one()
         most = int(connection.exec_driver_sql("SHOW max_connections").scalar_one())
     yield judge_postgresql_version(version)
-    yield judge_clock("the database", _apart(before, there, after))
+    yield judge_clock("the database", before, there, after)
     yield judge_connections(int(used), most)
 
 
@@ -131,8 +131,10 @@ def judge_connections(used: int, most: int) -> Finding:
     return well("database connections", says)
 
 
-def judge_clock(where: str, seconds_apart: float) -> Finding:
-    """Find a clock that differs from this machine's."""
+def judge_clock(where: str, before: datetime, there: datetime, after: datetime) -> Finding:
+    """Find a clock that shows another time than this machine's before and after it was read."""
+    apart = max(there - after, timedelta(0)) + min(there - before, timedelta(0))
+    seconds_apart = apart.total_seconds()
     if abs(seconds_apart) > _MOST_SKEW_SECONDS:
         return warn(
             "clock",
@@ -140,10 +142,3 @@ def judge_clock(where: str, seconds_apart: float) -> Finding:
             "Let both machines keep their time by NTP.",
         )
     return well("clock", f"{where} has this machine's time")
-
-
-def _apart(before: datetime, there: datetime, after: datetime) -> float:
-    """Return how far a clock that was read in between is outside of that."""
-    if there > after:
-        return (there - after).total_seconds()
-    return min(0.0, (there - before).total_seconds())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
 import sqlalchemy as sa
 
@@ -19,7 +20,7 @@ from service.doctor.judging_checks import (
     judge_progress,
     judge_scores,
 )
-from service.doctor.settings_checks import check_combinations, check_names, name_of, wrong_settings
+from service.doctor.settings_checks import check_combinations, check_names, wrong_settings
 from service.doctor.valkey_checks import check_valkey
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
@@ -56,7 +57,7 @@ def examine(
     except SettingsError as error:
         yield from wrong_settings(str(error))
         return
-    yield from check_names(name_of(environment))
+    yield from check_names(environment)
     yield from check_combinations(settings)
     yield from _secrets(settings)
     yield from _safely("model", lambda: check_versions(versions_folder(settings)))
@@ -83,51 +84,39 @@ def _installation(settings: Settings, *, deep: bool) -> Iterator[Finding]:
     """Check part by part, each with what it needs alone: none is left out for another's fault."""
     folder = DataFolder(settings.data_dir, prove=False)
     now, embedded = datetime.now(UTC), settings.database_url is None
-    with closing(_Database(settings, folder)) as database:
-        yield from _safely(
-            "database",
-            lambda: check_database(database.engine(), folder, deep=deep, now=now),
-        )
-        yield from _safely(
-            "data folder",
-            lambda: check_folder(
-                folder,
-                embedded=embedded,
-                grows_a_day=_growth(database, folder, now) if embedded else None,
-                now=now.timestamp(),
-            ),
-        )
-        yield from _safely("valkey", lambda: _valkeys(settings, folder))
-        yield from _safely("workers", lambda: _workers(settings, folder, database, now))
-        yield from _safely(
-            "queue", lambda: check_backlog(database.stores().backlog.count(), now=now)
-        )
-        yield from _safely("histories", lambda: [_histories(settings, folder, database)])
-        yield from _safely("scores", lambda: [_scores(database, now)])
+    with ExitStack() as stack:
 
+        @cache
+        def engine() -> sa.Engine:
+            """Open the database for the first check that asks: what fails, fails in each."""
+            opened = open_engine(settings, folder)
+            stack.callback(opened.dispose)
+            return opened
 
-class _Database:
-    """The database, opened by the first check that asks for it: what fails, fails in each."""
+        def stores() -> SqlStores:
+            return SqlStores(engine())
 
-    def __init__(self, settings: Settings, folder: DataFolder) -> None:
-        self._settings, self._folder = settings, folder
-        self._engine: sa.Engine | None = None
+        def check_own_folder() -> Iterator[Finding]:
+            grows_a_day = _growth(stores(), folder, now) if embedded else None
+            return check_folder(
+                folder, embedded=embedded, grows_a_day=grows_a_day, now=now.timestamp()
+            )
 
-    def engine(self) -> sa.Engine:
-        if self._engine is None:
-            self._engine = open_engine(self._settings, self._folder)
-        return self._engine
-
-    def stores(self) -> SqlStores:
-        return SqlStores(self.engine())
-
-    def close(self) -> None:
-        if self._engine is not None:
-            self._engine.dispose()
+        checks: Mapping[str, Callable[[], Iterable[Finding]]] = {
+            "database": lambda: check_database(engine(), folder, deep=deep, now=now),
+            "data folder": check_own_folder,
+            "valkey": lambda: _valkeys(settings, folder),
+            "workers": lambda: _workers(settings, folder, stores, now),
+            "queue": lambda: check_backlog(stores().backlog.count(), now=now),
+            "histories": lambda: [_histories(settings, folder, stores())],
+            "scores": lambda: [_scores(stores(), now)],
+        }
+        for check, ask in checks.items():
+            yield from _safely(check, ask)
 
 
 def _workers(
-    settings: Settings, folder: DataFolder, database: _Database, now: datetime
+    settings: Settings, folder: DataFolder, stores: Callable[[], SqlStores], now: datetime
 ) -> Iterator[Finding]:
     with closing(open_client(find_valkey_url(settings, folder))) as client:
         try:
@@ -141,18 +130,18 @@ def _workers(
             )
             return
     yield from check_workers(*signs)
-    oldest = database.stores().backlog.oldest_unjudged()
+    oldest = stores().backlog.oldest_unjudged()
     yield judge_progress(signs[0], oldest=oldest, now=now)
 
 
-def _histories(settings: Settings, folder: DataFolder, database: _Database) -> Finding:
-    decided = database.stores().decisions.find_in_force(after=0, limit=1).decided_comments
+def _histories(settings: Settings, folder: DataFolder, stores: SqlStores) -> Finding:
+    decided = stores.decisions.find_in_force(after=0, limit=1).decided_comments
     with closing(open_history(settings, find_valkey_url(settings, folder))) as history:
         return judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
 
 
-def _scores(database: _Database, now: datetime) -> Finding:
-    counts = database.stores().figures.count(last_days(None, 1, now))
+def _scores(stores: SqlStores, now: datetime) -> Finding:
+    counts = stores.figures.count(last_days(None, 1, now))
     return judge_scores(population_stability(counts.earlier_scores, counts.recent_scores))
 
 
@@ -165,19 +154,15 @@ def _valkeys(settings: Settings, folder: DataFolder) -> Iterator[Finding]:
 
 
 def _valkey(check: str, url: str, variable: str) -> Iterator[Finding]:
-    client = open_client(url)
-    yield from _safely(
-        check, lambda: check_valkey(client, check, variable=f"{ENV_PREFIX}{variable}")
-    )
-    client.close()
+    with closing(open_client(url)) as client:
+        yield from check_valkey(client, check, variable=f"{ENV_PREFIX}{variable}")
 
 
-def _growth(database: _Database, folder: DataFolder, now: datetime) -> float | None:
+def _growth(stores: SqlStores, folder: DataFolder, now: datetime) -> float | None:
     """Return by how many bytes a day the database grew this week, None if by hardly any."""
     try:
-        cases = database.stores().cases
-        every = cases.count(CaseFilter())
-        lately = cases.count(CaseFilter(received_from=now - timedelta(days=_RATE_DAYS)))
+        every = stores.cases.count(CaseFilter())
+        lately = stores.cases.count(CaseFilter(received_from=now - timedelta(days=_RATE_DAYS)))
     except StoreUnavailableError:
         return None
     if lately < _FEW_COMMENTS:

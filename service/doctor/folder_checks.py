@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from service import remedies
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.domain.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
 
@@ -77,16 +78,15 @@ def check_secret(check: str, secret: str, where: str) -> Finding:
 def check_room(free: float, total: float, *, grows_a_day: float | None) -> Finding:
     """Find a disk that is full, or will be soon at the rate at which the database grows."""
     left = f"{bytes_in_words(free)} of {bytes_in_words(total)} free"
-    remedy = (
-        "Make room, or bound what is kept: SLOPSIEVE_KEEP_COMMENTS_DAYS, SLOPSIEVE_KEEP_SPAM_DAYS."
-    )
     if free < _NO_ROOM_BYTES and free < _LEAST_SHARE_FREE * total:
-        return fail("disk", f"{left}: soon no comment can be kept", remedy)
+        return fail("disk", f"{left}: soon no comment can be kept", remedies.MAKE_ROOM)
     if grows_a_day and free / grows_a_day < _LEAST_DAYS_LEFT:
         days = free / grows_a_day
-        return warn("disk", f"{left}, enough for {days:.0f} days at the present rate", remedy)
+        return warn(
+            "disk", f"{left}, enough for {days:.0f} days at the present rate", remedies.MAKE_ROOM
+        )
     if free < _LEAST_SHARE_FREE * total and free < _LEAST_FREE_BYTES:
-        return warn("disk", left, remedy)
+        return warn("disk", left, remedies.MAKE_ROOM)
     if grows_a_day:
         days = free / grows_a_day
         enough = f"{days:.0f} days" if days < _MANY_DAYS else "years"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import ipaddress
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from service.domain.finding import Finding, fail, warn, well
 from service.settings import ENV_PREFIX, VARIABLES, Settings
@@ -18,9 +18,9 @@ def wrong_settings(message: str) -> list[Finding]:
     return [fail("settings", line, remedy) for line in message.splitlines()]
 
 
-def check_names(environment: Iterable[str]) -> Iterator[Finding]:
+def check_names(environment: Mapping[str, str]) -> Iterator[Finding]:
     """Find variables with our prefix that no setting has: most are misspelt."""
-    given = {name for name in environment if name.startswith(ENV_PREFIX)}
+    given = {name for name, value in environment.items() if value and name.startswith(ENV_PREFIX)}
     for name in sorted(given - VARIABLES):
         close = difflib.get_close_matches(name, VARIABLES, n=1)
         meant = f"Did you mean {close[0]}?" if close else "Take it out of the environment."
@@ -30,7 +30,7 @@ def check_names(environment: Iterable[str]) -> Iterator[Finding]:
 
 
 def check_combinations(settings: Settings) -> Iterator[Finding]:
-    """Find settings that are right by themselves and wrong together."""
+    """Find settings that are right by themselves and do harm together, or let callbacks do so."""
     if settings.trusted_proxies and not settings.https_only_cookies:
         yield warn(
             "settings",
@@ -51,11 +51,6 @@ def check_combinations(settings: Settings) -> Iterator[Finding]:
                 f"metrics are served at {settings.metrics_address} to whoever reaches it",
                 f"Set {ENV_PREFIX}METRICS_TOKEN, or keep strangers off that network.",
             )
-    yield from check_outbound(settings)
-
-
-def check_outbound(settings: Settings) -> Iterator[Finding]:
-    """Find rules that let callbacks go where they could do harm."""
     wide = [allowed for allowed in settings.callback_allow if _is_wide(allowed)]
     if wide:
         yield warn(
@@ -80,8 +75,3 @@ def _is_wide(allowed: str) -> bool:
     except ValueError:
         return False
     return network.prefixlen < _WIDE_PREFIX[network.version]
-
-
-def name_of(environment: Mapping[str, str]) -> list[str]:
-    """Return the names of our variables that are set."""
-    return [name for name, value in environment.items() if value]

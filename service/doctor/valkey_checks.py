@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 import redis
 
@@ -23,9 +23,9 @@ def check_valkey(client: redis.Redis, check: str, *, variable: str) -> Iterator[
     """Check all of a server; `variable` is the setting that names it."""
     try:
         info: Info = client.info()
-        before = time.time()
+        before = datetime.now(UTC)
         seconds, microseconds = client.time()
-        after = time.time()
+        after = datetime.now(UTC)
     except (redis.RedisError, OSError, ValueError) as error:
         yield fail(
             check,
@@ -41,8 +41,8 @@ def check_valkey(client: redis.Redis, check: str, *, variable: str) -> Iterator[
         yield fail(check, f"it takes no writes: {error}", remedies.for_queue(error))
     yield judge_memory(info, check)
     yield judge_persistence(info, check)
-    there = seconds + microseconds / 1e6
-    yield judge_clock(check, max(0.0, there - after) + min(0.0, there - before))
+    there = datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
+    yield judge_clock(check, before, there, after)
 
 
 def judge_version(info: Info, check: str) -> Finding:

@@ -44,11 +44,11 @@ def test_everything_wrong_with_the_settings_is_a_finding_each():
 
 
 def test_a_misspelt_setting_is_found_with_what_was_meant():
-    [found] = settings.check_names(["SLOPSIEVE_AUDIT_SHAER", "PATH"])
+    [found] = settings.check_names({"SLOPSIEVE_AUDIT_SHAER": "1", "PATH": "/bin"})
 
     assert found.state is State.WARN
     assert "SLOPSIEVE_AUDIT_SHARE" in found.remedy
-    assert states(settings.check_names(["SLOPSIEVE_PORT"])) == {State.OK}
+    assert states(settings.check_names({"SLOPSIEVE_PORT": "80"})) == {State.OK}
 
 
 @pytest.mark.parametrize(
@@ -144,8 +144,9 @@ def of_backup(days_ago, *, embedded=True) -> Finding:
         (database.judge_log(300_000_000), State.WARN),
         (database.judge_postgresql_version(120_009), State.WARN),
         (database.judge_connections(95, 100), State.WARN),
-        (database.judge_clock("x", 30), State.WARN),
-        (database.judge_clock("x", -30), State.WARN),
+        (database.judge_clock("x", NOW, NOW + timedelta(seconds=30), NOW), State.WARN),
+        (database.judge_clock("x", NOW, NOW - timedelta(seconds=30), NOW), State.WARN),
+        (database.judge_clock("x", NOW - timedelta(hours=1), NOW, NOW), State.OK),
         (folder.check_room(50e9, 100e9, grows_a_day=1e6), State.OK),
         (folder.check_room(50e9, 100e9, grows_a_day=5e9), State.WARN),
         (folder.check_room(0.9e9, 100e9, grows_a_day=None), State.WARN),
