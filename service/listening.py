@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from contextlib import closing
+from http.client import HTTPConnection
 
 from service.settings import Settings
 from service.start_error import ExitCode, StartError
@@ -10,6 +12,7 @@ from service.start_error import ExitCode, StartError
 BACKLOG = 512
 """How many connections may wait for a free thread, or for the API to be started again."""
 
+_ASK_TIMEOUT_SECONDS = 3.0
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not bound
 
 
@@ -36,6 +39,17 @@ def reachable_address(listener: socket.socket) -> tuple[str, int]:
     """Return a host and port at which this machine reaches the socket."""
     host, port = listener.getsockname()[:2]
     return _ANY.get(host, host), port
+
+
+def ask(host: str, port: int, path: str) -> tuple[int, bytes]:
+    """Return the status and the body of the API's answer to a GET on this machine.
+
+    Raise `OSError` or `HTTPException` if there is none.
+    """
+    with closing(HTTPConnection(_ANY.get(host, host), port, timeout=_ASK_TIMEOUT_SECONDS)) as api:
+        api.request("GET", path)
+        answer = api.getresponse()
+        return answer.status, answer.read()
 
 
 def base_url(listener: socket.socket) -> str:

@@ -140,51 +140,42 @@ def jobs(wired: Wired) -> list[Job]:
     services, settings = wired.services, wired.settings
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{own_name()}:{services.new_id('lease')}")
+    keep_deliveries = timedelta(days=settings.keep_deliveries_days)
     return [
         # What the queue lost is found within half a minute of an empty lane.
-        Job(
-            task=TaskName.SWEEP_STRANDED,
-            every_seconds=10.0,
-            run=lambda _: sweep_stranded(services),
-        ),
+        Job(TaskName.SWEEP_STRANDED, 10.0, lambda _: sweep_stranded(services)),
         # Decisions are learnt as they are made; this finds those that histories missed.
-        Job(
-            task=TaskName.REMEMBER_OPEN,
-            every_seconds=10.0,
-            run=_while_any(lambda: remember_open(services)),
-        ),
+        Job(TaskName.REMEMBER_OPEN, 10.0, _while_any(lambda: remember_open(services))),
         # Every verdict is degraded until blank histories are filled.
         Job(
-            task=TaskName.REBUILD_HISTORY,
-            every_seconds=5.0,
+            TaskName.REBUILD_HISTORY,
+            5.0,
+            lambda goes_on: rebuild_if_blank(services, goes_on=goes_on),
             share=0.5,
-            run=lambda goes_on: rebuild_if_blank(services, goes_on=goes_on),
         ),
         # What came in is found by the search then; after an upgrade that may be a million.
         Job(
-            task=TaskName.UPDATE_SEARCH_INDEX,
-            every_seconds=5.0,
-            run=lambda goes_on: update_search_index(services, goes_on=goes_on),
+            TaskName.UPDATE_SEARCH_INDEX,
+            5.0,
+            lambda goes_on: update_search_index(services, goes_on=goes_on),
         ),
         # After judging, and out of its way: whoever waits for a verdict goes first.
         Job(
-            task=TaskName.GROUP_FRESH,
-            every_seconds=10.0,
+            TaskName.GROUP_FRESH,
+            10.0,
+            lambda goes_on: group_fresh(services, memory, goes_on=goes_on),
             share=0.1,
-            run=lambda goes_on: group_fresh(services, memory, goes_on=goes_on),
         ),
         # What is kept is kept for days.
         Job(
-            task=TaskName.PRUNE_DELIVERIES,
-            every_seconds=300.0,
-            run=lambda goes_on: prune_deliveries(
-                services, keep=timedelta(days=settings.keep_deliveries_days), goes_on=goes_on
-            ),
+            TaskName.PRUNE_DELIVERIES,
+            300.0,
+            lambda goes_on: prune_deliveries(services, keep=keep_deliveries, goes_on=goes_on),
         ),
         Job(
-            task=TaskName.PRUNE_COMMENTS,
-            every_seconds=300.0,
-            run=lambda goes_on: prune_comments(
+            TaskName.PRUNE_COMMENTS,
+            300.0,
+            lambda goes_on: prune_comments(
                 services,
                 keep=_days(settings.keep_comments_days),
                 keep_spam=_days(settings.keep_spam_days),
@@ -192,37 +183,24 @@ def jobs(wired: Wired) -> list[Job]:
                 goes_on=goes_on,
             ),
         ),
-        Job(
-            task=TaskName.PRUNE_RETRAININGS,
-            every_seconds=900.0,
-            run=lambda _: tidy_retrainings(services, wired.runs),
-        ),
-        Job(
-            task=TaskName.PRUNE_SESSIONS,
-            every_seconds=3_600.0,
-            run=_while_any(lambda: prune_sessions(services)),
-        ),
+        Job(TaskName.PRUNE_RETRAININGS, 900.0, lambda _: tidy_retrainings(services, wired.runs)),
+        Job(TaskName.PRUNE_SESSIONS, 3_600.0, _while_any(lambda: prune_sessions(services))),
     ]
 
 
 def slow_jobs(wired: Wired) -> list[Job]:
     """Return what sends daily digests, as often as they fail, and what asks a second judge."""
-    task, every, services = TaskName.SEND_DIGESTS, 600.0, wired.services
-    digests = Job(task=task, every_seconds=every, run=lambda _: _send_digests(wired))
-    if services.second_judge is None:
-        return [digests]
-    judging = SecondJudging(services)
-    task = TaskName.ASK_SECOND_JUDGE
-    return [digests, Job(task=task, every_seconds=10.0, run=lambda _: judging.run())]
+    found = [Job(TaskName.SEND_DIGESTS, 600.0, lambda _: _send_digests(wired))]
+    if wired.services.second_judge is not None:
+        judging = SecondJudging(wired.services)
+        found.append(Job(TaskName.ASK_SECOND_JUDGE, 10.0, lambda _: judging.run()))
+    return found
 
 
 def retraining_job(wired: Wired) -> Job:
     """Return the job that runs a retraining that is due or requested; wake-ups can get lost."""
     return Job(
-        task=TaskName.RETRAIN,
-        every_seconds=600.0,
-        turn_seconds=math.inf,
-        run=lambda goes_on: retrain(wired, goes_on),
+        TaskName.RETRAIN, 600.0, lambda goes_on: retrain(wired, goes_on), turn_seconds=math.inf
     )
 
 

@@ -7,13 +7,11 @@ import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 
 from service.domain.errors import ModerationError, StoreUnavailableError
+from service.listening import ask
 from service.settings import Settings, load_settings
-
-_ASK_TIMEOUT_SECONDS = 3.0
-_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not bound
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -35,15 +33,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _api(settings: Settings) -> str | None:
-    host = _LOOPBACK.get(settings.host, settings.host)
-    connection = HTTPConnection(host, settings.port, timeout=_ASK_TIMEOUT_SECONDS)
     try:
-        connection.request("GET", "/livez")
-        status = connection.getresponse().status
+        status, _ = ask(settings.host, settings.port, "/livez")
     except (OSError, HTTPException) as error:
         return f"the API does not answer: {type(error).__name__}"
-    finally:
-        connection.close()
     return None if status == 200 else f"the API answers {status}"
 
 

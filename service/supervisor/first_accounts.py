@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+
 from service.data_folder import DataFolder, write_private
 from service.domain.errors import ConflictError
 from service.moderation.admin.accounts import add_user
@@ -16,30 +19,17 @@ _ACTOR = "first start"
 
 def make_first_accounts(services: Services) -> FirstRun:
     """Add a site if there is none and a moderator if there is none; return what was added."""
-    site_id, site_key = _first_site(services)
-    moderator, password = _first_moderator(services)
-    return FirstRun(site_id=site_id, site_key=site_key, moderator=moderator, password=password)
-
-
-def _first_site(services: Services) -> tuple[str | None, str | None]:
-    if services.sites.all():
-        return None, None
-    try:
-        site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
-    except ConflictError:
-        # Another machine on the same database was a moment faster.
-        return None, None
-    return site.id, issued.secret
-
-
-def _first_moderator(services: Services) -> tuple[str | None, str | None]:
-    if services.users.all():
-        return None, None
-    try:
-        user, password = add_user(FIRST_MODERATOR, services, actor=_ACTOR)
-    except ConflictError:
-        return None, None
-    return user.name, password
+    made = FirstRun()
+    # Another machine on the same database may be a moment faster.
+    if not services.sites.all():
+        with suppress(ConflictError):
+            site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
+            made = replace(made, site_id=site.id, site_key=issued.secret)
+    if not services.users.all():
+        with suppress(ConflictError):
+            user, password = add_user(FIRST_MODERATOR, services, actor=_ACTOR)
+            made = replace(made, moderator=user.name, password=password)
+    return made
 
 
 def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> None:

@@ -92,17 +92,19 @@ class Part:
         self._started_at = self._monotonic()
         assert self._process.stdout is not None  # noqa: S101  # because of PIPE
         self._pump = threading.Thread(
-            target=_pass_on,
-            args=(recipe.name, self._process.stdout, self._pass_line),
-            daemon=True,
+            target=self._pass_on, args=(self._process.stdout,), daemon=True
         )
         self._pump.start()
 
-    def _pass_line(self, line: str) -> None:
+    def _pass_on(self, output: IO[bytes]) -> None:
         sign = self.recipe.says_when_started
-        if sign and sign in line:
-            self._works.set()
-        self._write_line(line)
+        with output:
+            while line := output.readline(_MAX_LINE_BYTES):
+                text = line.decode("utf-8", "replace").rstrip()
+                if sign and sign in text:
+                    self._works.set()
+                if text:
+                    self._write_line(f"{self.recipe.name:<9}| {text}")
 
     def look_after(self) -> int | None:
         """Start the process again if it died and its time has come.
@@ -166,11 +168,3 @@ def write_to_stderr(line: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
-
-
-def _pass_on(name: str, output: IO[bytes], write_line: Callable[[str], None]) -> None:
-    with output:
-        while line := output.readline(_MAX_LINE_BYTES):
-            text = line.decode("utf-8", "replace").rstrip()
-            if text:
-                write_line(f"{name:<9}| {text}")

@@ -32,27 +32,24 @@ class Preparation:
             start_new_session=True,
         )
 
-    def wait_for_checks(self) -> None:
-        """Return once the stores that are there already answer. Raise `StartError`."""
-        self._read()
-
-    def wait_for_schema(self) -> None:
-        """Return once the database has this version's schema. Raise `StartError`."""
-        self._read()
-
     def make_first_accounts(self) -> FirstRun:
         """Return what was made for a new installation. Raise `StartError`."""
         assert self._process.stdin  # noqa: S101  # because of PIPE
         self._process.stdin.write(b"\n")
         self._process.stdin.flush()
-        return FirstRun(**self._read())
+        return FirstRun(**self.wait())
 
     def close(self) -> None:
         """End the process."""
         self._process.kill()
         self._process.communicate()
 
-    def _read(self) -> dict[str, Any]:
+    def wait(self) -> dict[str, Any]:
+        """Return what its next step says. Raise `StartError`.
+
+        The first step ends when the stores that are there already answer, the second when the
+        database has this version's schema.
+        """
         assert self._process.stdout  # noqa: S101  # because of PIPE
         while not select.select([self._process.stdout], [], [], _LOOK_EVERY_SECONDS)[0]:
             self._meanwhile()

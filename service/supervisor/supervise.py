@@ -11,12 +11,12 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from queue import Empty, SimpleQueue
 
 from service import PREFIX
 from service.data_folder import DataFolder
-from service.listening import base_url, listen, reachable_address
+from service.listening import ask, base_url, listen, reachable_address
 from service.logs import LogFormat, configure_logging, line_of_another
 from service.process_lock import only_one
 from service.settings import ENV_PREFIX, Settings
@@ -40,7 +40,6 @@ _LOOK_EVERY_SECONDS = 0.05
 _LOOK_WHEN_ALL_RUNS_SECONDS = 0.5
 # Loading a classifier on a slow disk may take long; what is not there by then will not come.
 _READY_SECONDS = 120.0
-_ASK_TIMEOUT_SECONDS = 3.0
 # Longer than the API drains (8 s), than the worker's longest batch, than the slowest site that is
 # being told (16 s) and than a training program is given (20 s). Valkey only writes its log.
 _STOP_SECONDS = {
@@ -75,9 +74,9 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
         crew = _Crew(signals, settings.log_format)
         try:
             with closing(Preparation(_environment(settings, folder), crew.look_after)) as stores:
-                stores.wait_for_checks()
+                stores.wait()  # for the stores that are there already
                 url = None if settings.valkey_url else _start_valkey(crew, folder, lock)
-                stores.wait_for_schema()
+                stores.wait()  # for the schema
                 environment = _environment(settings, folder, url)
                 _start_parts(crew, environment, listener, workers=workers)
                 problem = _wait_until_ready(crew, listener)
@@ -346,13 +345,8 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
 
 def _ask_ready(listener: socket.socket) -> Mapping[str, str]:
     """Return the state of each part as `/readyz` tells it; nothing while the API is not up."""
-    host, port = reachable_address(listener)
-    connection = HTTPConnection(host, port, timeout=_ASK_TIMEOUT_SECONDS)
     try:
-        connection.request("GET", "/readyz")
-        parts = json.loads(connection.getresponse().read())["parts"]
+        parts = json.loads(ask(*reachable_address(listener), "/readyz")[1])["parts"]
     except (OSError, HTTPException, ValueError, KeyError, TypeError):
         return {}
-    finally:
-        connection.close()
     return {str(name): str(state) for name, state in parts.items()}

@@ -6,10 +6,9 @@ import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Protocol
 
 from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, SendOutcome
@@ -18,11 +17,8 @@ from service.domain.errors import StoreUnavailableError
 log = logging.getLogger(__name__)
 
 
-class Take(Protocol):
-    """Leases due messages, none of the sites to be left out."""
-
-    def __call__(self, *, limit: int, except_sites: Collection[SiteId]) -> Sequence[Delivery]:
-        """Return at most `limit` of them."""
+Take = Callable[..., Sequence[Delivery]]
+"""Leases at most `limit` due messages, none of the sites in `except_sites`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

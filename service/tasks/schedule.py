@@ -19,7 +19,7 @@ Run = Callable[[], object]
 """One run of a job; what it returns, if a number, is how much it dealt with."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Job:
     """Something to be done every so many seconds, at once when the process starts.
 
