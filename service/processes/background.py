@@ -32,7 +32,7 @@ from service.processes.operating import expose
 from service.processes.starting import start
 from service.tasks.broker import open_client
 from service.tasks.dispatcher import Dispatcher
-from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, TRAINERS, Heartbeat, own_name
+from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat, own_name
 from service.tasks.names import TaskName
 from service.tasks.schedule import GoesOn, Job, Schedule
 from service.tasks.wake import Wake, listen_for_ever
@@ -87,9 +87,8 @@ def run_background(wired: Wired) -> None:
     listener.start()
     log.info("background started", extra={"pid": os.getpid()})
     client = open_client(wired.valkey_url)
-    kinds = (BACKGROUND, TRAINERS) if retrains else (BACKGROUND,)
-    heartbeats = [Heartbeat(client, kind, own_name()) for kind in kinds]
-    _deliver_until_stopped(events, dispatcher, retraining, schedule, heartbeats)
+    heartbeat = Heartbeat(client, BACKGROUND, own_name(), retrains=retrains)
+    _deliver_until_stopped(events, dispatcher, retraining, schedule, heartbeat)
     for one in schedules:
         one.stop()
     dispatcher.close(seconds=_DRAIN_SECONDS)
@@ -107,15 +106,14 @@ def _deliver_until_stopped(
     dispatcher: Dispatcher,
     retraining: Schedule,
     schedule: Schedule,
-    heartbeats: list[Heartbeat],
+    heartbeat: Heartbeat,
 ) -> None:
     beat_at = float("-inf")
     is_away = False
     while True:
         if time.monotonic() >= beat_at and schedule.seconds_since_turn() < _STUCK_SECONDS:
             beat_at = time.monotonic() + INTERVAL_SECONDS
-            for one in heartbeats:
-                one.beat()
+            heartbeat.beat()
         try:
             dispatcher.dispatch()
             is_away = False
@@ -131,8 +129,7 @@ def _deliver_until_stopped(
             retraining.wake()
         if event is None:
             break
-    for one in heartbeats:
-        one.stop()
+    heartbeat.stop()
 
 
 def jobs(wired: Wired) -> list[Job]:

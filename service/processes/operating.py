@@ -16,7 +16,7 @@ from service.domain.retraining import Recommendation, RetrainingState
 from service.moderation.insight.figures import FigureBook
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BACKGROUND, TRAINERS, WORKERS, live_workers
+from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.watching.exposition import Exposition
 from service.watching.readings import Part, as_metric
 from service.wiring import Wired
@@ -161,10 +161,10 @@ def _waiting(name: str, waiting: Waiting, now: datetime, **labels: str) -> Itera
 
 
 def _processes(client: redis.Redis) -> Iterator[Metric]:
-    workers = live_workers(client, WORKERS)
-    yield _number("processes_alive", len(workers), kind="worker")
-    for kind, name in (("background", BACKGROUND), ("trainer", TRAINERS)):
-        yield _number("processes_alive", len(live_workers(client, name)), kind=kind)
+    workers, background = live_workers(client, WORKERS), live_workers(client, BACKGROUND)
+    trainers = [sign for sign in background if sign.retrains]
+    for kind, alive in (("worker", workers), ("background", background), ("trainer", trainers)):
+        yield _number("processes_alive", len(alive), kind=kind)
     without_model = sum(sign.model_problem is not None for sign in workers)
     yield _number("workers_without_model", without_model)
 

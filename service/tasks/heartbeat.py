@@ -18,10 +18,9 @@ from redis.exceptions import RedisError
 from service.tasks.broker import unavailable
 from service.tasks.queue_notice import QUEUE_NOTICE
 
-# One hash a kind. A background process that retrains is in the third one too.
+# One hash a kind.
 WORKERS = "slopsieve.workers"
 BACKGROUND = "slopsieve.background"
-TRAINERS = "slopsieve.trainers"
 INTERVAL_SECONDS = 5.0
 # A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
 _ALIVE_FOR_SECONDS = 15.0
@@ -33,13 +32,15 @@ STUCK_SECONDS = 60.0
 class WorkerSign:
     """One living process; `model_problem` says in one line why a worker has no model, if so.
 
-    `judged_at` is when it last stored a verdict, or began, in seconds since 1970.
+    `judged_at` is when it last stored a verdict, or began, in seconds since 1970. `retrains` says
+    that a background process retrains too.
     """
 
     name: str
     model_version: str = ""
     model_problem: str | None = None
     judged_at: float = 0.0
+    retrains: bool = False
 
 
 def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
@@ -71,8 +72,8 @@ def own_name() -> str:
 class Heartbeat:
     """Says of one process that it is alive; `model` returns its version and problem.
 
-    `judged_at` returns when it last stored a verdict, or began. Valkey being away or full is
-    logged once, and stops nobody.
+    `judged_at` and `retrains` are as in `WorkerSign`. Valkey being away or full is logged once, and
+    stops nobody.
     """
 
     def __init__(
@@ -82,12 +83,15 @@ class Heartbeat:
         name: str,
         model: Callable[[], tuple[str, str | None]] = lambda: ("", None),
         judged_at: Callable[[], float] = lambda: 0.0,
+        *,
+        retrains: bool = False,
     ) -> None:
         self._client = client
         self._kind = kind
         self._name = name
         self._model = model
         self._judged_at = judged_at
+        self._retrains = retrains
         self._is_first = True
 
     def beat(self) -> None:
@@ -99,6 +103,7 @@ class Heartbeat:
                 "model": version,
                 "problem": problem,
                 "judged_at": self._judged_at(),
+                "retrains": self._retrains,
             }
         )
         try:
@@ -137,6 +142,7 @@ def _read(name: str, value: str) -> tuple[float, WorkerSign]:
             model_version=sign["model"],
             model_problem=sign["problem"],
             judged_at=float(sign["judged_at"]),
+            retrains=bool(sign["retrains"]),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return 0.0, WorkerSign(name=name)

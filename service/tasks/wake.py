@@ -13,7 +13,7 @@ from typing import Any
 from redis.exceptions import RedisError
 
 from service.tasks.broker import open_client, unavailable
-from service.tasks.heartbeat import TRAINERS, live_workers
+from service.tasks.heartbeat import BACKGROUND, live_workers
 
 _LASTS_SECONDS = 600
 # A connection that broke off without a word is noticed after this long.
@@ -50,7 +50,7 @@ class ValkeyWaker:
 
     def is_heard(self) -> bool:
         """See `TrainerQueue.is_heard`."""
-        return bool(live_workers(self._client, TRAINERS))
+        return any(sign.retrains for sign in live_workers(self._client, BACKGROUND))
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
