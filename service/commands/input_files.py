@@ -10,12 +10,12 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, Self, cast
+from typing import BinaryIO, Self, cast
 
 from service.domain.errors import Problem
 
 STDIN = "-"
-GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER_BYTES = 1 << 18
 # A text of the longest allowed size, every character escaped, is under 400 kB; the rest is room
 # for keys we ignore. A file without line breaks must not be read into memory whole.
@@ -51,9 +51,9 @@ class InputFile:
         self._to_close = None if is_stdin else raw
         self._counted = _CountedReader(raw)
         self._buffered = io.BufferedReader(self._counted, _BUFFER_BYTES)
-        is_gzipped = self._buffered.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
+        is_gzipped = self._buffered.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)
         unpacked = gzip.GzipFile(fileobj=self._buffered) if is_gzipped else self._buffered
-        self.stream = cast("IO[bytes]", unpacked)
+        self.stream = cast("BinaryIO", unpacked)
 
     @property
     def bytes_read(self) -> int:

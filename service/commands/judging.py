@@ -40,11 +40,6 @@ class Judging:
     trained_on: frozenset[str] = frozenset()
 
 
-def judging_of(context: click.Context) -> Judging:
-    """Return what the caller handed in, by default the current version by the settings."""
-    return context.find_object(Judging) or open_judging()
-
-
 def open_judging() -> Judging:
     """Return the current version, as a worker would load it: neither database nor queue needed.
 

@@ -10,10 +10,11 @@ import click
 
 from service.commands.input_files import STDIN, InputFile
 from service.commands.judging import (
+    Judging,
     Tally,
     finish,
     judge_file,
-    judging_of,
+    open_judging,
     verdict_to_json,
     write_row,
 )
@@ -43,7 +44,7 @@ def score_command(context: click.Context, file: str, out: str) -> None:
     """
     if out != STDOUT and file != STDIN and Path(out).resolve() == Path(file).resolve():
         raise click.UsageError("--out would replace FILE; name another file.")
-    judging, tally = judging_of(context), Tally()
+    judging, tally = context.find_object(Judging) or open_judging(), Tally()
     with open_whole(out) as stream, InputFile(file) as opened:
         for _, verdict in judge_file(opened, judging, tally):
             write_row(stream, verdict_to_json(verdict))
@@ -68,7 +69,7 @@ def evaluate_command(context: click.Context, files: tuple[str, ...], out: str) -
     for `score`. Comments without a label are judged but not counted. A line that cannot be read
     is reported and left out; the command then ends with 1.
     """
-    judging, tally = judging_of(context), Tally()
+    judging, tally = context.find_object(Judging) or open_judging(), Tally()
     scores, spans, summaries = ScoreCollector(), SpanCollector(), []
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from service.commands.input_files import InputFile
-from service.commands.judging import Tally, judging_of, write_row
+from service.commands.judging import Judging, Tally, open_judging, write_row
 from service.commands.opening import command_settings, data_dir_option, find_site, open_services
 from service.commands.output import columns, json_option, print_rows, prints_json
 from service.commands.progress import Progress
@@ -61,7 +61,7 @@ def replay_command(
     """
     if bool(files) == bool(site_name):
         raise click.UsageError("name FILES or a --site, one of the two.")
-    judging, tally, weeks = judging_of(context), Tally(), Weeks()
+    judging, tally, weeks = context.find_object(Judging) or open_judging(), Tally(), Weeks()
     settings = command_settings()
     if site_name:
         with open_services() as services:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
-from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from typing import BinaryIO, cast
 
 import click
 
 from service.commands.erase import person_options
-from service.commands.input_files import GZIP_MAGIC
+from service.commands.input_files import InputFile
 from service.commands.opening import (
     ACTOR,
     ByValue,
@@ -77,7 +74,7 @@ def forget_command(services: Services, /, **given: str | None) -> None:
 
 
 @reputation_group.command("import")
-@click.argument("file", type=click.File("rb"))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--name", required=True, help="What to call the list; an earlier one is replaced.")
 @click.option(
     "--kind",
@@ -102,7 +99,7 @@ def forget_command(services: Services, /, **given: str | None) -> None:
 @click.option("--source", default="", help="Where it comes from, for whoever asks later.")
 @data_dir_option
 def import_command(
-    file: BinaryIO,
+    file: str,
     name: str,
     kind: ListKind,
     basis: ListBasis,
@@ -127,7 +124,12 @@ def import_command(
         problems.append(Problem("--source", "is too long or not printable", remedy))
     if problems:
         raise InvalidInputError(problems)
-    parsed = _parse(file, kind)
+    with InputFile(file) as opened:
+        try:
+            parsed = parse_list(opened.stream, kind)
+        except (EOFError, OSError, zlib.error):
+            problem = Problem("file", "cannot be read to its end", "fetch it again")
+            raise InvalidInputError([problem]) from None
     # A header's date that lies ahead is somebody's slip; the list must not stay young for it.
     listed_at = date or min(parsed.dated or now, now)
     days = expires_days or default_expiry_days(kind)
@@ -182,19 +184,6 @@ def remove_command(name: str) -> None:
 
 def _folder() -> ListFolder:
     return ListFolder(find_installation(command_settings()).lists_folder)
-
-
-def _parse(file: BinaryIO, kind: ListKind) -> ParsedList:
-    """Read the list, unpacked where it begins like a gzipped file."""
-    with ExitStack() as stack:
-        start = file.peek(2)[:2] if hasattr(file, "peek") else b""
-        if start == GZIP_MAGIC:
-            file = cast("BinaryIO", stack.enter_context(gzip.GzipFile(fileobj=file)))
-        try:
-            return parse_list(file, kind)
-        except (EOFError, OSError, zlib.error):
-            problem = Problem("file", "cannot be read to its end", "fetch it again")
-            raise InvalidInputError([problem]) from None
 
 
 def _tell(about: AboutList, parsed: ParsedList, now: datetime) -> None:

@@ -6,7 +6,7 @@ import json
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 
@@ -34,16 +34,12 @@ class Running:
 
 def to_json(running: Running) -> str:
     """Return one line for scripts; keys that were made earlier are null."""
-    first = running.first_run
     return json.dumps(
         {
             "url": running.url,
             "review": f"{running.url}/review",
             "docs": f"{running.url}/docs",
-            "site_id": first.site_id,
-            "site_key": first.site_key,
-            "moderator": first.moderator,
-            "password": first.password,
+            **asdict(running.first_run),
             "pid": running.pid,
             "data_dir": running.data_dir,
             "seconds": round(running.seconds, 2),

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any, ClassVar
+from typing import Any
 
 from service.watching.families import CONTENT_TYPE
 
@@ -56,14 +56,10 @@ class MetricsPort:
                 server.handle_request()
 
     def _bind(self) -> HTTPServer | None:
-        class Handler(_Handler):
-            text = staticmethod(self._text)
-            token = self._token
-
         warned = False
         while not self._closed.is_set():
             try:
-                return _Server(self._address, Handler)
+                return _Server(self._address, self._text, self._token)
             except OSError as error:
                 if not warned:
                     log.warning(
@@ -76,9 +72,13 @@ class MetricsPort:
 
 
 class _Server(HTTPServer):
-    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+    def __init__(
+        self, address: tuple[str, int], text: Callable[[], bytes], token: str | None
+    ) -> None:
         self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
-        super().__init__(address, handler)
+        self.text = text
+        self.token = token
+        super().__init__(address, _Handler)
 
     def server_bind(self) -> None:
         """Bind without asking anybody for this machine's name, as the library would."""
@@ -89,8 +89,7 @@ class _Server(HTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    text: ClassVar[Callable[[], bytes]]
-    token: ClassVar[str | None]
+    server: _Server
     timeout = _PATIENCE_SECONDS
     server_version = "slopsieve"
     sys_version = ""
@@ -99,10 +98,10 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer a scrape."""
         if self.path.partition("?")[0] != "/metrics":
             self._answer(404, b"metrics are at /metrics\n", "text/plain")
-        elif not has_token(self.headers.get("Authorization", ""), self.token):
+        elif not has_token(self.headers.get("Authorization", ""), self.server.token):
             self._answer(401, b"a bearer token is needed\n", "text/plain")
         else:
-            self._answer(200, type(self).text(), CONTENT_TYPE)
+            self._answer(200, self.server.text(), CONTENT_TYPE)
 
     def _answer(self, status: int, body: bytes, content_type: str) -> None:
         self.send_response(status)
