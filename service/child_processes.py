@@ -8,6 +8,8 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 _PR_SET_PDEATHSIG = 1
 _LOOK_EVERY_SECONDS = 1.0
@@ -40,6 +42,17 @@ def die_with(parent: int, how: signal.Signals) -> None:
     # It may have gone before the order was given.
     if os.getppid() != parent:
         os.kill(os.getpid(), how)
+
+
+@contextmanager
+def handling(numbers: Iterable[int], handler: Callable[[int, object], object]) -> Iterator[None]:
+    """Give these signals to `handler` while the block runs; only for the main thread."""
+    before = {number: signal.signal(number, handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _watch(parent: int, how: signal.Signals) -> None:

@@ -46,7 +46,7 @@ from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 from service.tasks.queue import CeleryScoringQueue
 from service.tasks.wake import ValkeyWaker, Wake
-from service.training_runs.training_program import Bounds, TrainingProcesses
+from service.training_runs.training_program import TrainingProcesses
 from service.training_runs.versions import own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver
 
@@ -211,15 +211,18 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def training_runs(settings: Settings, folder: DataFolder) -> TrainingProcesses:
-    """Return what runs the training program in this data folder."""
-    bounds = Bounds(threads=settings.retrain_threads, memory_mb=settings.retrain_memory_mb)
-    return TrainingProcesses(folder.retraining_folder, own_versions_folder(settings), bounds)
+def training_runs(settings: Settings, folder: DataFolder | None = None) -> TrainingProcesses:
+    """Return what runs the training program in the data folder.
 
-
-def open_training_runs(settings: Settings) -> TrainingProcesses:
-    """Return the same where nothing else of the data folder is used. Raises `StartError`."""
-    return training_runs(settings, DataFolder(settings.data_dir))
+    Raises `StartError` where nobody else opened that folder and it cannot be used.
+    """
+    folder = folder or DataFolder(settings.data_dir)
+    return TrainingProcesses(
+        folder.retraining_folder,
+        own_versions_folder(settings),
+        threads=settings.retrain_threads,
+        memory_mb=settings.retrain_memory_mb,
+    )
 
 
 def outbound_rules(settings: Settings) -> OutboundRules:
@@ -296,7 +299,7 @@ def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     wired = wire(settings)
     try:
-        _fit_schema(wired)
+        fit_schema(wired.engine, settings)
         yield wired.services
     finally:
         wired.close()
@@ -359,13 +362,14 @@ def _as_redis_writes_it(given: SecretStr, variable: str) -> str:
     return f"{scheme}://{rest}"
 
 
-def _fit_schema(wired: Wired) -> None:
+def fit_schema(engine: sa.Engine, settings: Settings) -> None:
+    """Bring the embedded database up to date. Raise `StartError` for another one that is not."""
     # Imported late because Alembic takes half a second to load, which a server pays elsewhere.
     from service.stores.migrations import SchemaState, migrate, schema_state
 
-    if wired.settings.database_url is None:
-        migrate(wired.engine)
-    elif schema_state(wired.engine) is not SchemaState.UP_TO_DATE:
+    if settings.database_url is None:
+        migrate(engine)
+    elif schema_state(engine) is not SchemaState.UP_TO_DATE:
         msg = "the database's schema does not fit this version: run `slopsieve migrate` first"
         raise StartError(msg, ExitCode.DATABASE)
 

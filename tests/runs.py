@@ -20,7 +20,7 @@ from service.domain.retraining import (
     TrainingProgress,
 )
 from service.ports.training import KeptDecisions, RunFiles
-from service.training_runs.training_program import Bounds, TrainingProcesses
+from service.training_runs.training_program import TrainingProcesses
 
 REPORT = RetrainingReport(
     recommendation=Recommendation.PROMOTE,
@@ -48,7 +48,6 @@ def processes(tmp_path: Path, **options: Any) -> TrainingProcesses:
     return TrainingProcesses(
         tmp_path / "retraining",
         tmp_path / "models",
-        Bounds(threads=1),
         **(values | options),
     )
 

@@ -12,10 +12,10 @@ from service.commands.output import json_option, print_rows
 from service.commands.progress import Progress
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
-from service.stores.migrations import SchemaState, migrate, schema_state
+from service.stores.migrations import migrate
 from service.stores.sql import create_engine
 from service.stores.sql.moving import compare, move_rows
-from service.wiring import open_engine
+from service.wiring import fit_schema, open_engine
 
 _TO = "SLOPSIEVE_MOVE_TO"
 
@@ -49,11 +49,7 @@ def move_command(*, url: str, resume: bool) -> None:
         raise StartError(msg, ExitCode.DATABASE) from None
     embedded = settings.database_url is None
     with only_one(folder.lock_file) if embedded else nullcontext():
-        if embedded:
-            migrate(source)
-        elif schema_state(source) is not SchemaState.UP_TO_DATE:
-            msg = "the database's schema does not fit this version: run `slopsieve migrate` first"
-            raise StartError(msg, ExitCode.DATABASE)
+        fit_schema(source, settings)
         migrate(target)
         with Progress("Moving", unit="rows") as shown:
             move_rows(source, target, resume=resume, told=shown.add)

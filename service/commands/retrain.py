@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from service.child_processes import handling
 from service.commands.opening import ACTOR, command_settings, with_json_services
 from service.commands.output import columns, print_rows, prints_json
 from service.commands.progress import Progress
@@ -29,7 +30,7 @@ from service.ports.services import Services
 from service.settings import Settings
 from service.training_runs.run_folders import REPORT_PAGE
 from service.training_runs.training_program import TrainingProcesses
-from service.wiring import open_training_runs
+from service.wiring import training_runs
 
 _STOPPED = 130
 _EXIT_CODES = {RetrainingState.STOPPED: _STOPPED, RetrainingState.FAILED: 1}
@@ -81,7 +82,7 @@ def retrain_command(
         return
     settings = command_settings()
     # Tests pass their own: a training takes minutes.
-    runs = (open_runs or open_training_runs)(settings)
+    runs = (open_runs or training_runs)(settings)
     options = RetrainingOptions(
         data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
     )
@@ -125,12 +126,8 @@ def _stopping() -> Iterator[Callable[[], bool]]:
     """Give what says whether to go on: not after Ctrl-C or SIGTERM, which end it in order."""
     received: list[int] = []
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = [signal.signal(number, lambda n, _frame: received.append(n)) for number in numbers]
-    try:
+    with handling(numbers, lambda number, _: received.append(number)):
         yield lambda: not received
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
 
 
 def _say(done: Retraining, runs: TrainingProcesses) -> None:

@@ -45,8 +45,7 @@ def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, sock
 def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> None:
     """Serve until SIGTERM or SIGINT, then drain; a successor serves on a `shared` socket."""
     settings = wired.settings
-    exposition = expose("api", wired)
-    exposition.ask_parts(state_parts(wired))
+    exposition = expose("api", wired, parts=state_parts(wired))
     application = create_app(
         wired.services, web_config(wired), readiness_checks(wired), exposition.text
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -18,7 +18,7 @@ from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.watching.exposition import Exposition
-from service.watching.readings import Part, as_metric
+from service.watching.readings import Part, Read, as_metric
 from service.wiring import Wired
 
 # The audit sample of so long is what false positives are estimated from.
@@ -71,24 +71,20 @@ _ABOUT = {
     ),
     "retraining_recommendation": "What that retraining recommends: 1 for it, 0 for the others.",
 }
-_OLDEST_SECONDS = "_oldest_seconds"
 _COUNTERS = frozenset({"models_refused", "history_circuit_opened", "history_calls_refused"})
 
 
 def _number(name: str, value: float, **labels: str) -> Metric:
-    if name in _ABOUT:
-        about = _ABOUT[name]
-    else:
-        whose = _ABOUT[name.removesuffix(_OLDEST_SECONDS)].removesuffix(".")
-        about = f"{whose}: the age of the oldest, 0 without any."
-    return as_metric(f"slopsieve_{name}", about, value, labels, counts=name in _COUNTERS)
+    return as_metric(f"slopsieve_{name}", _ABOUT[name], value, labels, counts=name in _COUNTERS)
 
 
-def expose(process: str, wired: Wired) -> Exposition:
+def expose(
+    process: str, wired: Wired, *more: Read, parts: Mapping[str, Part] | None = None
+) -> Exposition:
     """Let the processes of this data folder, and Prometheus, see what this one counts."""
     wired.counting.expect(process)
-    own = [partial(_circuits, wired), partial(_pool, wired)]
-    exposition = Exposition(process, wired.registry, wired.folder.metrics_folder, own)
+    own: list[Read] = [partial(_circuits, wired), partial(_pool, wired), *more]
+    exposition = Exposition(process, wired.registry, wired.folder.metrics_folder, own, parts)
     address = wired.settings.metrics_address
     if address:
         host, _, port = address.rpartition(":")
@@ -157,7 +153,8 @@ def _backlog(wired: Wired) -> Iterator[Metric]:
 def _waiting(name: str, waiting: Waiting, now: datetime, **labels: str) -> Iterator[Metric]:
     age = (now - waiting.oldest).total_seconds() if waiting.oldest else 0.0
     yield _number(name, waiting.number, **labels)
-    yield _number(f"{name}{_OLDEST_SECONDS}", max(0.0, age), **labels)
+    about = f"{_ABOUT[name].removesuffix('.')}: the age of the oldest, 0 without any."
+    yield as_metric(f"slopsieve_{name}_oldest_seconds", about, max(0.0, age), labels)
 
 
 def _processes(client: redis.Redis) -> Iterator[Metric]:

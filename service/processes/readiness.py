@@ -31,19 +31,19 @@ def readiness_checks(wired: Wired) -> Checks:
     """Return one check a part; the doctor asks the same and more."""
     services = wired.services
     client = broker.open_client(wired.valkey_url)
-    database_proof = WriteProof(
+    database_proof = write_proof(
         ping=lambda: ping(wired.engine),
         prove_write=lambda: prove_write(wired.engine, at=services.clock()),
     )
-    queue_proof = WriteProof(
+    queue_proof = write_proof(
         ping=services.queue.depth, prove_write=lambda: broker.prove_write(client)
     )
 
     def database() -> Finding:
-        return _asked("database", database_proof.renew, remedies.for_database)
+        return _asked("database", database_proof, remedies.for_database)
 
     def queue() -> Finding:
-        return _asked("queue", queue_proof.renew, remedies.for_queue)
+        return _asked("queue", queue_proof, remedies.for_queue)
 
     def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
         """Ask only while the queue takes writes: otherwise nobody can give a sign of life."""
@@ -67,32 +67,29 @@ def readiness_checks(wired: Wired) -> Checks:
     }
 
 
-class WriteProof:
-    """Asks for a write every few seconds, and for a read in between."""
+def write_proof(
+    *,
+    ping: Callable[[], object],
+    prove_write: Callable[[], None],
+    monotonic: Callable[[], float] = time.monotonic,
+) -> Callable[[], None]:
+    """Return what asks for a write every few seconds, and for a read in between.
 
-    def __init__(
-        self,
-        *,
-        ping: Callable[[], object],
-        prove_write: Callable[[], None],
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._ping = ping
-        self._prove_write = prove_write
-        self._monotonic = monotonic
-        self._proven_until = float("-inf")
+    It raises `StoreUnavailableError`. A failure is not remembered: what heals is ready at the next
+    question.
+    """
+    proven_until = float("-inf")
 
-    def renew(self) -> None:
-        """Return if reading works, and writing did lately. Raise `StoreUnavailableError`.
-
-        A failure is not remembered: what heals is ready at the next question.
-        """
-        if self._monotonic() < self._proven_until:
-            self._ping()
+    def renew() -> None:
+        nonlocal proven_until
+        if monotonic() < proven_until:
+            ping()
             return
-        self._proven_until = float("-inf")
-        self._prove_write()
-        self._proven_until = self._monotonic() + _PROOF_LASTS_SECONDS
+        proven_until = float("-inf")
+        prove_write()
+        proven_until = monotonic() + _PROOF_LASTS_SECONDS
+
+    return renew
 
 
 def _asked(

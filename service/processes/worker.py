@@ -44,8 +44,7 @@ def run_worker(wired: Wired) -> int:
         "worker started",
         extra={"pid": os.getpid(), "model": wired.services.current_model().version},
     )
-    exposition = expose("worker", wired)
-    exposition.also(partial(show_model, wired))
+    exposition = expose("worker", wired, partial(show_model, wired))
     worker.start()
     exposition.close()
     wired.close()

@@ -21,7 +21,7 @@ from service.start_error import ExitCode, StartError
 from service.stores.migrations import migrate
 from service.stores.sql import ping
 from service.supervisor.first_accounts import keep_first_run, make_first_accounts
-from service.tasks.broker import open_client
+from service.tasks.broker import open_client, why_unusable
 from service.wiring import Wired, wire
 
 
@@ -71,13 +71,10 @@ def _check_valkey(url: str) -> None:
     client = open_client(url)
     try:
         client.ping()
-    except redis.AuthenticationError:
-        msg = f"{ENV_PREFIX}VALKEY_URL: the server refuses this user or password"
-        raise StartError(msg, ExitCode.VALKEY) from None
     except (redis.RedisError, OSError, ValueError) as error:
         msg = (
-            f"{ENV_PREFIX}VALKEY_URL: the server cannot be reached ({type(error).__name__}); "
-            "check its address and that the server runs"
+            f"{ENV_PREFIX}VALKEY_URL: the server cannot be used, {why_unusable(error)}; check its "
+            "address, user and password, and that the server runs"
         )
         raise StartError(msg, ExitCode.VALKEY) from None
     finally:

@@ -9,12 +9,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from http.client import HTTPException
 from queue import Empty, SimpleQueue
 
 from service import PREFIX
+from service.child_processes import handling
 from service.data_folder import DataFolder
 from service.listening import ask, base_url, listen, reachable_address
 from service.logs import LogFormat, configure_logging, line_of_another
@@ -36,6 +37,7 @@ log = logging.getLogger(__name__)
 RESTART_SIGNAL = signal.SIGUSR2
 """Asks for a restart of everything but Valkey, one part after another."""
 
+_HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, RESTART_SIGNAL)
 _LOOK_EVERY_SECONDS = 0.05
 _LOOK_WHEN_ALL_RUNS_SECONDS = 0.5
 # Loading a classifier on a slow disk may take long; what is not there by then will not come.
@@ -65,9 +67,10 @@ def supervise(settings: Settings, *, workers: int, as_json: bool) -> None:
     began = time.monotonic()
     configure_logging(settings.log_format, process="supervisor")
     folder = DataFolder(settings.data_dir)
+    signals = _Signals()
     with (
         only_one(folder.lock_file) as lock,
-        _signals() as signals,
+        handling(_HANDLED, signals.received),
         # Held here, it outlives a restart of the API without refusals.
         listen(settings) as listener,
     ):
@@ -133,18 +136,6 @@ class _Signals:
     def check(self) -> None:
         if self.count:
             raise _StopAskedError
-
-
-@contextmanager
-def _signals() -> Iterator[_Signals]:
-    signals = _Signals()
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, RESTART_SIGNAL)
-    before = [signal.signal(number, signals.received) for number in numbers]
-    try:
-        yield signals
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
 
 
 class _Crew:

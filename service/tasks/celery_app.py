@@ -16,37 +16,31 @@ from service.tasks.queue_notice import QUEUE_NOTICE, speak_plainly
 
 
 def make_celery(valkey_url: str) -> Celery:
-    """Return an application that speaks JSON alone, keeps no results and connects lazily."""
+    """Return an application that speaks JSON alone, keeps no results and connects lazily.
+
+    It has no tasks: a bootstep of its worker consumes the lanes.
+    """
     setup_logging.connect(_leave_logging_alone)
     speak_plainly(QUEUE_NOTICE)
     app = Celery("slopsieve", broker=kombu_url(valkey_url), set_as_current=False)
     app.amqp.Connection = GatedConnection
     app.conf.update(
         accept_content=["json"],
-        task_serializer="json",
-        task_ignore_result=True,
-        task_acks_late=True,
-        task_reject_on_worker_lost=True,
         task_default_queue=QueueName.TASKS.value,
         task_queues=[Queue(QueueName.TASKS.value)],
         task_create_missing_queues=False,
-        task_store_eager_result=False,
         broker_transport_options=dict(CONSUMER_OPTIONS),
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         # A server that is full refuses single calls. It is waited for as one that is away.
         broker_channel_error_retry=True,
-        worker_pool="solo",
         worker_concurrency=1,
         worker_prefetch_multiplier=1,
         worker_enable_remote_control=False,
-        worker_send_task_events=False,
         worker_hijack_root_logger=False,
         worker_redirect_stdouts=False,
         # No task of ours runs long enough to be cancelled; the choice silences a warning.
         worker_cancel_long_running_tasks_on_connection_loss=True,
-        enable_utc=True,
-        timezone="UTC",
     )
     return app
 

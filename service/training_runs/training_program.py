@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -43,35 +42,30 @@ _MEMORY_EXCEEDED = 2
 _MOST_ERROR_CHARS = 4_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bounds:
-    """How much of the machine the program may take."""
-
-    threads: int = 1
-    memory_mb: int = 4_000
-
-
 class TrainingProcesses(RunFolders):
     """Starts `program` for each run in its folder; see `TrainingRuns`.
 
     `versions` is the folder that candidates are written to. The first time it gets the shipped
     version too, as the current one, so that there is something to go back to; later a newer
-    shipped one is added and waits there. `packages` are what the program imports.
+    shipped one is added and waits there. The program computes with so many `threads`, and ends
+    itself before it takes more than `memory_mb`. `packages` are what it imports.
     """
 
     def __init__(
         self,
         path: Path,
         versions: Path,
-        bounds: Bounds,
         *,
+        threads: int = 1,
+        memory_mb: int = 4_000,
         program: Sequence[str] = PROGRAM,
         packages: Sequence[str] = _PACKAGES,
         look_every_seconds: float = _LOOK_EVERY_SECONDS,
     ) -> None:
         super().__init__(path)
         self._versions = versions
-        self._bounds = bounds
+        self._threads = threads
+        self._memory_mb = memory_mb
         self._program = tuple(program)
         self._packages = tuple(packages)
         self._look_every_seconds = look_every_seconds
@@ -133,13 +127,13 @@ class TrainingProcesses(RunFolders):
             *("--run", str(folder)),
             *("--versions", str(self._versions)),
             *given,
-            *("--threads", str(self._bounds.threads)),
-            *("--memory-mb", str(self._bounds.memory_mb)),
+            *("--threads", str(self._threads)),
+            *("--memory-mb", str(self._memory_mb)),
             *(["--dry-run"] if dry_run else []),
         ]
 
     def _start(self, command: Sequence[str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
-        threads = str(self._bounds.threads)
+        threads = str(self._threads)
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
         # It reads what strangers wrote, and needs none of our passwords.
         ours = {k: v for k, v in os.environ.items() if not k.startswith(ENV_PREFIX)}
@@ -191,7 +185,7 @@ class TrainingProcesses(RunFolders):
     def _why(self, run_id: str, code: int, errors: Path) -> str:
         if code == _MEMORY_EXCEEDED:
             return (
-                f"it needed more than the {self._bounds.memory_mb:,} MB that it may use: "
+                f"it needed more than the {self._memory_mb:,} MB that it may use: "
                 "set SLOPSIEVE_RETRAIN_MEMORY_MB higher and go on with `slopsieve retrain --resume`"
             )
         stated = self.read_json(run_id, STATE_FILE).get("problem")

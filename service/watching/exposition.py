@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from prometheus_client import CollectorRegistry
@@ -25,29 +25,27 @@ _TEXT_LASTS_SECONDS = 1.0
 class Exposition:
     """What one process shows of itself, on a socket in `folder` and, if wanted, as a text.
 
-    `process` says what the process does, `own` gives its readings whenever somebody looks.
+    `process` says what the process does, `own` gives its readings whenever somebody looks. What
+    `parts` say is shown in the text alone, each asked at its own pace.
     """
 
     def __init__(
-        self, process: str, registry: CollectorRegistry, folder: Path, own: Iterable[Read] = ()
+        self,
+        process: str,
+        registry: CollectorRegistry,
+        folder: Path,
+        own: Sequence[Read] = (),
+        parts: Mapping[str, Part] | None = None,
     ) -> None:
         self._process = process
         self._registry = registry
         self._folder = folder
-        self._own = list(own)
-        self._parts: Readings | None = None
+        self._own = own
+        self._parts = Readings(parts or {})
         self._port: MetricsPort | None = None
         self._lock = threading.Lock()
         self._text, self._text_at = b"", float("-inf")
         self._socket = self._open_socket()
-
-    def also(self, read: Read) -> None:
-        """Show these readings too."""
-        self._own.append(read)
-
-    def ask_parts(self, parts: Mapping[str, Part]) -> None:
-        """Show too what these parts say, each asked at its own pace and for texts alone."""
-        self._parts = Readings(parts)
 
     def listen(self, address: tuple[str, int], *, token: str | None) -> None:
         """Serve the text on a port of its own, from now on or as soon as that is free."""
@@ -66,12 +64,11 @@ class Exposition:
             self._port.close()
         if self._socket:
             self._socket.close()
-        if self._parts:
-            self._parts.close()
+        self._parts.close()
 
     def _write(self) -> bytes:
         slot = self._socket.slot if self._socket else "0"
-        packed = self._packed(self._parts.look() if self._parts else ())
+        packed = self._packed(self._parts.look())
         own = unpack(packed, process=self._process, slot=slot)
         return write_text([*own, *ask_neighbours(self._folder, except_socket=self._socket)])
 

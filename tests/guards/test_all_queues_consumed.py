@@ -48,5 +48,3 @@ def test_messages_are_json_alone_and_results_are_not_kept():
     assert conf.accept_content == ["json"]
     assert conf.task_serializer == "json"
     assert conf.result_backend is None
-    assert conf.task_acks_late
-    assert conf.task_reject_on_worker_lost

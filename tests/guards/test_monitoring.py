@@ -81,7 +81,7 @@ def text(tmp_path_factory, valkey) -> str:
     )
     submit_to(services, make_comment())
     parts = state_parts(replace(wired, services=services))
-    exposition = expose("api", wired)
+    exposition = expose("api", wired, parts=_at_once(parts))
     for process in ("worker", "background"):
         wired.counting.expect(process)
     for task in TaskName:
@@ -91,7 +91,6 @@ def text(tmp_path_factory, valkey) -> str:
     wired.models.loaded_at = NOW
     shown_by_workers = [partial(show_model, wired)]
     worker = Exposition("worker", CollectorRegistry(), folder / "metrics", shown_by_workers)
-    exposition.ask_parts(_at_once(parts))
     shown = exposition.text().decode()
     exposition.close()
     worker.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from service.doctor.judging_checks import judge_models
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.moderation.admin.sites import add_site
 from service.processes import readiness
-from service.processes.readiness import WriteProof, readiness_checks
+from service.processes.readiness import readiness_checks, write_proof
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
@@ -51,15 +52,15 @@ def database() -> Database:
 
 
 @pytest.fixture
-def proof(database: Database) -> WriteProof:
-    return WriteProof(
+def proof(database: Database) -> Callable[[], None]:
+    return write_proof(
         ping=database.read, prove_write=database.write, monotonic=lambda: database.seconds
     )
 
 
 def test_whoever_asks_often_causes_few_writes(database, proof):
     for database.seconds in (0, 1, 4.9, 5, 6):
-        proof.renew()
+        proof()
 
     assert database.asked == ["write", "read", "read", "write", "read"]
 
@@ -69,9 +70,9 @@ def test_a_write_that_fails_is_told_each_time_and_healing_is_seen_at_once(databa
 
     for _ in range(2):
         with pytest.raises(StoreUnavailableError):
-            proof.renew()
+            proof()
     database.takes_writes = True
-    proof.renew()
+    proof()
 
     assert database.asked == ["write"] * 3
 
