@@ -18,7 +18,7 @@ from service.commands.opening import ByValue, find_site, with_json_services, wit
 from service.commands.output import columns, plain, print_rows
 from service.commands.progress import Progress
 from service.commands.sources.disqus import read_disqus
-from service.commands.sources.imported import Entry, Imported, LeftOut
+from service.commands.sources.imported import Entry, Imported
 from service.commands.sources.isso import read_isso
 from service.commands.sources.remark42 import read_remark42
 from service.commands.sources.rows import read_csv, read_jsonl
@@ -140,7 +140,7 @@ class _Importing:
         """Import some entries, and report those that cannot be."""
         read: list[tuple[NewComment, Imported]] = []
         for entry in batch:
-            if isinstance(entry, LeftOut):
+            if entry is None:
                 self.counts.left_out += 1
             elif isinstance(entry, Broken):
                 self._fault(entry.number, InvalidInputError(entry.problems))

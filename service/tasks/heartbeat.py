@@ -142,7 +142,8 @@ def _read(name: str, value: str) -> tuple[float, WorkerSign]:
             model_version=sign["model"],
             model_problem=sign["problem"],
             judged_at=float(sign["judged_at"]),
-            retrains=bool(sign["retrains"]),
+            # A process of the version before says nothing of it.
+            retrains=bool(sign.get("retrains")),
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return 0.0, WorkerSign(name=name)

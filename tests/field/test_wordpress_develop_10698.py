@@ -14,7 +14,7 @@ import pytest
 
 from service.commands.input_files import InputFile
 from service.commands.sources.disqus import read_disqus
-from service.commands.sources.imported import Imported, LeftOut
+from service.commands.sources.imported import Imported
 from service.commands.sources.wxr import read_wxr
 from service.commands.sources.xml_stream import read_elements
 from service.domain.errors import InvalidInputError
@@ -133,7 +133,7 @@ def test_a_date_that_cannot_be_read_is_named(gmt, local, meant, tmp_path):
 def test_other_types_are_left_out(kind, tmp_path):
     content = WXR % wp_comment(1, "Hello.", comment_type=kind)
 
-    assert read(content.encode(), tmp_path / "export") == [LeftOut(number=1)]
+    assert read(content.encode(), tmp_path / "export") == [None]
 
 
 def test_a_disqus_link_is_unescaped(tmp_path):

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from service.commands.input_files import Broken, InputFile
-from service.commands.sources.imported import Imported, LeftOut
+from service.commands.sources.imported import Imported
 from service.commands.sources.isso import read_isso
 from service.commands.sources.remark42 import read_remark42
 from service.domain.decision import Ruling
@@ -87,7 +87,7 @@ def test_isso_s_comments_are_read_with_their_thread(isso):
     assert shown.document["written_at"].isoformat() == "2026-01-05T10:00:00.500000+00:00"
     assert (shown.ruling, waits.ruling) == (Ruling.APPROVE, None)
     assert waits.document["reply_to"] == "isso:1"
-    assert isinstance(deleted, LeftOut)
+    assert deleted is None
     assert odd.document == {"text": "Of no thread.", "site_comment_id": "isso:4"}
 
 
@@ -117,6 +117,6 @@ def test_remark42_s_comments_are_read_without_its_first_line(tmp_path):
     }
     assert first.ruling is Ruling.APPROVE
     assert answer.document["reply_to"] == "remark42:f1"
-    assert isinstance(deleted, LeftOut)
+    assert deleted is None
     assert isinstance(odd, Imported)
     assert isinstance(broken, Broken)

@@ -9,7 +9,6 @@ from contextlib import closing
 from service.commands.input_files import InputFile
 from service.commands.sources.imported import (
     Entry,
-    LeftOut,
     import_flat,
     read_written_at,
     unescape_link,
@@ -59,7 +58,7 @@ def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection
     is_spam = post.get("isSpam") == "true"
     text = html_to_text(post.get("message", ""))
     if not text or (post.get("isDeleted") == "true" and not is_spam):
-        return LeftOut(number=number)
+        return None
     query = "SELECT link, title FROM threads WHERE id = ?"
     found = threads.execute(query, (post.get("thread id", ""),)).fetchone()
     link, title = found or (None, None)

@@ -34,14 +34,9 @@ class Imported:
     cut: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """One entry that is no comment to be judged: deleted, a pingback, without a word."""
+Entry = Imported | Broken | None
+"""None is an entry that is no comment to be judged: deleted, a pingback, without a word."""
 
-    number: int
-
-
-Entry = Imported | LeftOut | Broken
 _GROUPS = ("post", "author")
 # An excerpt is a part of its post at any rate; of an address, which has several spellings, only
 # the absence counts.

@@ -8,7 +8,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 
 from service.commands.input_files import InputFile
-from service.commands.sources.imported import Entry, LeftOut, import_flat
+from service.commands.sources.imported import Entry, import_flat
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.webhooks.payload import own_id
@@ -47,7 +47,7 @@ def _read(number: int, row: tuple[object, ...]) -> Entry:
         one if isinstance(one, str) else None for one in others
     )
     if not text or mode not in (_SHOWN, _WAITING):
-        return LeftOut(number=number)
+        return None
     return import_flat(
         number,
         {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from service.commands.input_files import Broken, InputFile
-from service.commands.sources.imported import Entry, LeftOut, import_flat
+from service.commands.sources.imported import Entry, import_flat
 from service.commands.sources.rows import json_rows
 from service.domain.decision import Ruling
 from service.web.edge.moments import read_any_moment
@@ -27,7 +27,7 @@ def read_remark42(file: InputFile) -> Iterator[Entry]:
 def _read(number: int, row: Mapping[str, object]) -> Entry:
     text = html_to_text(_words(row, "text"))
     if not text or row.get("delete") is True:
-        return LeftOut(number=number)
+        return None
     user, post, parent = row.get("user"), row.get("locator"), _words(row, "pid")
     return import_flat(
         number,

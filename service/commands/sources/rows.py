@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from service.commands.input_files import Broken, InputFile
-from service.commands.sources.imported import Entry, Imported, LeftOut, import_flat
+from service.commands.sources.imported import Entry, Imported, import_flat
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.edge import strict_json
@@ -155,7 +155,7 @@ def _read_flat(number: int, row: Mapping[str, object]) -> Entry:
     if not isinstance(given.get("text", ""), str):
         return Broken.line(number, "has a text that is not a string", "give every comment its text")
     if not str(given.get("text", "")).strip():
-        return LeftOut(number=number)
+        return None
     given["written_at"] = read_any_moment(str(given.get("written_at", "")))
     given["site_comment_id"] = str(given.get("site_comment_id") or _derived_id(row))
     return import_flat(number, given, _ruling(row))

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from service.commands.input_files import InputFile
 from service.commands.sources.imported import (
     Entry,
-    LeftOut,
     import_flat,
     read_written_at,
     unescape_link,
@@ -56,7 +55,7 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
     status, text = comment.get("comment_approved", ""), comment.get("comment_content", "")
     is_comment = comment.get("comment_type", "") in _COMMENT_TYPES
     if status in _THROWN_AWAY or not is_comment or not text.strip():
-        return LeftOut(number=number)
+        return None
     parent = comment.get("comment_parent", "")
     return import_flat(
         number,
