@@ -199,7 +199,7 @@ class CommentPage(Answer):
 class WithdrawnAnswer(Answer):
     """How many versions of a comment were withdrawn."""
 
-    withdrawn: int
+    withdrawn: int = Field(examples=[1])
 
 
 class BatchResult(Answer):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from flask import current_app
@@ -14,7 +16,6 @@ from werkzeug.routing import Rule
 
 from service.web.api.batch import NDJSON
 from service.web.api.callback_answers import CallbackMessage
-from service.web.api.examples import EXAMPLES, TEXT
 from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import is_open
 from service.web.edge.errors import KINDS, PROBLEM_TYPE, problem
@@ -25,6 +26,9 @@ from service.web.edge.reading import IDEMPOTENCY_KEY, JSON, MAX_KEY_CHARS
 
 Document = dict[str, Any]
 """JSON-like: its form is OpenAPI's, which its own tests check."""
+
+EXAMPLES: Document = json.loads((Path(__file__).parent / "examples.json").read_bytes())
+"""By the name of the schema. Those made of others, such as lists, are shown by theirs."""
 
 # Where Flask has `<id:comment_id>`, OpenAPI has `{comment_id}`.
 _IN_PATH = re.compile(r"<(?:id:)?(\w+)>")
@@ -115,8 +119,8 @@ def _schemas(operations: Sequence[Operation]) -> Document:
         list(dict.fromkeys(wanted)), ref_template=_REF + "{model}", schema_generator=_Schemas
     )
     schemas: Document = document["$defs"]
-    for name, examples in EXAMPLES.items():
-        schemas[name]["examples"] = examples
+    for name, example in EXAMPLES.items():
+        schemas[name]["examples"] = [example]
     return schemas
 
 
@@ -183,9 +187,10 @@ def _idempotency_key() -> Document:
 def _body(operation: Operation, model: type[BaseModel]) -> Document:
     content = _content(model)
     if NDJSON in operation.media:
+        text = EXAMPLES["CommentRequest"]["text"]
         content[NDJSON] = {
             "schema": {"type": "string", "description": "One comment a line, as in `comments`."},
-            "example": f'{{"text": "{TEXT}"}}\n{{"text": "Thank you."}}\n',
+            "example": f'{{"text": "{text}"}}\n{{"text": "Thank you."}}\n',
         }
     return content
 
