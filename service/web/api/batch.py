@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
-from service.domain.errors import InvalidInputError, Problem
+from service.web.api.schemas import MAX_BATCH, BatchRequest
 from service.web.edge import strict_json
 from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError
+from service.web.edge.operation import SINGLE_BODY_BYTES
+from service.web.edge.reading import validate
 from service.web.edge.strict_json import Json
 
 NDJSON = "application/x-ndjson"
@@ -18,65 +18,39 @@ Item = Json | EdgeError
 """One comment as it came, or why it cannot be read."""
 
 
-def read_items(raw: bytes, *, lines: bool, max_items: int, max_line_bytes: int) -> list[Item]:
+def read_items(raw: bytes, *, lines: bool) -> list[Item]:
     """Return the batch's items in order.
 
     A line that cannot be read is an item too. Raises `UnreadableRequestError`,
     `InvalidInputError` or `TooLargeError` for a body that is no batch at all.
     """
-    items = _read_lines(raw, max_items, max_line_bytes) if lines else _read_object(raw)
-    if len(items) > max_items:
-        raise _too_many(max_items)
-    return items
+    found: list[bytes | Json] = [*raw.split(b"\n")] if lines else _read_object(raw)
+    parts = [part for part in found if not isinstance(part, bytes) or part.strip()]
+    if len(parts) > MAX_BATCH:
+        msg = f"The batch has more than {MAX_BATCH} comments. Send several batches."
+        raise TooLargeError(msg)
+    return [_read_line(part) if isinstance(part, bytes) else part for part in parts]
 
 
-def _read_lines(raw: bytes, max_items: int, max_line_bytes: int) -> list[Item]:
-    filled = [line for line in raw.split(b"\n") if line.strip()]
-    if len(filled) > max_items:
-        raise _too_many(max_items)
-    return [_read_line(line, max_line_bytes) for line in filled]
+def _read_object(raw: bytes) -> list[bytes | Json]:
+    body = strict_json.parse(raw)
+    comments: list[bytes | Json] = []
+    if isinstance(body, dict):
+        for name in list(body)[_MOST_NAMES:]:
+            del body[name]
+        given = body.get("comments")
+        if isinstance(given, list):
+            # What is wrong with a comment refuses that comment alone.
+            comments, body["comments"] = [*given], []
+    validate(BatchRequest, body)
+    return comments
 
 
-def _read_line(line: bytes, max_bytes: int) -> Item:
-    if len(line) > max_bytes:
-        msg = f"The line has more than {max_bytes} bytes."
+def _read_line(line: bytes) -> Item:
+    if len(line) > SINGLE_BODY_BYTES:
+        msg = f"The line has more than {SINGLE_BODY_BYTES} bytes."
         return TooLargeError(msg)
     try:
         return strict_json.parse(line)
     except UnreadableRequestError as error:
         return error
-
-
-def _read_object(raw: bytes) -> list[Item]:
-    body = strict_json.parse(raw)
-    if not isinstance(body, dict):
-        problem = Problem(
-            field="body", problem="is not an object", remedy='send {"comments": […]}, or NDJSON'
-        )
-        raise InvalidInputError([problem])
-    problems = [
-        Problem(field=name, problem="occurs more than once", remedy="send it once")
-        for name in strict_json.repeated_names(body)[:_MOST_NAMES]
-    ]
-    problems += [
-        Problem(
-            field=strict_json.join("", name),
-            problem="is not a known field",
-            remedy="leave it out or check its spelling",
-        )
-        for name in islice((name for name in body if name != "comments"), _MOST_NAMES)
-    ]
-    comments = body.get("comments")
-    if not isinstance(comments, list):
-        wrong = "is not a list" if "comments" in body else "is missing"
-        problems.append(
-            Problem(field="comments", problem=wrong, remedy="send a JSON array of comments")
-        )
-    if problems or not isinstance(comments, list):
-        raise InvalidInputError(problems)
-    return list(comments)
-
-
-def _too_many(max_items: int) -> TooLargeError:
-    msg = f"The batch has more than {max_items} comments. Send several batches."
-    return TooLargeError(msg)

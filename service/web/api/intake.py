@@ -42,7 +42,6 @@ from service.web.api.answers import (
 from service.web.api.batch import NDJSON, Item, read_items
 from service.web.api.blueprint import api
 from service.web.api.schemas import (
-    MAX_BATCH,
     AuthorRequest,
     BatchRequest,
     CommentRequest,
@@ -55,7 +54,7 @@ from service.web.edge.current import services, submit, waiter
 from service.web.edge.errors import EdgeError, problem_of, status_of
 from service.web.edge.headers import note_comments
 from service.web.edge.line import UNWAITED_SECONDS, Kept, keep_in_line
-from service.web.edge.operation import SINGLE_BODY_BYTES, operation
+from service.web.edge.operation import operation
 from service.web.edge.reading import JSON, validate
 
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
@@ -129,12 +128,7 @@ def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
     refused on its own, a malformed line too. An `Idempotency-Key` makes repeats of the whole batch
     harmless, comment by comment.
     """
-    items = read_items(
-        raw,
-        lines=request.mimetype == NDJSON,
-        max_items=MAX_BATCH,
-        max_line_bytes=SINGLE_BODY_BYTES,
-    )
+    items = read_items(raw, lines=request.mimetype == NDJSON)
     read = [
         _read_item(item, _key_in_batch(idempotency_key, index)) for index, item in enumerate(items)
     ]

@@ -142,13 +142,7 @@ def _query_values() -> tuple[Json, list[Problem]]:
     problems: list[Problem] = []
     for name, given in request.args.lists():
         if len(given) > 1:
-            problems.append(
-                Problem(
-                    field=strict_json.join("", name),
-                    problem="occurs more than once",
-                    remedy="send it once",
-                )
-            )
+            problems.append(strict_json.repeated(strict_json.join("", name)))
         values[name] = given[0]
     return strict_json.clean(values)[0], problems
 

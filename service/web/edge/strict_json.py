@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from service.domain.errors import Problem
 from service.web.edge.errors import UnreadableRequestError
@@ -22,6 +23,8 @@ _NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{}"))
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _MAX_SHOWN_NAME_CHARS = 100
+# More than an answer lists are not looked at.
+_MOST_REPEATED = 100
 
 
 class _RepeatedKeys(dict[str, Json]):
@@ -62,13 +65,14 @@ def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
         if isinstance(part, str):
             return _UNKEEPABLE.sub(_REPLACEMENT, part)
         if isinstance(part, float) and not math.isfinite(part):
-            problems.append(_not_finite(path))
+            wrong, remedy = "is not a finite number", "send a finite number or leave it out"
+            problems.append(Problem(field=path, problem=wrong, remedy=remedy))
             return 0.0
         if isinstance(part, list):
             return [walk(item, join(path, index)) for index, item in enumerate(part)]
         if isinstance(part, dict):
             if isinstance(part, _RepeatedKeys):
-                problems.extend(_repeated(join(path, name)) for name in part.repeated)
+                problems.extend(repeated(join(path, name)) for name in part.repeated)
             return {
                 _UNKEEPABLE.sub(_REPLACEMENT, name): walk(item, join(path, name))
                 for name, item in part.items()
@@ -76,13 +80,6 @@ def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
         return part
 
     return walk(value, path), problems
-
-
-def repeated_names(value: dict[str, Json]) -> list[str]:
-    """Return the names that came more than once in an object that `parse` returned."""
-    if not isinstance(value, _RepeatedKeys):
-        return []
-    return [join("", name) for name in value.repeated]
 
 
 def join(path: str, part: str | int) -> str:
@@ -98,7 +95,8 @@ def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
         return members
     counts = Counter(name for name, _ in pairs)
     marked = _RepeatedKeys(members)
-    marked.repeated = tuple(name for name, count in counts.items() if count > 1)
+    twice = (name for name, count in counts.items() if count > 1)
+    marked.repeated = tuple(islice(twice, _MOST_REPEATED))
     return marked
 
 
@@ -115,11 +113,6 @@ def _is_deeper(raw: bytes, limit: int) -> bool:
     return False
 
 
-def _repeated(path: str) -> Problem:
+def repeated(path: str) -> Problem:
+    """Return the problem of a name that came more than once where it may come once."""
     return Problem(field=path, problem="occurs more than once", remedy="send it once")
-
-
-def _not_finite(path: str) -> Problem:
-    return Problem(
-        field=path, problem="is not a finite number", remedy="send a finite number or leave it out"
-    )
