@@ -24,7 +24,9 @@ BAD_KEY = "The API key is unknown, expired or revoked."
 NO_KEY = "The API key is missing: send it as api_key, or as key."
 BAD_BLOG = "blog must be the address of the front page, such as https://blog.example/."
 
-_TEXT = "text/plain; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+MEDIA = frozenset({"text/plain", "application/json"})
+"""The media types of the protocol's own answers; errors come as others."""
 _MAX_HEADER_CHARS = 300
 
 
@@ -35,12 +37,12 @@ def new_guid() -> str:
 
 def text(body: str, headers: Mapping[str, str] | None = None, *, status: int = 200) -> Response:
     """Return a bare token: no newline, no mark, as clients compare for equality."""
-    return Response(body, status=status, content_type=_TEXT, headers=dict(headers or {}))
+    return Response(body, status=status, content_type=TEXT, headers=dict(headers or {}))
 
 
-def refused(help_text: str, headers: Mapping[str, str] | None = None) -> Response:
+def refused(help_text: str) -> Response:
     """Return the answer to a call whose key or blog is not accepted."""
-    return text(INVALID, {**(headers or {}), DEBUG_HELP: header_text(help_text)})
+    return text(INVALID, {DEBUG_HELP: header_text(help_text)})
 
 
 def as_json(value: object) -> Response:

@@ -48,13 +48,12 @@ def check_comment(call: AkismetCall) -> Response:
     Raises what keeping the comment raises: there is no answer then that could be taken for a
     verdict.
     """
-    headers = {answers.GUID: g.guid}
-    refusal = _refuse(call, headers)
+    refusal = _refuse(call)
     if refusal is not None:
         return refusal
     forced = _forced(call)
     if forced is not None:
-        return answers.text(forced, headers)
+        return answers.text(forced)
     site = register_blog(call.site, call.fields["blog"].strip(), services, actor=CLIENT)
     case = _judge(call, site, until=g.get("started", time.perf_counter()) + WAIT_BUDGET_SECONDS)
     if call.is_test:
@@ -73,13 +72,12 @@ def check_comment(call: AkismetCall) -> Response:
     if label is None:
         return _late(call, case.comment.id, site)
     if label is Label.HAM:
-        return answers.text(answers.FALSE, headers)
+        return answers.text(answers.FALSE)
     if call.is_wordpress and _is_unsure(case):
         # It puts `true` into its spam folder, where nobody looks, and an error into Pending.
-        return answers.text(answers.FALSE, {**headers, answers.ERROR: answers.UNSURE})
-    if case.verdict is not None and is_blatant(case.verdict, site.settings):
-        headers[answers.PRO_TIP] = "discard"
-    return answers.text(answers.TRUE, headers)
+        return answers.text(answers.FALSE, {answers.ERROR: answers.UNSURE})
+    blatant = case.verdict is not None and is_blatant(case.verdict, site.settings)
+    return answers.text(answers.TRUE, {answers.PRO_TIP: "discard"} if blatant else None)
 
 
 def add_deliveries(deliveries: Sequence[Delivery]) -> Sequence[None]:
@@ -130,7 +128,6 @@ def _find_known(new: NewComment, site: Site) -> Case | None:
 
 def _late(call: AkismetCall, comment_id: CommentId, site: Site) -> Response:
     """Return the provisional answer; the comment is kept, and its verdict will be told."""
-    headers = {answers.GUID: g.guid, answers.RECHECK_AFTER: str(RECHECK_AFTER_SECONDS)}
     callback = shown(call.fields, "callback")
     if callback and not call.is_test:
         delivery = plan_callback(
@@ -138,7 +135,7 @@ def _late(call: AkismetCall, comment_id: CommentId, site: Site) -> Response:
         )
         promised = delivery is not None and _promise(delivery)
         log.info("verdict is late", extra={"comment_id": comment_id, "callback": promised})
-    return answers.text(answers.FALSE, headers)
+    return answers.text(answers.FALSE, {answers.RECHECK_AFTER: str(RECHECK_AFTER_SECONDS)})
 
 
 def _promise(delivery: Delivery) -> bool:
@@ -156,14 +153,14 @@ def _is_unsure(case: Case) -> bool:
     return judged and case.decision is None
 
 
-def _refuse(call: AkismetCall, headers: dict[str, str]) -> Response | None:
+def _refuse(call: AkismetCall) -> Response | None:
     """Return the answer to a check that lacks something, None for one that does not."""
     if not is_blog(call.fields.get("blog", "")):
-        return answers.refused(answers.BAD_BLOG, headers)
+        return answers.refused(answers.BAD_BLOG)
     if "user_ip" in call.fields:
         return None
     missing = "user_ip is missing: send it, empty if it must not be told."
-    return answers.text(missing, {**headers, answers.DEBUG_HELP: missing, answers.ERROR: missing})
+    return answers.text(missing, {answers.DEBUG_HELP: missing, answers.ERROR: missing})
 
 
 def _forced(call: AkismetCall) -> str | None:

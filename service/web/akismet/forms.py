@@ -75,11 +75,13 @@ def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
     """
     found: dict[str, list[bytes]] = {}
     for name, value in _pairs(raw):
+        if name not in READ:
+            continue
         values = found.setdefault(name, [])
         if name not in _LISTS:
             values.clear()
         if len(values) < _MAX_LIST_ITEMS:
-            values.append(value)
+            values.append(_unquote(value))
     asked = b"".join(found.get("blog_charset", ())).decode("ascii", "replace")
     codec = find_codec(charset) or find_codec(asked) or "utf-8"
     fields = {
@@ -87,7 +89,8 @@ def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
     }
     named = fields.pop(NAMED_BY, "").strip()
     if named or _WORDPRESS_TRAP in raw:
-        fields |= honeypot_field(named, _posted(raw), read=READ)
+        posted = ((name, bool(_unquote(value).strip())) for name, value in _pairs(raw))
+        fields |= honeypot_field(named, posted, read=READ)
     return fields
 
 
@@ -135,24 +138,15 @@ def _spelling(name: str) -> str:
 
 
 def _pairs(raw: bytes) -> Iterator[tuple[str, bytes]]:
-    for name, value in _undecoded(raw):
-        if name in READ:
-            yield name, unquote_to_bytes(value.replace(b"+", b" "))
-
-
-def _posted(raw: bytes) -> Iterator[tuple[str, bool]]:
-    """Yield the name of each field and whether it has a value; white space is none."""
-    for name, value in _undecoded(raw):
-        yield name, bool(unquote_to_bytes(value.replace(b"+", b" ")).strip())
-
-
-def _undecoded(raw: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield each field's name without brackets and its value as it came."""
     for pair in raw.split(b"&", _MAX_FIELDS)[:_MAX_FIELDS]:
         name, _, value = pair.partition(b"=")
         if len(name) <= _MAX_NAME_BYTES:
-            decoded = unquote_to_bytes(name.replace(b"+", b" ")).decode("latin-1")
-            yield _BRACKETS.sub("", decoded), value
+            yield _BRACKETS.sub("", _unquote(name).decode("latin-1")), value
+
+
+def _unquote(part: bytes) -> bytes:
+    return unquote_to_bytes(part.replace(b"+", b" "))
 
 
 def _decode(value: bytes, codec: str) -> str:

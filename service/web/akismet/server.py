@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 # Clients use the one or the other for the same call; which is which is in no client's tests.
 _VERSIONS = ("1.1", "1.2")
+_PATHS = tuple(f"/{version}/" for version in _VERSIONS)
 _CHECK = "comment-check"
 _KEYS = "slopsieve_akismet_keys"
 # What is wrong with a request is told in a plain answer, as clients read bodies, not statuses.
@@ -60,7 +61,7 @@ def register_akismet(app: Flask, *, memory_seconds: float) -> None:
     app.extensions[PROMISES] = Coalescer(add_deliveries)
     blueprint = Blueprint(AKISMET, __name__)
     views = {name: (_with_call(view), ["POST"]) for name, view in _CALLS.items()}
-    views |= {name: (_without_key(view), ["GET", "POST"]) for name, view in _OPEN.items()}
+    views |= {name: (open_to_all(view), ["GET", "POST"]) for name, view in _OPEN.items()}
     for name, (view, methods) in views.items():
         for version in _VERSIONS:
             blueprint.add_url_rule(
@@ -78,25 +79,9 @@ def _with_call(view: View) -> Callable[[], Response]:
     def serve() -> Response:
         if "refusal" in g:
             raise g.refusal
-        response = view(g.akismet) if g.akismet else _refuse_key()
-        g.akismet_answered = True
-        return response
-
-    return serve
-
-
-def _refuse_key() -> Response:
-    response = answers.refused(answers.BAD_KEY if "wrong_key" in g else answers.NO_KEY)
-    if request.path.endswith(f"/{_CHECK}"):
-        response.headers[answers.GUID] = g.guid
-    return response
-
-
-def _without_key(view: Callable[[], Response]) -> Callable[[], Response]:
-    @open_to_all
-    def serve() -> Response:
-        g.akismet_answered = True
-        return view()
+        if g.akismet is None:
+            return answers.refused(answers.BAD_KEY if "wrong_key" in g else answers.NO_KEY)
+        return view(g.akismet)
 
     return serve
 
@@ -140,21 +125,21 @@ def _speak_akismet(response: Response) -> Response:
     WordPress publishes what it gets no answer for, and holds what it gets a strange one for, if
     only a guid is there; it does not look at the status at all.
     """
-    if not _is_akismet() or g.get("akismet_answered"):
+    if not request.path.startswith(_PATHS):
+        return response
+    is_check = request.path.endswith(f"/{_CHECK}")
+    if is_check:
+        response.headers[answers.GUID] = g.get("guid") or answers.new_guid()
+    if response.mimetype in answers.MEDIA:
         return response
     document = response.get_json(silent=True, force=True)
     detail = document.get("detail") if isinstance(document, dict) else None
     said = answers.header_text(str(detail or "The call was not answered."))
     response.set_data(said)
-    response.content_type = "text/plain; charset=utf-8"
+    response.content_type = answers.TEXT
     response.headers[answers.DEBUG_HELP] = said
-    if request.path.endswith(f"/{_CHECK}"):
-        response.headers[answers.GUID] = g.get("guid") or answers.new_guid()
+    if is_check:
         response.headers[answers.ERROR] = said
     if response.status_code in _OUR_STATUS and response.status_code not in _KEPT_STATUS:
         response.status_code = 200
     return response
-
-
-def _is_akismet() -> bool:
-    return request.path.startswith(tuple(f"/{version}/" for version in _VERSIONS))
