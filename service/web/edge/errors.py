@@ -43,8 +43,11 @@ class EdgeError(Exception):
     status = 400
     headers: Mapping[str, str] = {}
 
-    def __init__(self, detail: str, problems: Sequence[Problem] = ()) -> None:
+    def __init__(
+        self, detail: str, problems: Sequence[Problem] = (), *, status: int | None = None
+    ) -> None:
         self.problems = tuple(problems)
+        self.status = status or self.status
         super().__init__(detail)
 
 
@@ -67,12 +70,6 @@ class TooLargeError(EdgeError):
     """The body, or a part of it, is over its limit."""
 
     status = 413
-
-
-class WrongMediaTypeError(EdgeError):
-    """The body is of a media type that this route does not read."""
-
-    status = 415
 
 
 HTTP_STATUS: Mapping[type[ModerationError], int] = {
@@ -164,10 +161,7 @@ def problem(status: int, detail: str, problems: Sequence[Problem] = ()) -> Probl
         title=kind.title if kind else HTTPStatus(status).phrase,
         status=status,
         detail=detail,
-        errors=[
-            ProblemField(field=p.field, problem=p.problem, remedy=p.remedy)
-            for p in problems[:_MAX_PROBLEMS]
-        ],
+        errors=[ProblemField.from_value(one) for one in problems[:_MAX_PROBLEMS]],
     )
 
 

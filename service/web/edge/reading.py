@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, TypeVar, cast
 
 from flask import request
@@ -13,7 +14,7 @@ from pydantic_core import ErrorDetails
 from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.errors import InvalidInputError, Problem
 from service.web.edge import strict_json
-from service.web.edge.errors import TooLargeError, WrongMediaTypeError
+from service.web.edge.errors import EdgeError, TooLargeError
 from service.web.edge.strict_json import Json
 
 T = TypeVar("T", bound=BaseModel)
@@ -72,9 +73,8 @@ def read_arguments(
 ) -> dict[str, object]:
     """Return what a view takes of the request, by the names of its parameters.
 
-    `query` and `body` are wanted as models, `raw` is the body as it came. Raises
-    `WrongMediaTypeError`, `TooLargeError` or `UnreadableRequestError` for a body that cannot be
-    read at all, otherwise `InvalidInputError` with everything that is wrong.
+    `query` and `body` are wanted as models, `raw` is the body as it came. Raises `EdgeError` for
+    a body that cannot be read at all, otherwise `InvalidInputError` with everything that is wrong.
     """
     problems: list[Problem] = []
     arguments: dict[str, object] = {}
@@ -124,7 +124,7 @@ class _TooLarge(Problem):
 def _read_raw(media: Sequence[str], max_body_bytes: int) -> bytes:
     if request.mimetype not in media:
         msg = f"Send the body as {' or '.join(media)}, in UTF-8."
-        raise WrongMediaTypeError(msg)
+        raise EdgeError(msg, status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
     return read_bounded(max_body_bytes)
 
 

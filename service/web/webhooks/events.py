@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 
 from flask import request
@@ -29,7 +29,10 @@ def serve_events(read: Read, *, id_header: str) -> Callable[[Received], Response
     """
 
     def serve(received: Received) -> ResponseReturnValue:
-        names = _names(received, request.headers.get(id_header))
+        # The ids of most platforms come in headers that nobody signs: the signed body counts too.
+        names = [f"body:{hashlib.sha256(received.body).hexdigest()}"]
+        if delivery_id := request.headers.get(id_header):
+            names.append(f"id:{delivery_id}")
         now = services.clock()
         since = now - REMEMBERED
         if any(services.inbound.has_seen(received.hook.id, name, since=since) for name in names):
@@ -40,7 +43,10 @@ def serve_events(read: Read, *, id_header: str) -> Callable[[Received], Response
         # Only now: a delivery that was cut short is sent again, and carrying out twice is harmless.
         for name in names:
             services.inbound.remember(received.hook.id, name, at=now, forget=since)
-        _log(received, events)
+        kinds = ",".join(type(event).__name__.lower() for event in events[:20])
+        platform = received.hook.platform.value
+        extra = {"hook": received.hook.id, "platform": platform, "events": kinds or "none"}
+        log.info("webhook received", extra=extra)
         return ({"status": "accepted"}, 202) if events else {"status": "ignored"}
 
     return serve
@@ -51,40 +57,11 @@ def is_late(comment: Comment) -> bool:
     return comment.written_at is not None and comment.written_at < services.clock() - REMEMBERED
 
 
-def _names(received: Received, delivery_id: str | None) -> list[str]:
-    """Return what a delivery is remembered by.
-
-    The ids of most platforms stand in headers that nobody signs, so the signed body counts too.
-    """
-    names = [f"body:{hashlib.sha256(received.body).hexdigest()}"]
-    return [f"id:{delivery_id}", *names] if delivery_id else names
-
-
 def _carry_out(event: Event, received: Received) -> None:
+    by = received.by
     if isinstance(event, Shown):
-        submit_version(
-            event.new,
-            services,
-            by=received.by,
-            recovers=event.recovers,
-            by_staff=event.by_staff,
-        )
+        submit_version(event.new, services, by=by, recovers=event.recovers, by_staff=event.by_staff)
     else:
         withdraw_versions(
-            received.site.id,
-            event.site_comment_id,
-            services,
-            by=received.by,
-            deleted_at=event.at,
+            received.site.id, event.site_comment_id, services, by=by, deleted_at=event.at
         )
-
-
-def _log(received: Received, events: Sequence[Event]) -> None:
-    log.info(
-        "webhook received",
-        extra={
-            "hook": received.hook.id,
-            "platform": received.hook.platform.value,
-            "events": ",".join(type(event).__name__.lower() for event in events[:20]) or "none",
-        },
-    )

@@ -14,6 +14,7 @@ from service.moderation.intake.form_tokens import issue_token
 from service.web.edge.answers import FormTokenAnswer
 from service.web.edge.auth import open_to_all
 from service.web.edge.current import services
+from service.web.edge.errors import EdgeError
 from service.web.edge.language import current_language, gettext, noted
 from service.web.edge.operation import operation
 from service.web.edge.reading import read_query
@@ -93,7 +94,7 @@ def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
     # Before the query is read: a script can only read a refusal that names its origin.
     g.shared_with = static_form.origin_of(site)
     if g.shared_with is None:
-        raise static_form.ForeignPageError("Tokens are for the site's own pages alone.")
+        raise EdgeError("Tokens are for the site's own pages alone.", status=403)
     page = read_query(_Asked).page
     issued = issue_token(site, page, services)
     headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}

@@ -114,14 +114,11 @@ class _Writer:
         self._end_link()
         if name == "blockquote":
             self._quoted = max(0, self._quoted + (-1 if closes else 1))
-        if name == "pre" and closes != self._preformatted:
-            self._break(2)
-            return
-        if name == "pre":
+        if name == "pre" and closes == self._preformatted:
             self._preformatted = not closes
             self._parts.append("\n```\n")
-            return
-        self._break(2)
+        else:
+            self._break(2)
 
     def _begin_link(self, attributes: str) -> None:
         classes = _CLASS.search(attributes)

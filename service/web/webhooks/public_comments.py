@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from flask import Blueprint, Response, g, make_response, render_template, request
 from markupsafe import Markup, escape
@@ -14,11 +14,10 @@ from service.domain.errors import NotFoundError
 from service.domain.inbound import Platform
 from service.domain.published import PublishedComment
 from service.domain.site import Site
-from service.moderation.telling.published import list_published
+from service.moderation.telling.published import PublishedPage, list_published
 from service.web.edge.auth import PUBLIC, open_to_all
 from service.web.edge.current import services
 from service.web.edge.ids import is_id
-from service.web.edge.language import day_in_words
 from service.web.edge.reading import read_query
 from service.web.edge.sharing import may_frame
 from service.web.webhooks import static_form
@@ -42,10 +41,10 @@ public = Blueprint(PUBLIC, __name__, url_prefix="/public")
 @public.get("/<hook_id>/comments")
 @open_to_all
 def comments(hook_id: str) -> Response:
-    _, asked, found, has_more = _look_up(hook_id)
+    _, asked, found = _look_up(hook_id)
     answer = {
-        "comments": [public_row(one) for one in found],
-        "next_page": asked.page + 1 if has_more else None,
+        "comments": [public_row(one) for one in found.comments],
+        "next_page": asked.page + 1 if found.has_more else None,
     }
     return cacheable(Response(json.dumps(answer), content_type="application/json"))
 
@@ -53,24 +52,10 @@ def comments(hook_id: str) -> Response:
 @public.get("/<hook_id>/comments.html")
 @open_to_all
 def page(hook_id: str) -> Response:
-    site, asked, found, has_more = _look_up(hook_id)
-    names: dict[str, str | None] = {one.id: one.shown_name for one in found}
+    site, asked, found = _look_up(hook_id)
+    names = {one.id: one.shown_name for one in found.comments}
     html = render_template(
-        "public_comments.html",
-        comments=[
-            {
-                "shown": one,
-                "html": as_html(one.text),
-                "day": day_in_words(one.at),
-                "answers": one.reply_to if one.reply_to in names else None,
-                "answers_name": names.get(one.reply_to or ""),
-            }
-            for one in found
-        ],
-        post=asked.post,
-        hook_id=hook_id,
-        page=asked.page,
-        has_more=has_more,
+        "public_comments.html", found=found, names=names, asked=asked, hook_id=hook_id
     )
     response = make_response(html)
     response.headers["Content-Security-Policy"] = (
@@ -98,6 +83,7 @@ def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
     }
 
 
+@public.app_template_filter()
 def as_html(text: str) -> Markup:
     """Return a text as paragraphs and line breaks, everything else escaped."""
     paragraphs: list[list[str]] = [[]]
@@ -121,13 +107,12 @@ def find_box(hook_id: str) -> Site:
     return services.sites.get(hook.site_id)
 
 
-def _look_up(hook_id: str) -> tuple[Site, _Asked, Sequence[PublishedComment], bool]:
+def _look_up(hook_id: str) -> tuple[Site, _Asked, PublishedPage]:
     """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
     site = find_box(hook_id)
     g.shared_with = static_form.origin_of(site)
     asked = read_query(_Asked)
-    found = list_published(site, asked.post, services, page=asked.page)
-    return site, asked, found.comments, found.has_more
+    return site, asked, list_published(site, asked.post, services, page=asked.page)
 
 
 def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from flask import Blueprint, Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 
@@ -17,13 +19,6 @@ from service.web.webhooks import form_script, statements, static_form, visitors 
 from service.web.webhooks.adapters import ADAPTERS
 from service.web.webhooks.public_comments import public
 from service.web.webhooks.received import Received
-
-
-class HookRevokedError(EdgeError):
-    """The hook was ended; platforms that are told so stop calling."""
-
-    status = 410
-
 
 hooks = Blueprint(HOOKS, __name__, url_prefix="/hooks")
 
@@ -90,7 +85,7 @@ def identify_hook() -> None:
 
 
 def _identify() -> Received:
-    """Return the request. Raises `NotAuthenticatedError`, `TooLargeError`, `HookRevokedError`.
+    """Return the request. Raises `NotAuthenticatedError` or `EdgeError`.
 
     A stranger learns nothing of which hooks there are.
     """
@@ -112,5 +107,6 @@ def _identify() -> Received:
     if adapter.verify is not None:
         adapter.verify(received)
     if hook.revoked_at is not None:
-        raise HookRevokedError("This hook was revoked.")
+        # Platforms that get this status stop calling.
+        raise EdgeError("This hook was revoked.", status=HTTPStatus.GONE)
     return received

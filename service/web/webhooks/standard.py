@@ -39,12 +39,7 @@ class ShownComment(CommentRequest):
 def verify(received: Received) -> None:
     """See `Adapter.verify`."""
     require_standard_signature(
-        message_id=request.headers.get("webhook-id"),
-        timestamp=request.headers.get("webhook-timestamp"),
-        given=request.headers.get("webhook-signature"),
-        body=received.body,
-        secret=received.hook.secret,
-        now=services.clock(),
+        request.headers, received.body, received.hook.secret, now=services.clock()
     )
 
 
@@ -61,23 +56,19 @@ def read(received: Received) -> Sequence[Event]:
     if kind not in (_CREATED, _UPDATED):
         return ()
     given = validate(ShownComment, data)
-    _refuse_version(given.site_comment_id)
-    new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
-    # Of an edit it is the event's time that tells which one came later.
-    written_at = given.written_at if kind == _CREATED else None
-    comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)
-    by_staff = kind == _UPDATED and given.edited_by_staff
-    return [Shown(new=replace(new, comment=comment), by_staff=by_staff)]
-
-
-def _refuse_version(site_comment_id: str) -> None:
-    if looks_like_version(site_comment_id):
+    if looks_like_version(given.site_comment_id):
         problem = Problem(
             field="site_comment_id",
             problem="ends in @ and a number, as later versions of a comment do here",
             remedy="send an id with another ending",
         )
         raise InvalidInputError([problem])
+    new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
+    # Of an edit it is the event's time that tells which one came later.
+    written_at = given.written_at if kind == _CREATED else None
+    comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)
+    by_staff = kind == _UPDATED and given.edited_by_staff
+    return [Shown(new=replace(new, comment=comment), by_staff=by_staff)]
 
 
 ADAPTER = Adapter(verify=verify, serve=serve_events(read, id_header="webhook-id"))

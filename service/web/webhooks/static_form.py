@@ -54,12 +54,7 @@ _FIELDS: Mapping[str, str] = {
     "replyto": "reply_to",
     "redirect": "redirect",
 }
-
-
-class ForeignPageError(EdgeError):
-    """The form was sent from a page of another site."""
-
-    status = 403
+_FITS = {"author.email": is_email, "author.url": is_web_address, "post.url": is_web_address}
 
 
 def serve(received: Received) -> ResponseReturnValue:
@@ -68,7 +63,7 @@ def serve(received: Received) -> ResponseReturnValue:
     It leads to where the visitor may read what became of the comment.
     """
     if origin_of(received.site) is None and not _is_our_page():
-        raise ForeignPageError("Comments are taken from the site's own pages alone.")
+        raise _foreign_page()
     given = _read(received)
     fields = _known(given)
     new = new_comment(
@@ -92,10 +87,15 @@ def serve(received: Received) -> ResponseReturnValue:
 def preflight(received: Received) -> Response:
     """Return the answer to a browser that asks whether the site's script may send JSON."""
     if origin_of(received.site) is None:
-        raise ForeignPageError("Comments are taken from the site's own pages alone.")
+        raise _foreign_page()
     headers = {"Access-Control-Allow-Methods": "POST", "Access-Control-Max-Age": "600"}
     headers["Access-Control-Allow-Headers"] = "Content-Type"
     return Response(status=204, headers=headers)
+
+
+def _foreign_page() -> EdgeError:
+    """Return the refusal of what was sent from a page of another site."""
+    return EdgeError("Comments are taken from the site's own pages alone.", status=403)
 
 
 def origin_of(site: Site) -> str | None:
@@ -144,24 +144,15 @@ def _known(given: Mapping[str, Json]) -> dict[str, Json]:
     return fields
 
 
-def _honeypot_filled(given: Mapping[str, Json]) -> bool | None:
-    """Return True if the hidden field is filled in; None for a form without it.
-
-    Some browsers fill it for their people, so it is evidence like any other.
-    """
-    if HONEYPOT not in given:
-        return None
-    value = given[HONEYPOT]
-    return value is not None and bool(str(value).strip())
-
-
 def _form(given: Mapping[str, Json]) -> dict[str, Json]:
     """Return what is known of how the form was filled in, as `/v1` takes it."""
     token = given.get(FORM_FIELD)
     is_token = isinstance(token, str) and len(token) <= MAX_FIELD_CHARS
     form: dict[str, Json] = {"token": token if is_token else ""}
-    filled = _honeypot_filled(given)
-    return form if filled is None else form | {"honeypot_filled": filled}
+    if HONEYPOT in given:
+        # Some browsers fill it for their people, so it is evidence like any other.
+        form["honeypot_filled"] = bool(str(given[HONEYPOT] or "").strip())
+    return form
 
 
 def _plain_name(name: str) -> str:
@@ -195,33 +186,20 @@ def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentReque
 
     A visitor's e-mail or web address that is none is left out: it must not cost their comment.
     """
-    document: dict[str, Json] = {"form": form}
-    page = fields.get("post.url") or request.headers.get("Referer")
-    given = {**fields, "post.url": page} if page else fields
-    fits = {"author.email": is_email, "author.url": is_web_address, "post.url": is_web_address}
-    paths = ("text", "author.name", *fits, "post.title", "reply_to")
-    for path in paths:
-        if path in given and (path not in fits or fits[path](str(given[path]))):
-            _put(document, path, given[path])
-    if request.remote_addr:
-        _put(document, "address", request.remote_addr.partition("%")[0])
-    user_agent = request.headers.get("User-Agent", "")[:1_000]
-    if user_agent:
-        _put(document, "user_agent", user_agent)
-    if not str(document.get("text", "")).strip():
+    given = {"post.url": request.headers.get("Referer"), **fields}
+    given["address"] = (request.remote_addr or "").partition("%")[0]
+    given["user_agent"] = request.headers.get("User-Agent", "")[:1_000]
+    if not str(given.get("text", "")).strip():
         problem = Problem(field="text", problem="is empty", remedy="write something")
         raise InvalidInputError([problem])
+    groups: dict[str, dict[str, Json]] = {"": {}, "author": {}, "post": {}}
+    for path, value in given.items():
+        fits = path not in _FITS or _FITS[path](str(value))
+        if fits and value not in ("", None) and path != "redirect":
+            group, _, name = path.rpartition(".")
+            groups[group][name] = value
+    document = groups.pop("") | groups | {"form": form}
     return validate(CommentRequest, document)
-
-
-def _put(document: dict[str, Json], path: str, value: Json) -> None:
-    outer, _, inner = path.partition(".")
-    if not inner:
-        document[outer] = value
-        return
-    group = document.setdefault(outer, {})
-    if isinstance(group, dict):
-        group[inner] = value
 
 
 def _thank(fields: Mapping[str, Json], site: Site, statement_url: str) -> ResponseReturnValue:

@@ -69,17 +69,13 @@ STANDARD_VECTORS = [
 
 @pytest.mark.parametrize(("secret", "message_id", "timestamp", "body", "given"), STANDARD_VECTORS)
 def test_the_vectors_of_standard_webhooks_verify(secret, message_id, timestamp, body, given):
-    values = {
-        "message_id": message_id,
-        "timestamp": timestamp,
-        "secret": secret,
-        "now": datetime.fromtimestamp(int(timestamp), UTC),
-    }
+    now = datetime.fromtimestamp(int(timestamp), UTC)
+    headers = {"webhook-id": message_id, "webhook-timestamp": timestamp, "webhook-signature": given}
 
-    require_standard_signature(given=given, body=body, **values)
+    require_standard_signature(headers, body, secret, now=now)
 
     with pytest.raises(NotAuthenticatedError):
-        require_standard_signature(given=given, body=body + b" ", **values)
+        require_standard_signature(headers, body + b" ", secret, now=now)
 
 
 def forged(platform: Platform, body: bytes) -> list[dict[str, str]]:
