@@ -27,15 +27,8 @@ def list_comments(query: ListQuery) -> CommentPage:
 
     The site's own comments, the newest first, a page at a time.
     """
-    criteria = CaseFilter(
-        site_id=current_site().id,
-        state=query.state,
-        outcome=query.outcome,
-        needs_review=query.needs_review,
-        degraded=query.degraded,
-        received_from=query.received_from,
-        received_before=query.received_before,
-    )
+    narrowed = {name: value for name, value in query if name not in ("cursor", "limit")}
+    criteria = CaseFilter(site_id=current_site().id, **narrowed)
     page = services.cases.page(criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit)
     asked = query.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
     return CommentPage(

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.resources import files
 from pathlib import Path
 
 from flask import Flask, Response, abort, make_response, render_template, send_from_directory
@@ -18,8 +18,7 @@ from service.web.edge.auth import open_to_all
 from service.web.edge.errors import KINDS
 from service.web.edge.reading import JSON
 
-_PACKAGE = "flask_swagger_ui"
-# All that is served of the package, which brings more.
+# All that is served of `flask_swagger_ui`, which brings more.
 _FILES = frozenset({"swagger-ui.css", "swagger-ui-bundle.js"})
 # It calls this server alone. Its style sheet draws its signs from data: addresses.
 _POLICY = (
@@ -38,11 +37,7 @@ def register_docs(app: Flask) -> None:
     """
     as_json = cache(lambda: json.dumps(describe(), ensure_ascii=False))
     release = version("flask-swagger-ui")
-    spec = find_spec(_PACKAGE)
-    if spec is None or spec.origin is None:
-        msg = f"the package {_PACKAGE} has no files here"
-        raise RuntimeError(msg)
-    folder = Path(spec.origin).parent / "dist"
+    folder = Path(str(files("flask_swagger_ui"))) / "dist"
     app.add_template_filter(_prose, "prose")
 
     @app.get("/openapi.json")

@@ -9,7 +9,6 @@ from flask import current_app
 from pydantic import Field
 
 from service.moderation.insight.figures import FigureBook
-from service.scoring.figures import Figures
 from service.web.api.answers import Probability
 from service.web.api.blueprint import api
 from service.web.api.schemas import FiguresQuery
@@ -48,7 +47,7 @@ class DayAnswer(Answer):
     """One UTC day."""
 
     day: date
-    received: OutcomesAnswer
+    received: OutcomesAnswer = Field(validation_alias="outcomes")
 
 
 class QueueAnswer(Answer):
@@ -93,14 +92,6 @@ class FiguresAnswer(Answer):
         )
     )
 
-    @classmethod
-    def of(cls, figures: Figures) -> FiguresAnswer:
-        """Return the answer for these figures."""
-        return cls.from_value(
-            figures,
-            days=[DayAnswer.from_value(one, received=one.outcomes) for one in figures.days],
-        )
-
 
 @api.get("/site/figures")
 @operation(tag="Site")
@@ -111,4 +102,4 @@ def read_figures(query: FiguresQuery) -> FiguresAnswer:
     at most once a minute.
     """
     book: FigureBook = current_app.extensions[FIGURES]
-    return FiguresAnswer.of(book.read((current_site().id,), days=query.days))
+    return FiguresAnswer.from_value(book.read((current_site().id,), days=query.days))

@@ -37,10 +37,22 @@ _EVERYWHERE = (401, 429, 500, 503)
 _WITH_BODY = (400, 413, 415, 422)
 _WITH_PATH = (404,)
 _HAS_RETRY_AFTER = (429, 503)
-_HEADERS: Mapping[str, tuple[str, Document]] = {
-    "X-Request-Id": ("Names this request in the log.", {"type": "string"}),
-    "Location": ("Where the comment can be read.", {"type": "string"}),
-    "Retry-After": ("Seconds after which to ask again.", {"type": "integer", "minimum": 1}),
+_TEXT: Document = {"type": "string"}
+_HEADERS: Mapping[str, Document] = {
+    "X-Request-Id": {"description": "Names this request in the log.", "schema": _TEXT},
+    "Location": {"description": "Where the comment can be read.", "schema": _TEXT},
+    "Retry-After": {
+        "description": "Seconds after which to ask again.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+}
+_CALLBACK_HEADERS = {
+    "webhook-id": "The message's own id; a repeat has the same.",
+    "webhook-timestamp": "When it was sent, in seconds since 1970.",
+    "webhook-signature": (
+        "`v1,` and the base64 of HMAC-SHA256 over id, timestamp and body, joined by dots; one "
+        "for each secret while it is being changed, parted by spaces."
+    ),
 }
 _ABOUT = """\
 Slopsieve judges comments: send each one, read its verdict with the reasons, and tell what your \
@@ -247,42 +259,21 @@ def _name(status: int) -> str:
 
 
 def _headers(*names: str) -> Document:
-    return {
-        name: {"description": text, "schema": schema}
-        for name, (text, schema) in _HEADERS.items()
-        if name in names
-    }
+    return {name: _HEADERS[name] for name in names}
 
 
 def _callback() -> Document:
     """Describe what a site's callback is sent."""
-    headers = {
-        "webhook-id": "The message's own id; a repeat has the same.",
-        "webhook-timestamp": "When it was sent, in seconds since 1970.",
-        "webhook-signature": (
-            "`v1,` and the base64 of HMAC-SHA256 over id, timestamp and body, joined by dots; one "
-            "for each secret while it is being changed, parted by spaces."
-        ),
-    }
     return {
         "operationId": "receive_callback",
         "tags": ["Callbacks"],
         "summary": "Be told of a verdict or a decision",
         "security": [],
         "parameters": [
-            {
-                "name": name,
-                "in": "header",
-                "required": True,
-                "description": text,
-                "schema": {"type": "string"},
-            }
-            for name, text in headers.items()
+            {"name": name, "in": "header", "required": True, "description": text, "schema": _TEXT}
+            for name, text in _CALLBACK_HEADERS.items()
         ],
-        "requestBody": {
-            "required": True,
-            "content": _content(CallbackMessage),
-        },
+        "requestBody": {"required": True, "content": _content(CallbackMessage)},
         "responses": {
             "2XX": {"description": "The message was taken and will not come again."},
             "410": {"description": "It is not wanted: it is given up at once."},

@@ -122,11 +122,6 @@ def decimal(value: float) -> str:
     return format_decimal(value, format="0.00", locale=_locale())
 
 
-def signed(value: float) -> str:
-    """Return a number with two decimals and its sign."""
-    return f"{'−' if value < 0 else '+'}{decimal(abs(value))}"
-
-
 def up_to_four_digits(value: float) -> str:
     """Return a number with at most four digits that matter, as the reader's language writes it."""
     return format_decimal(value, format="@###", locale=_locale())

@@ -66,7 +66,6 @@ def register_limits(app: Flask, config: WebConfig) -> None:
             ),
             ApplicationLimit(
                 f"{config.failures_per_minute}/minute",
-                key_function=hashed_address,
                 scope="failures",
                 # Whoever has a valid key is never shut out by a neighbour's failures.
                 exempt_when=lambda: not _may_be_guessing(config),
@@ -82,7 +81,6 @@ def register_limits(app: Flask, config: WebConfig) -> None:
             ),
             ApplicationLimit(
                 f"{_FORMS_PER_ADDRESS_AND_MINUTE}/minute",
-                key_function=hashed_address,
                 scope="forms of one sender",
                 exempt_when=lambda: not _brings_a_comment() and not _reads(_APPEAL),
             ),
@@ -94,7 +92,6 @@ def register_limits(app: Flask, config: WebConfig) -> None:
             ),
             ApplicationLimit(
                 f"{_TOKENS_PER_ADDRESS_AND_MINUTE}/minute",
-                key_function=hashed_address,
                 scope="tokens of one sender",
                 exempt_when=lambda: not _reads(_TOKEN, _STATEMENT),
             ),

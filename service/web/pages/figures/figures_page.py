@@ -51,7 +51,7 @@ def stats() -> ResponseReturnValue:
 @needs(Permission.LOOK)
 def stats_json() -> ResponseReturnValue:
     figures = _read(_chosen_site(), _chosen_days())
-    return Response(FiguresAnswer.of(figures).model_dump_json(), content_type=JSON)
+    return Response(FiguresAnswer.from_value(figures).model_dump_json(), content_type=JSON)
 
 
 def _chosen_days() -> int:
