@@ -1,4 +1,4 @@
-"""Answers whether a comment is spam: the call `comment-check`."""
+"""Answers whether a comment is spam, and takes what a site reports of that answer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from service.domain.report import Label
 from service.domain.site import Site
 from service.domain.verdict import Outcome
 from service.moderation.admin.sites import is_blog, register_blog
-from service.moderation.intake.report import find_comment
+from service.moderation.intake.report import find_comment, report_comment
 from service.moderation.intake.revise import withdraw_comment
 from service.moderation.telling.akismet import is_blatant, plain_answer, plan_callback
 from service.ports.comments import NewComment
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown
-from service.web.akismet.comment import new_comment
+from service.web.akismet.comment import new_comment, read_text
 from service.web.api.intake import keep_until
 from service.web.edge.current import services, waiter
 
@@ -78,6 +78,28 @@ def check_comment(call: AkismetCall) -> Response:
         return answers.text(answers.FALSE, {answers.ERROR: answers.UNSURE})
     blatant = case.verdict is not None and is_blatant(case.verdict, site.settings)
     return answers.text(answers.TRUE, {answers.PRO_TIP: "discard"} if blatant else None)
+
+
+def take_report(call: AkismetCall, label: Label) -> Response:
+    """Return the thanks; a report of a comment never seen is welcome too, a test teaches nothing.
+
+    Needs neither `blog` nor `user_ip`: Coral sends no blog, and the address of whoever reports.
+    """
+    if not call.is_test:
+        report = report_comment(
+            label,
+            site=call.site,
+            text=read_text(call),
+            services=services,
+            post_url=shown(call.fields, "permalink"),
+            author_name=shown(call.fields, "comment_author"),
+            reported_by=shown(call.fields, "reporter"),
+        )
+        log.info(
+            "comment reported",
+            extra={"report_id": report.id, "comment_id": report.comment_id, "label": label.value},
+        )
+    return answers.text(answers.THANKS)
 
 
 def add_deliveries(deliveries: Sequence[Delivery]) -> Sequence[None]:

@@ -138,13 +138,8 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
     }
     if "languages" in chosen:
         chosen["languages"] = tuple(dict.fromkeys(chosen["languages"]))
-    ham = chosen.get("ham_cutoff", present.ham_cutoff)
-    spam = chosen.get("spam_cutoff", present.spam_cutoff)
-    if ham is not None and spam is not None and ham > spam:
-        problem = Problem(
-            field="ham_cutoff",
-            problem=f"would be {ham}, above the spam_cutoff of {spam}",
-            remedy="send a ham_cutoff that is not above the spam_cutoff",
-        )
-        raise InvalidInputError([problem])
-    return replace(present, **chosen)
+    try:
+        return replace(present, **chosen)
+    except ValueError as crossed:
+        remedy = "send a ham_cutoff that is not above the spam_cutoff"
+        raise InvalidInputError([Problem("ham_cutoff", str(crossed), remedy)]) from None

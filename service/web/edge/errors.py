@@ -207,7 +207,7 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
 
     def answer(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
         is_api = request.path.lstrip("/").startswith(_API_PATHS)
-        if request.blueprint != PAGES and (is_api or not _is_browser()):
+        if request.blueprint != PAGES and (is_api or not wants_page()):
             return respond(document, headers)
         page = error_page(document.status)
         page.headers.update(headers or {})
@@ -243,6 +243,7 @@ def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
     app.register_error_handler(Exception, on_unforeseen)
 
 
-def _is_browser() -> bool:
+def wants_page() -> bool:
+    """Return True if the client prefers a page over JSON, as a browser does."""
     best = request.accept_mimetypes.best_match(["application/json", "text/html"])
     return best == "text/html"

@@ -63,13 +63,9 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer = UNOBSER
         seconds = time.perf_counter() - g.get("started", time.perf_counter())
         route = request.url_rule.rule if request.url_rule else None
         method = request.method if request.method in _METHODS else "other"
-        _log(response, method=method, route=route, seconds=seconds)
-        observer.served(
-            route=route or "",
-            method=method,
-            status=response.status_code,
-            seconds=seconds,
-        )
+        status = response.status_code
+        _log(method, route, status, seconds)
+        observer.served(route=route or "", method=method, status=status, seconds=seconds)
         return response
 
     def end(_error: BaseException | None) -> None:
@@ -94,7 +90,7 @@ def note_comments(ids: Sequence[CommentId]) -> None:
         log.info("comments came in", extra={"comment_ids": some, "request_id": g.request_id})
 
 
-def _log(response: Response, *, method: str, route: str | None, seconds: float) -> None:
+def _log(method: str, route: str | None, status: int, seconds: float) -> None:
     """Write one line: the rule rather than the path, no query, no body, no address."""
     comment = {"comment_id": g.comment_id} if "comment_id" in g else {}
     log.info(
@@ -102,7 +98,7 @@ def _log(response: Response, *, method: str, route: str | None, seconds: float) 
         extra={
             "method": method,
             "route": route,
-            "status": response.status_code,
+            "status": status,
             "milliseconds": round(seconds * 1000, 1),
             "request_id": g.get("request_id", ""),
             **comment,

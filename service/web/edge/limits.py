@@ -127,7 +127,7 @@ def _may_be_guessing(config: WebConfig) -> bool:
     if request.blueprint == API:
         return not has_site()
     if request.blueprint == HOOKS:
-        return not has_site() and not _is_open_form()
+        return not has_site() and "open_form" not in g
     if request.blueprint == AKISMET:
         return _came_with_wrong_akismet_key()
     return request.path == METRICS and not may_read(config.metrics_token)
@@ -143,14 +143,10 @@ def _hashed_key() -> str:
     return hashlib.sha256(b"limit:" + secret.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _is_open_form() -> bool:
-    """Return True if the request is a static site's form, which anybody may send."""
-    return bool(g.get("open_form"))
-
-
 def _brings_a_comment() -> bool:
+    """Return True if the request is a static site's form, which anybody may send."""
     # A browser's question whether a script may send is no comment yet.
-    return _is_open_form() and request.method != "OPTIONS"
+    return "open_form" in g and request.method != "OPTIONS"
 
 
 def _reads(*endpoints: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
 from urllib.parse import parse_qsl
 
 from service.domain.comment import (
@@ -43,18 +43,16 @@ _MAX_FORM_FIELDS = 100
 class Members:
     """An object of a payload; whatever is absent or of another type reads as None."""
 
-    value: Json
+    value: Mapping[str, Json]
 
-    def of(self, *path: str) -> Self:
-        """Return the object at a path, an empty one where there is none."""
-        found = self.value
-        for name in path:
-            found = found.get(name) if isinstance(found, dict) else None
-        return type(self)(found if isinstance(found, dict) else {})
+    def of(self, name: str) -> Members:
+        """Return an object within, an empty one where there is none."""
+        found = self.get(name)
+        return Members(found if isinstance(found, dict) else {})
 
     def get(self, name: str) -> Json:
         """Return a member as it is."""
-        return self.value.get(name) if isinstance(self.value, dict) else None
+        return self.value.get(name)
 
     def text(self, name: str) -> str | None:
         """Return a string that is not blank."""

@@ -11,7 +11,7 @@ from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
 from service.web.edge.current import services
-from service.web.edge.errors import PROBLEM_TYPE, EdgeError
+from service.web.edge.errors import PROBLEM_TYPE, EdgeError, wants_page
 from service.web.edge.ids import is_id
 from service.web.edge.reading import read_bounded
 from service.web.edge.sharing import share
@@ -56,7 +56,7 @@ def _for_visitors(response: Response) -> Response:
     if not is_refusal or not request.path.startswith(("/hooks/", "/public/")):
         return response
     document = ProblemAnswer.model_validate_json(response.get_data())
-    if request.is_json or not visitors.wants_page(request.headers.get("Accept", "")):
+    if request.is_json or not wants_page():
         if "open_form" in g:
             response.set_data(visitors.in_words(document).model_dump_json())
         return response

@@ -22,7 +22,12 @@ from service.moderation.intake.form_tokens import FORM_FIELD, MAX_FIELD_CHARS
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.current import services, submit, waiter
-from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError
+from service.web.edge.errors import (
+    EdgeError,
+    TooLargeError,
+    UnreadableRequestError,
+    wants_page,
+)
 from service.web.edge.given import is_email, is_web_address
 from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.reading import validate
@@ -204,7 +209,7 @@ def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentReque
 
 def _thank(fields: Mapping[str, Json], site: Site, statement_url: str) -> ResponseReturnValue:
     """Return the visitor to the site's own page if the form names one, otherwise say thanks."""
-    if request.mimetype == _JSON or not visitors.wants_page(request.headers.get("Accept", "")):
+    if request.mimetype == _JSON or not wants_page():
         return {"status": "received", "statement_url": statement_url}, 202
     target = fields.get("redirect")
     if isinstance(target, str) and _is_own_page(target, site):

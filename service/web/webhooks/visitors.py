@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 
 from flask import Response, make_response, render_template
-from werkzeug.datastructures import MIMEAccept
-from werkzeug.http import parse_accept_header
 
 from service.domain.comment import MAX_NAME_CHARS, MAX_TEXT_BYTES, MAX_URL_CHARS
 from service.web.edge.answers import ProblemAnswer, ProblemField
@@ -83,12 +81,6 @@ _UNFORESEEN = (
 
 # Of these sending again is the remedy, from the page that is left behind.
 _SENT_AGAIN = frozenset({413, 422, 429, 503})
-
-
-def wants_page(accept: str) -> bool:
-    """Return True if the Accept header prefers a page over JSON."""
-    accepted = parse_accept_header(accept, MIMEAccept)
-    return accepted.best_match(["application/json", "text/html"]) == "text/html"
 
 
 def refuse(document: ProblemAnswer) -> Response:
