@@ -16,7 +16,6 @@ from service.moderation.telling.applying import NOTHING_TO_CHANGE
 from service.outbound.calls import Failure
 from service.outbound.platforms.results import AtPlatform
 from service.web.pages.common.pages import error_page
-from service.web.pages.sites.callbacks_page import PROBLEMS_IN_WORDS
 from tests.factories import NOW, SITE, make_attempt, make_comment, make_signal
 from tests.functional.moderators import (
     keep,
@@ -66,12 +65,32 @@ def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
     )
     services.deliveries.add(write_verdict_messages([services.cases.get(comment.id)], services))
     message, *_ = services.deliveries.recent(state=None, site_id=None, limit=5)
-    attempt = make_attempt(message.id, status=None, problem="no answer in time")
-    services.deliveries.record(attempt, state=DeliveryState.DEAD)
+    known = [NOTHING_TO_CHANGE, *Failure, *AtPlatform]
+    for minute, problem in enumerate((*known, "the address names a port")):
+        at = NOW + timedelta(minutes=minute)
+        attempt = make_attempt(message.id, status=None, problem=problem, at=at)
+        services.deliveries.record(attempt, state=DeliveryState.DEAD)
 
-    assert "Keine rechtzeitige Antwort." in words(client.get("/callbacks"))
-    assert {failure.value for failure in (*Failure, *AtPlatform)} <= PROBLEMS_IN_WORDS.keys()
-    assert NOTHING_TO_CHANGE in PROBLEMS_IN_WORDS
+    says = words(client.get("/callbacks"))
+
+    assert "Keine rechtzeitige Antwort" in says
+    assert "Verweigert: the address names a port." in says
+    assert [problem for problem in known if problem in says] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("colour:red", "colour ist kein Feld zum Suchen: Nehmen Sie eines von diesen: text, "),
+        ("outcome:x", "outcome hat keinen solchen Wert: Nehmen Sie einen von diesen: ham, "),
+        ("x" * 1_001, "q hat mehr als 1.000 Zeichen: Suchen Sie nach ein paar Wörtern davon."),
+    ],
+)
+def test_what_is_wrong_with_a_search_is_said_in_german(client, line, says):
+    page = client.get("/review/search", query_string={"q": line})
+
+    assert page.status_code == 400
+    assert says in words(page)
 
 
 def test_the_language_chosen_counts_at_once_and_at_the_next_sign_in(services, app):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -28,7 +28,6 @@ from service.moderation.review.search import (
     find_comments,
 )
 from service.web.edge.current import services
-from service.web.edge.language import gettext, noted, number
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
@@ -47,38 +46,6 @@ from service.web.pages.common.pages import (
 from service.web.pages.search.search_export import MEDIA_TYPES, ExportForm, write_export
 
 PAGE_SIZE = 25
-# By the problem's words, as the domain names them; each goes on after the field's name.
-_SENTENCES: Mapping[str, str] = {
-    "is no field to search in": noted(
-        "is no field to search in: use one of %(fields)s; put the words in quotes to look for "
-        "them as they stand."
-    ),
-    "has no value": noted(
-        "has no value: write what to look for right after the colon, in quotes if there is a "
-        "space in it."
-    ),
-    "has no such value": noted("has no such value: use one of %(values)s."),
-    "is not a day": noted("is not a day: write it as year-month-day, for example 2026-11-20."),
-    "cannot be negated": noted("cannot be negated: leave the minus out, or use the other one."),
-    "has a part without a letter or digit": noted(
-        "has a part without a letter or digit: leave it out, only letters and digits can be found."
-    ),
-    "is none that you see": noted(
-        "is none that you see: write the name of a site as it is listed, in quotes if there is a "
-        "space in it."
-    ),
-    "is after the last day": noted("is after the last day: write the earlier day after from:."),
-    "asks for nothing": noted("asks for nothing: say which comments are to be decided."),
-    f"has more than {MAX_QUERY_CHARS:,} characters": noted(
-        "has more than %(query_chars)s characters: look for a few words of it."
-    ),
-    f"asks for more than {MAX_TERMS} things": noted(
-        "asks for more than %(terms)s things: look for a few of them."
-    ),
-    f"finds more than {MAX_DECIDED:,} comments": noted(
-        "finds more than %(decided)s comments: narrow the search before you decide all of them."
-    ),
-}
 
 
 @pages.get("/review/search")
@@ -144,7 +111,7 @@ def _show(
         "search.html",
         line=line[: MAX_QUERY_CHARS + 1],
         here=_url(line[:MAX_QUERY_CHARS]),
-        problems=[(one.field, _says(one)) for one in problems],
+        problems=problems,
         changed=changed,
         sites=seen_sites(),
         values={field.value: values for field, values in VALUES.items()},
@@ -154,6 +121,7 @@ def _show(
         max_decided=MAX_DECIDED,
         bulk_decision_id=services.new_id("str"),
         max_line=MAX_QUERY_CHARS,
+        max_terms=MAX_TERMS,
         **results,
     )
     return page, status
@@ -187,18 +155,3 @@ def _url(line: str, *, cursor: str | None = None) -> str:
     # A lone surrogate cannot be written in an address.
     whole = line.encode("utf-8", "replace").decode()
     return url_for("pages.search", q=whole or None, cursor=cursor)
-
-
-def _says(problem: Problem) -> str:
-    known = _SENTENCES.get(problem.problem)
-    if known is None:
-        return f"{problem.problem}: {problem.remedy}."
-    values = {field.value: values for field, values in VALUES.items()}
-    return gettext(
-        known,
-        fields=", ".join(FIELD_NAMES),
-        values=", ".join(values.get(problem.field, ())),
-        query_chars=number(MAX_QUERY_CHARS),
-        terms=number(MAX_TERMS),
-        decided=number(MAX_DECIDED),
-    )

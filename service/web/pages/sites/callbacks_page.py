@@ -11,7 +11,6 @@ from flask.typing import ResponseReturnValue
 from service.domain.comment import SiteId
 from service.domain.delivery import (
     Delivery,
-    DeliveryAttempt,
     DeliveryForm,
     DeliveryState,
     Endpoint,
@@ -24,7 +23,7 @@ from service.moderation.telling.callbacks import (
     resume_applier,
 )
 from service.web.edge.current import services
-from service.web.edge.language import gettext, ngettext, noted, number
+from service.web.edge.language import gettext, ngettext, number
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.pages import go_to, moderator, needs, pages, require
 
@@ -33,34 +32,6 @@ MESSAGES_SHOWN = 25
 # What was replayed again and again has a long log; how it went lately is what matters.
 ATTEMPTS_SHOWN = 20
 _HOST_CHARS = 253
-# By the words that the log of attempts keeps.
-PROBLEMS_IN_WORDS: Mapping[str, str] = {
-    "the host's address was not found": noted("The host's address was not found"),
-    "no connection, or it broke off": noted("No connection, or it broke off"),
-    "the certificate is not valid for this host": noted(
-        "The certificate is not valid for this host"
-    ),
-    "no encrypted connection": noted("No encrypted connection"),
-    "no answer in time": noted("No response in time"),
-    "the answer cannot be read": noted("The response cannot be read"),
-    "the answer leads elsewhere, which is not followed": noted(
-        "The response is a redirect, which is not followed"
-    ),
-    "the site answered with an error": noted("The site answered with an error"),
-    "the site wants no callbacks any more": noted("The site has no callback any more"),
-    "there never was a verdict": noted("No verdict was recorded"),
-    "there was nothing to change there": noted("There was nothing to change there"),
-    "the platform refuses the token": noted("The platform refuses the token"),
-    "the platform asks for time": noted("Rate limit of the platform"),
-    "the comment is not there any more": noted("The comment no longer exists"),
-    "the platform does not allow this to the token's owner": noted(
-        "The platform does not allow this to the token's owner"
-    ),
-    "the build hook takes no calls": noted("The build hook takes no calls"),
-    "the comment's id at the platform is not known": noted(
-        "The comment's id at the platform is not known"
-    ),
-}
 
 
 @pages.get("/callbacks")
@@ -75,7 +46,6 @@ def callbacks() -> ResponseReturnValue:
         endpoint_of=lambda delivery: _endpoint_of(delivery, endpoints),
         attempts_of=services.deliveries.attempts,
         may_resume=lambda site_id: moderator().may(Permission.MANAGE_SITES, site_id),
-        outcome=_outcome,
         host_of=_host_of,
         now=services.clock(),
         shown=MESSAGES_SHOWN,
@@ -142,18 +112,6 @@ def _endpoint_of(
     endpoint = endpoints.get(delivery.site_id)
     fits = endpoint is not None and endpoint.form is delivery.form is not DeliveryForm.AKISMET
     return endpoint if fits else None
-
-
-def _outcome(attempt: DeliveryAttempt) -> str:
-    """Return what came of a try, in fixed words and with the status that was answered."""
-    status = f" ({attempt.status})" if attempt.status is not None else ""
-    if attempt.problem is None:
-        return gettext("Accepted by the site") + status
-    known = PROBLEMS_IN_WORDS.get(attempt.problem)
-    if known:
-        return gettext(known) + status
-    # What else is refused concerns the address: words for whoever set it, in English.
-    return gettext("Refused: %(why)s", why=attempt.problem) + status
 
 
 def _host_of(url: str) -> str:
