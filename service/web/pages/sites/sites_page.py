@@ -30,7 +30,7 @@ from service.moderation.admin.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.moderation.review.previews import Preview, preview_cutoffs
+from service.moderation.review.previews import preview_cutoffs
 from service.web.edge.current import services
 from service.web.edge.language import gettext, up_to_four_digits
 from service.web.pages.common.filters import all_sites
@@ -98,10 +98,15 @@ def site(site_id: str) -> ResponseReturnValue:
 def change(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
     form = read_form(request.form, site.settings)
-    if form.settings is None or request.form.get("act") == "preview":
+    if form.problems or request.form.get("act") == "preview":
         return _show_site(site, form=form)
     try:
-        change_site_settings(site.id, form.change, services, actor=moderator().name)
+        change_site_settings(
+            site.id,
+            lambda present: replace(present, **form.chosen),
+            services,
+            actor=moderator().name,
+        )
     except ValueError:
         # The other cutoff was changed since the page was shown.
         present = services.sites.get(site.id).settings
@@ -122,13 +127,13 @@ def forget(site_id: str) -> ResponseReturnValue:
 @pages.get("/sites/<id:site_id>/cutoffs", endpoint="cutoff_preview")
 def preview(site_id: str) -> ResponseReturnValue:
     site = managed_site(site_id)
-    ham, spam, problems = read_cutoffs(request.args, site.settings)
+    cutoffs, problems = read_cutoffs(request.args, site.settings)
     if problems:
         refusal = " ".join(problems[key] for key in sorted(problems))
         return render_template(
             "cutoff_preview.html", preview=None, refusal=refusal
         ), HTTPStatus.BAD_REQUEST
-    found = preview_cutoffs(site.id, services, ham_cutoff=ham, spam_cutoff=spam)
+    found = preview_cutoffs(site.id, services, **cutoffs)
     return render_template("cutoff_preview.html", preview=found, outcomes=Outcome)
 
 
@@ -142,6 +147,7 @@ def _show_site(
     site: Site, *, form: SiteForm | None = None, issued: IssuedKey | None = None
 ) -> ResponseReturnValue:
     shown, now = form or form_of(site.settings), services.clock()
+    are_cutoffs = not shown.problems.keys() & shown.cutoffs.keys()
     promise = services.current_promise()
     newest_first = services.sites.list_keys(site.id)[::-1]
     html = render_template(
@@ -150,7 +156,7 @@ def _show_site(
         form=shown,
         modes=Mode,
         max_undo_seconds=MAX_UNDO_SECONDS,
-        preview=_preview(site, shown),
+        preview=preview_cutoffs(site.id, services, **shown.cutoffs) if are_cutoffs else None,
         outcomes=Outcome,
         promised=promise and promise.cutoffs,
         keys=sorted(newest_first, key=lambda key: not key.is_valid(now)),
@@ -160,13 +166,6 @@ def _show_site(
     if issued is not None:
         return html, HTTPStatus.CREATED
     return html, HTTPStatus.BAD_REQUEST if shown.problems else HTTPStatus.OK
-
-
-def _preview(site: Site, form: SiteForm) -> Preview | None:
-    """Return what the form's cutoffs would have done, None while they are no cutoffs."""
-    if "ham_cutoff" in form.problems or "spam_cutoff" in form.problems:
-        return None
-    return preview_cutoffs(site.id, services, ham_cutoff=form.ham, spam_cutoff=form.spam)
 
 
 @pages.post("/sites/<id:site_id>/keys", endpoint="issue_site_key")
