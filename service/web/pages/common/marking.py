@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from service.domain.verdict import Span
@@ -56,37 +56,9 @@ class Piece:
     alike: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seam:
-    """What changes at a place in the text, and whether it does for all that is known."""
-
-    says: str
-    strong: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _StandIn:
-    """What is shown in place of `[start, end)`."""
-
-    start: int
-    end: int
-    text: str
-    hint: str
-
-
-@dataclass(slots=True)
-class _Event:
-    """What begins, ends or happens at one offset."""
-
-    begins: list[Layer] = field(default_factory=list)
-    ends: list[Layer] = field(default_factory=list)
-    host_begins: bool = False
-    host_ends: bool = False
-    alike_begins: bool = False
-    alike_ends: bool = False
-    seam: Seam | None = None
-
-
+# What covers a part of a text: a layer by its number, the host of a link, look-alike letters.
+_Mark = int | str
+_HOST, _ALIKE = "host", "alike"
 # More combining marks than this on one letter is no script's spelling (Vietnamese needs 2, pointed
 # Hebrew 4): such towers hide other lines.
 _MOST_COMBINING_MARKS = 5
@@ -94,7 +66,7 @@ _MOST_COMBINING_MARKS = 5
 _MOST_KINDS_NAMED = 3
 # More look-alike letters than this in one text are marked no more: by then everybody has seen it.
 _MOST_ALIKES = 500
-_ALIKE = re.compile(f"[{''.join(sorted(LOOK_ALIKES))}]+")
+_ALIKE_LETTERS = re.compile(f"[{''.join(sorted(LOOK_ALIKES))}]+")
 _WORD = re.compile("[A-Za-z\u0370-\u03ff\u0400-\u04ff\u0531-\u0587]{2,}")
 # Format characters beyond these planes are the tags and variation selectors of plane 14.
 _SCANNED = (range(0x20000), range(0xE0000, 0xE0200))
@@ -141,49 +113,52 @@ def part_text(
     text: str,
     *,
     layers: Sequence[Layer] = (),
-    seams: Mapping[int, Seam] | None = None,
+    seams: Mapping[int, Piece] | None = None,
     hosts: Iterable[Span] = (),
 ) -> tuple[Piece, ...]:
     """Return the text as pieces, in order. What can't be seen is replaced by a visible stand-in.
 
     Overlapping spans of one layer are joined. Spans beyond the text are cut or left out, so that
-    a wrong span never hides a comment. `seams` says what changes at which offset.
+    a wrong span never hides a comment. `seams` are the pieces that say what changes at an offset.
     """
-    stand_ins = {found.start: found for found in _stand_ins(text)}
-    events = _events(text, layers, seams or {}, hosts, tuple(stand_ins.values()))
+    stand_ins = _stand_ins(text)
+    inside = {
+        offset: end for start, (end, _) in stand_ins.items() for offset in range(start + 1, end)
+    }
+    covers: list[tuple[_Mark, Iterable[Span]]] = [(one.number, one.spans) for one in layers]
+    covers += [(_HOST, hosts), (_ALIKE, _alikes(text))]
+    # Nothing begins or ends in the middle of a stand-in.
+    begins, ends = defaultdict[int, set[_Mark]](set), defaultdict[int, set[_Mark]](set)
+    for mark, spans in covers:
+        for start, end in join_spans(spans, len(text)):
+            first, last = inside.get(start, start), inside.get(end, end)
+            if first < last:
+                begins[first].add(mark)
+                ends[last].add(mark)
+    turns = {inside.get(at, at): seam for at, seam in (seams or {}).items() if 0 < at < len(text)}
+    promos = {layer.number for layer in layers if layer.promo}
     pieces: list[Piece] = []
-    active: dict[int, Layer] = {}
-    in_host = in_alike = False
-    offsets = sorted({0, len(text), *events, *stand_ins, *(s.end for s in stand_ins.values())})
-    for start, end in itertools.pairwise(offsets):
-        event = events.get(start, _Event())
-        for layer in event.ends:
-            active.pop(layer.number, None)
-        for layer in event.begins:
-            active[layer.number] = layer
-        in_host = (in_host and not event.host_ends) or event.host_begins
-        in_alike = (in_alike and not event.alike_ends) or event.alike_begins
-        if event.seam:
-            seam = event.seam
-            pieces.append(Piece(kind=PieceKind.SEAM, hint=seam.says, promo=seam.strong))
-        stand_in = stand_ins.get(start)
-        pieces.append(
-            Piece(
-                kind=PieceKind.UNSEEN if stand_in else PieceKind.WORDS,
-                text=stand_in.text if stand_in else text[start:end],
-                hint=stand_in.hint
-                if stand_in
-                else _named_letters(text[start:end])
-                if in_alike
-                else "",
-                numbers=tuple(sorted(active)),
-                ends=tuple(sorted(layer.number for layer in events.get(end, _Event()).ends)),
-                promo=any(layer.promo for layer in active.values()),
-                host=in_host,
-                alike=in_alike and stand_in is None,
-            )
-        )
+    active: set[_Mark] = set()
+    stops = {*begins, *ends, *turns, *stand_ins, *(end for end, _ in stand_ins.values())}
+    for start, end in itertools.pairwise(sorted({0, len(text)} | stops)):
+        active = (active - ends[start]) | begins[start]
+        if start in turns:
+            pieces.append(turns[start])
+        if start in stand_ins:
+            piece = stand_ins[start][1]
+        elif _ALIKE in active:
+            piece = Piece(text=text[start:end], hint=_named_letters(text[start:end]), alike=True)
+        else:
+            piece = Piece(text=text[start:end])
+        numbers = _numbers(active)
+        promo, host = not promos.isdisjoint(numbers), _HOST in active
+        marked = replace(piece, numbers=numbers, ends=_numbers(ends[end]), promo=promo, host=host)
+        pieces.append(marked)
     return tuple(pieces)
+
+
+def _numbers(marks: Iterable[_Mark]) -> tuple[int, ...]:
+    return tuple(sorted(mark for mark in marks if isinstance(mark, int)))
 
 
 def shorten(
@@ -240,50 +215,15 @@ def join_spans(spans: Iterable[Span], length: int) -> list[tuple[int, int]]:
     return joined
 
 
-def _events(
-    text: str,
-    layers: Sequence[Layer],
-    seams: Mapping[int, Seam],
-    hosts: Iterable[Span],
-    stand_ins: Sequence[_StandIn],
-) -> dict[int, _Event]:
-    """Return what happens where; nothing happens in the middle of a stand-in."""
-    inside = {
-        offset: found.end for found in stand_ins for offset in range(found.start + 1, found.end)
-    }
-    events: dict[int, _Event] = {}
-
-    def at(offset: int) -> _Event:
-        return events.setdefault(inside.get(offset, offset), _Event())
-
-    for layer in layers:
-        for start, end in join_spans(layer.spans, len(text)):
-            if inside.get(start, start) < inside.get(end, end):
-                at(start).begins.append(layer)
-                at(end).ends.append(layer)
-    for start, end in join_spans(hosts, len(text)):
-        at(start).host_begins = True
-        at(end).host_ends = True
-    for start, end in _alikes(text):
-        at(start).alike_begins = True
-        at(end).alike_ends = True
-    for offset, seam in seams.items():
-        if 0 < offset < len(text):
-            at(offset).seam = seam
-    return events
-
-
-def _alikes(text: str) -> list[tuple[int, int]]:
-    """Return where letters of another alphabet pose as Latin ones, within words that have both."""
-    if text.isascii():
-        return []
+def _alikes(text: str) -> Iterator[Span]:
+    """Yield where letters of another alphabet pose as Latin ones, within words that have both."""
     runs = (
-        (word.start() + run.start(), word.start() + run.end())
-        for word in _WORD.finditer(text)
+        Span(start=word.start() + run.start(), end=word.start() + run.end())
+        for word in _WORD.finditer("" if text.isascii() else text)
         if MIXED.search(word[0])
-        for run in _ALIKE.finditer(word[0])
+        for run in _ALIKE_LETTERS.finditer(word[0])
     )
-    return list(itertools.islice(runs, _MOST_ALIKES))
+    return itertools.islice(runs, _MOST_ALIKES)
 
 
 def _named_letters(letters: str) -> str:
@@ -292,18 +232,24 @@ def _named_letters(letters: str) -> str:
     return gettext("looks like a Latin letter: %(names)s", names=names)
 
 
-def _stand_ins(text: str) -> list[_StandIn]:
-    """Return what replaces what cannot be seen: characters, towers of marks, many empty lines."""
+def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
+    """Return the stand-ins for what cannot be seen, by its start, each with its end.
+
+    Replaced are characters that print nothing, towers of marks, and many empty lines.
+    """
     if text.isascii() and text.isprintable():
-        return []
-    found = []
+        return {}
+    found = {}
     for match in _REPLACED.finditer(text):
+        start, end = match.span()
         if match["breaks"]:
-            found.append(_for_breaks(match))
+            # The lines between the first break and the last one.
+            found[start + 1] = (end - 1, _for_breaks(match[0].count("\n") - 1))
         elif match[1] is None:
-            found.append(_for_tower(match.start() + _MOST_COMBINING_MARKS, match.end()))
-        elif not _spells(text, match.start(), match.end()):
-            found.append(_for_unseen(match))
+            start += _MOST_COMBINING_MARKS
+            found[start] = (end, _for_tower(end - start))
+        elif not _spells(text, start, end):
+            found[start] = (end, _for_unseen(match[0]))
     return found
 
 
@@ -318,10 +264,10 @@ def _spells(text: str, start: int, end: int) -> bool:
     return bool(_JOINING_SCRIPTS.match(before)) or unicodedata.category(before) in {"So", "Sk"}
 
 
-def _for_unseen(match: re.Match[str]) -> _StandIn:
-    counts = Counter(match[0])
+def _for_unseen(characters: str) -> Piece:
+    counts = Counter(characters)
     if len(counts) > _MOST_KINDS_NAMED:
-        number = in_thousands(len(match[0]))
+        number = in_thousands(len(characters))
         shown = gettext("%(number)s unseen", number=number)
         hint = gettext(
             "%(number)s characters of %(kinds)s kinds that print nothing",
@@ -331,30 +277,25 @@ def _for_unseen(match: re.Match[str]) -> _StandIn:
     else:
         shown = " ".join(_named(char, count) for char, count in counts.items())
         hint = ", ".join(f"U+{ord(char):04X} {_long_name(char)}" for char in counts)
-    return _StandIn(start=match.start(), end=match.end(), text=shown, hint=hint)
+    return Piece(kind=PieceKind.UNSEEN, text=shown, hint=hint)
 
 
-def _for_breaks(match: re.Match[str]) -> _StandIn:
-    """Stand in for the lines between the first break and the last one."""
-    lines = match[0].count("\n") - 1
+def _for_breaks(lines: int) -> Piece:
     told = ngettext(
         "%(number)s empty line", "%(number)s empty lines", lines, number=in_thousands(lines)
     )
-    return _StandIn(start=match.start() + 1, end=match.end() - 1, text=told, hint=told)
+    return Piece(kind=PieceKind.UNSEEN, text=told, hint=told)
 
 
-def _for_tower(start: int, end: int) -> _StandIn:
-    return _StandIn(
-        start=start,
-        end=end,
-        text=ngettext(
-            "+%(number)s combining mark",
-            "+%(number)s combining marks",
-            end - start,
-            number=in_thousands(end - start),
-        ),
-        hint=gettext("more marks on one letter than any script spells with"),
+def _for_tower(marks: int) -> Piece:
+    told = ngettext(
+        "+%(number)s combining mark",
+        "+%(number)s combining marks",
+        marks,
+        number=in_thousands(marks),
     )
+    hint = gettext("more marks on one letter than any script spells with")
+    return Piece(kind=PieceKind.UNSEEN, text=told, hint=hint)
 
 
 def _named(char: str, count: int) -> str:

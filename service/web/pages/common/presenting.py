@@ -37,7 +37,7 @@ from service.scoring.rules import REASONS
 from service.signals.detectors.seam import BETWEEN, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
 from service.web.edge.language import ENGLISH, gettext, is_said, noted, probability, said
-from service.web.pages.common.marking import Layer, Piece, Seam, part_text, shorten
+from service.web.pages.common.marking import Layer, Piece, PieceKind, part_text, shorten
 from service.web.pages.common.pages import pages
 
 # What fits on a laptop's screen together with the reasons; the rest is one click away.
@@ -169,7 +169,7 @@ def _layers(case: Case) -> tuple[Layer, ...]:
     )
 
 
-def _seams(verdict: Verdict | None) -> dict[int, Seam]:
+def _seams(verdict: Verdict | None) -> dict[int, Piece]:
     """Return where the advertisement begins and where the remark goes on after it.
 
     It is called one as far as the verdict bears it out: over a comment that looks sincere the
@@ -186,7 +186,9 @@ def _seams(verdict: Verdict | None) -> dict[int, Seam]:
         turns = gettext("goes on in another tone")
     back = gettext("back to the remark")
     return {
-        boundary: Seam(says=turns if boundary in starts else back, strong=strong)
+        boundary: Piece(
+            kind=PieceKind.SEAM, hint=turns if boundary in starts else back, promo=strong
+        )
         for signal in (w.signal for w in verdict.signals)
         for starts in [{span.start for span in signal.spans}]
         for boundary in signal.boundaries

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from service.domain.verdict import Span
 from service.web.pages.common.marking import (
     Layer,
+    Piece,
     PieceKind,
-    Seam,
     join_spans,
     part_text,
     shorten,
@@ -27,7 +27,7 @@ def _shown(pieces):
     return [(p.text, p.numbers) for p in pieces]
 
 
-TURNS = Seam(says="turns into an advertisement", strong=True)
+TURNS = Piece(kind=PieceKind.SEAM, hint="turns into an advertisement", promo=True)
 
 
 def test_overlapping_layers_are_parted_where_they_begin_and_end():
@@ -77,6 +77,12 @@ def test_hosts_are_told_apart_from_the_rest_of_a_link():
     pieces = part_text("see https://a.example/x", hosts=[Span(start=12, end=21)])
 
     assert [p.text for p in pieces if p.host] == ["a.example"]
+
+
+def test_a_host_of_unseen_characters_alone_marks_nothing_after_it():
+    pieces = part_text("a\u200b\u200b\u200bb c", hosts=[Span(start=2, end=3)])
+
+    assert [p.text for p in pieces if p.host] == []
 
 
 @pytest.mark.parametrize(
