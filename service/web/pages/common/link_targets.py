@@ -5,18 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import idna
 
 from service.signals.links import Link
 from service.signals.look_alikes import LATIN_LETTER, LOOK_ALIKES, OTHER_LETTER
 from service.web.edge.language import gettext
-from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import pages
 
 MAX_SHOWN = 12
-_MAX_ANCHOR_CHARS = 80
 _MAX_REST_CHARS = 120
 _CODED = "xn--"
 # The palochka looks like an l in most letters of screens.
@@ -27,46 +24,22 @@ _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
 _AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkView:
-    """One target: what its host begins with, the part that somebody registered, and the rest.
-
-    `anchor` is the text it hides behind, empty where it shows itself. `otherwise` is the host in
-    the other spelling where it has two, letters or code, and `hint` says what to make of that.
-    """
-
-    anchor: tuple[Piece, ...]
-    below: tuple[Piece, ...]
-    domain: tuple[Piece, ...]
-    rest: tuple[Piece, ...]
-    times: int
-    otherwise: tuple[Piece, ...] = ()
-    hint: str = ""
-
-
 @pages.app_template_filter("targets")
-def present_links(links: Sequence[Link]) -> tuple[tuple[LinkView, ...], int]:
-    """Return the different targets in the order of the text, and how many of them are left out."""
+def different_links(links: Sequence[Link]) -> tuple[list[tuple[Link, int]], int]:
+    """Return the first link to each target, how often it occurs, and how many are left out."""
     times = Counter((link.target, link.anchor) for link in links)
     seen = {(link.target, link.anchor): link for link in reversed(links)}
     first = sorted(seen.values(), key=lambda link: link.start)[:MAX_SHOWN]
-    shown = tuple(_present(link, times[link.target, link.anchor]) for link in first)
+    shown = [(link, times[link.target, link.anchor]) for link in first]
     return shown, len(seen) - len(shown)
 
 
-def _present(link: Link, times: int) -> LinkView:
+@pages.app_template_filter()
+def target_parts(link: Link) -> tuple[str, str, str]:
+    """Return what a target's host begins with, the part that somebody registered, and the rest."""
     domain = link.domain if link.host.endswith(link.domain) else link.host
-    otherwise, hint = spell_otherwise(link.host)
-    return LinkView(
-        anchor=part_text(" ".join((link.anchor or "")[:_MAX_ANCHOR_CHARS].split())),
-        below=part_text(link.host.removesuffix(domain)),
-        domain=part_text(domain),
-        rest=part_text(_after_host(link.target, link.host)[:_MAX_REST_CHARS]),
-        times=times,
-        # Decoded, a host may hold what breaks a page: halves of characters, turned directions.
-        otherwise=part_text(otherwise),
-        hint=hint,
-    )
+    rest = _after_host(link.target, link.host)[:_MAX_REST_CHARS]
+    return link.host.removesuffix(domain), domain, rest
 
 
 def _after_host(target: str, host: str) -> str:
@@ -82,6 +55,7 @@ def _after_host(target: str, host: str) -> str:
     return target[at + len(host) :] if at >= 0 else ""
 
 
+@pages.app_template_filter()
 def spell_otherwise(host: str) -> tuple[str, str]:
     """Return a host's other spelling and a hint; two empty texts for one of plain letters.
 
