@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from flask import g
@@ -20,33 +19,17 @@ from service.web.pages.common.pages import moderator, pages
 _SHORT_DAY = noted("d MMM y")
 
 
-pages.add_app_template_filter(gettext)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """A time, as a person reads it and exactly."""
-
-    short: str
-    exact: str
-    iso: str
-    day: str
-
-
-@pages.app_template_filter("moment")
-def tell_time(moment: datetime) -> Moment:
-    """Return a moment as time past, exactly, and for machines."""
+@pages.app_template_filter()
+def exactly(moment: datetime) -> str:
+    """Return a moment to the second, in UTC."""
     moment = moment.astimezone(UTC)
-    return Moment(
-        short=_past(moment, services.clock()),
-        exact=gettext("%(day)s, %(time)s UTC", day=day_in_words(moment), time=f"{moment:%H:%M:%S}"),
-        iso=moment.isoformat(timespec="seconds"),
-        day=day_in_words(moment),
-    )
+    return gettext("%(day)s, %(time)s UTC", day=day_in_words(moment), time=f"{moment:%H:%M:%S}")
 
 
-def _past(moment: datetime, now: datetime) -> str:
-    past = now - moment
+@pages.app_template_filter()
+def ago(moment: datetime) -> str:
+    """Return how long ago a moment was, its day if that is more than two weeks."""
+    past = services.clock() - moment
     if past < timedelta(minutes=1):
         return gettext("just now")
     if past < timedelta(hours=1):

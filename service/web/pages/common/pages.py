@@ -41,7 +41,7 @@ from service.web.edge.auth import PAGES, is_open
 from service.web.edge.config import WebConfig
 from service.web.edge.current import services
 from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, noted
+from service.web.edge.language import gettext
 from service.web.edge.moments import read_any_moment
 
 E = TypeVar("E", bound=StrEnum)
@@ -63,45 +63,10 @@ _POLICY = (
     "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "require-trusted-types-for 'script'; trusted-types slopsieve"
 )
-_REFUSED = (noted("Bad request"), noted("Go back and try again."))
-_ADVICE = {
-    HTTPStatus.BAD_REQUEST: _REFUSED,
-    HTTPStatus.UNPROCESSABLE_ENTITY: _REFUSED,
-    HTTPStatus.FORBIDDEN: (
-        noted("Not allowed"),
-        noted("Your role does not allow this. An owner can change your role."),
-    ),
-    HTTPStatus.NOT_FOUND: (
-        noted("Page not found"),
-        noted("The address may be mistyped."),
-    ),
-    HTTPStatus.METHOD_NOT_ALLOWED: (
-        noted("Method not allowed"),
-        noted("Use the buttons of the review page."),
-    ),
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
-        noted("Too much at once"),
-        noted("No form here needs that much."),
-    ),
-    HTTPStatus.TOO_MANY_REQUESTS: (
-        noted("Too many requests"),
-        noted("Wait a minute, then try again."),
-    ),
-    HTTPStatus.SERVICE_UNAVAILABLE: (
-        noted("Temporarily unavailable"),
-        noted("Nothing is lost. Try again in a few seconds."),
-    ),
-}
-_FAULT = (noted("Something went wrong here"), noted("The fault is on our side; the log says more."))
 # No id and no cursor of ours has other characters or is longer.
 _TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 _NEEDS = "needs_permission"
 _LOOKING = frozenset({"GET", "HEAD"})
-_STALE_FORM = (
-    noted("This form has expired"),
-    noted("Nothing was changed. Reload the page and try again."),
-)
-
 
 _csrf = CSRFProtect()
 _logins = LoginManager()
@@ -195,13 +160,7 @@ def register_guarded_pages(app: Flask, config: WebConfig) -> None:
 
 def error_page(status: int, title: str = "", advice: str = "") -> Response:
     """Return a page that says what went wrong and what to do, in texts of the reader's language."""
-    known = _ADVICE.get(HTTPStatus(status), _FAULT)
-    html = render_template(
-        "error.html",
-        status=status,
-        title=title or gettext(known[0]),
-        advice=advice or gettext(known[1]),
-    )
+    html = render_template("error.html", status=status, title=title, advice=advice)
     return _harden(make_response(html, status))
 
 
@@ -343,5 +302,6 @@ def _harden(response: Response) -> Response:
 
 @pages.errorhandler(CSRFError)
 def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
-    title, advice = _STALE_FORM
-    return error_page(HTTPStatus.FORBIDDEN, gettext(title), gettext(advice))
+    title = gettext("This form has expired")
+    advice = gettext("Nothing was changed. Reload the page and try again.")
+    return error_page(HTTPStatus.FORBIDDEN, title, advice)

@@ -16,14 +16,12 @@ from service.domain.decision import (
     KEPT_BY_STAFF,
     KEPT_FEW_WORDS,
     KEPT_WORDS,
-    Action,
     Decision,
-    Ruling,
 )
 from service.domain.normal_form import unescape
 from service.domain.phrase import Phrase
 from service.domain.report import Label
-from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
+from service.domain.verdict import Span, Verdict, WeighedSignal
 from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
@@ -36,7 +34,7 @@ from service.scoring.lean import (
 from service.scoring.rules import REASONS
 from service.signals.detectors.seam import BETWEEN, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
-from service.web.edge.language import ENGLISH, gettext, is_said, noted, probability, said
+from service.web.edge.language import ENGLISH, gettext, is_said, noted, said
 from service.web.pages.common.marking import Layer, Piece, PieceKind, part_text, shorten
 from service.web.pages.common.pages import pages
 
@@ -47,24 +45,6 @@ _EXCERPT_CHARS = 180
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _SPACES = " \t\r\n"
 _SPACE = re.compile(f"[{_SPACES}]+")
-_MISSING = {
-    "model": noted("Missing: the classifier did not respond."),
-    "history": noted("Missing: the sender's history could not be fetched."),
-    "detectors": noted("Missing: the detectors could not run."),
-    "judging": noted("Missing: judging this comment failed."),
-    "text": noted("Missing: the comment shows no characters."),
-}
-_OUTCOMES = {
-    Outcome.HAM: noted("ham"),
-    Outcome.UNSURE: noted("unsure"),
-    Outcome.SPAM: noted("spam"),
-}
-_RULINGS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
-_SITE_DOES = {
-    Action.PUBLISH: noted("The site publishes it."),
-    Action.HOLD: noted("The site holds it."),
-    Action.REJECT: noted("The site rejects it."),
-}
 _KEPT_BECAUSE = {
     KEPT_WORDS: noted("The edit changes nothing but spelling and formatting."),
     KEPT_FEW_WORDS: noted("The edit changes a few words and adds no link, contact or offer."),
@@ -91,23 +71,14 @@ _WEAK = {
     INTO_ADVERT: noted("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
     INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
 }
-# A contribution smaller than the first changes the odds by less than a twentieth; one of the second
-# doubles them; one of the third makes them seven times as high or as low.
-_WORTH_A_BAR, _COUNTS, _COUNTS_MUCH = 0.05, 0.7, 2.0
-_SIDES = {
-    True: (noted("a little for ham"), noted("for ham"), noted("strongly for ham")),
-    False: (noted("a little for spam"), noted("for spam"), noted("strongly for spam")),
-}
 
 
 pages.add_app_template_filter(find_links)
+pages.add_app_template_filter(unescape)
 pages.add_app_template_filter(lambda rule: said(REASONS[rule]), "rule_reason")
 pages.add_app_template_filter(
     lambda tag: tag if tag and _LANGUAGE_TAG.fullmatch(tag) else None, "language_tag"
 )
-pages.add_app_template_filter(lambda outcome: gettext(_OUTCOMES[outcome]), "outcome_name")
-pages.add_app_template_filter(lambda ruling: gettext(_RULINGS[ruling]), "ruling_name")
-pages.add_app_template_filter(lambda action: gettext(_SITE_DOES[action]), "site_does")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,20 +94,8 @@ class Evidence:
     number: int | None
     says: str
     language: str | None = None
-    quotes: tuple[tuple[Piece, ...], ...] = ()
+    quotes: Sequence[str] = ()
     higher_cutoff: bool = False
-
-
-@pages.app_template_filter()
-def stands_at(verdict: Verdict) -> str:
-    """Return a verdict's probability with digits enough to see on which side of its cutoffs."""
-    return probability(verdict.p_spam, beside=(verdict.ham_cutoff, verdict.spam_cutoff))
-
-
-@pages.app_template_filter()
-def cutoff(p: float, verdict: Verdict) -> str:
-    """Return a cutoff with digits enough to see on which side of it the verdict is."""
-    return probability(p, beside=(verdict.p_spam,))
 
 
 @pages.app_template_filter()
@@ -144,15 +103,6 @@ def beginning(text: str, max_chars: int) -> str:
     """Return the start of a text on one line, whatever space stands before it or within."""
     flat = _SPACE.sub(" ", text.lstrip(_SPACES)[: max_chars * 4]).strip()
     return flat if len(flat) <= max_chars else flat[:max_chars].rstrip() + "…"
-
-
-@pages.app_template_filter()
-def title_of(post: Post) -> str:
-    """Return a post's title as its platform shows it; many send HTML entities for punctuation.
-
-    It is text as before, hostile, and to be escaped by whoever shows it.
-    """
-    return unescape(post.title or "")
 
 
 def _layers(case: Case) -> tuple[Layer, ...]:
@@ -238,13 +188,6 @@ def kept_from(decision: Decision) -> str | None:
 
 
 @pages.app_template_filter()
-def decided_by(decision: Decision) -> str:
-    """Return who decided, for an edit that keeps a ruling who did before it."""
-    who = kept_from(decision)
-    return decision.decided_by if who is None else gettext("%(who)s, before an edit", who=who)
-
-
-@pages.app_template_filter()
 def note_of(decision: Decision) -> str:
     """Return the note of a decision, or why an edit keeps the ruling on the comment before it."""
     note = decision.note or ""
@@ -277,20 +220,6 @@ def history(case: Case) -> list[tuple[datetime, str, object]]:
 
 
 @pages.app_template_filter()
-def missing(what: str) -> str:
-    """Return which evidence a degraded verdict lacks."""
-    known = _MISSING.get(what)
-    return gettext(known) if known else gettext("Missing: %(what)s.", what=what)
-
-
-@pages.app_template_filter()
-def strongest(verdict: Verdict) -> float:
-    """Return how much the strongest of the evidence moves the score, in log-odds."""
-    contributions = (verdict.model_contribution, *(w.contribution for w in verdict.signals))
-    return max(map(abs, contributions))
-
-
-@pages.app_template_filter()
 def evidence(case: Case) -> list[Evidence]:
     """Return the signals of a judged comment in words, as its verdict orders them."""
     verdict = case.verdict
@@ -309,7 +238,7 @@ def evidence(case: Case) -> list[Evidence]:
 
 def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidence:
     """Return what the site's decisions add, with the words of the comment that they lean on."""
-    quotes = tuple(map(part_text, quote_lean(weighed.signal, text)))
+    quotes = quote_lean(weighed.signal, text)
     beside = [gettext(_BESIDE.get(one, one)) for one in beside_of(weighed.signal.reason)]
     mostly = gettext("This site's decisions, mostly by")
     says = " ".join([mostly, ", ".join(beside)]) if beside else mostly
@@ -327,14 +256,3 @@ def _signal(weighed: WeighedSignal, p_spam: float, number: int | None) -> Eviden
     says = reason[:1].upper() + reason[1:]
     language = None if is_said(phrase) else ENGLISH
     return Evidence(weighed=weighed, number=number, says=says, language=language)
-
-
-@pages.app_template_filter()
-def side(contribution: float) -> str:
-    """Return in words for what some log-odds speak, and how much."""
-    if abs(contribution) < _WORTH_A_BAR:
-        return gettext("hardly counts")
-    a_little, plainly, strongly = _SIDES[contribution < 0]
-    if abs(contribution) < _COUNTS:
-        return gettext(a_little)
-    return gettext(plainly if abs(contribution) < _COUNTS_MUCH else strongly)

@@ -9,12 +9,7 @@ from flask import render_template
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
-from service.domain.delivery import (
-    Delivery,
-    DeliveryForm,
-    DeliveryState,
-    Endpoint,
-)
+from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpoint
 from service.domain.user import Permission
 from service.moderation.telling.callbacks import (
     get_delivery,

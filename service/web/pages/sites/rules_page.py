@@ -15,13 +15,11 @@ from service.domain.site import Site
 from service.domain.user import Permission
 from service.moderation.admin.sites import change_site_settings
 from service.moderation.review.previews import RulesPreview, preview_rules
-from service.scoring.rules import REASONS
 from service.web.api.schemas import Rules
 from service.web.edge.current import services
 from service.web.edge.language import gettext
 from service.web.edge.reading import validate
 from service.web.edge.strict_json import Json
-from service.web.pages.common.marking import part_text
 from service.web.pages.common.pages import go_to, moderator, needs, pages
 from service.web.pages.sites.sites_page import managed_site
 
@@ -78,12 +76,10 @@ def _show(
     html = render_template(
         "site_rules.html",
         site=site,
-        site_name=part_text(site.name),
         typed=typed,
         wrong=wrong,
         limits=_LIMITS,
         most_posts=MAX_RULED_POSTS,
         preview=preview,
-        reasons=REASONS,
     )
     return html, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK
