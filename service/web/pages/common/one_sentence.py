@@ -6,28 +6,16 @@ from collections.abc import Sequence
 
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.verdict import Verdict
+from service.scoring.set_weights import SET_WEIGHTS, Family
 from service.signals.links import Link
 from service.web.edge.language import noted
 from service.web.pages.common.pages import pages
 
 # What is known of the sender and of others' comments, rather than seen in this one.
 _FROM_ELSEWHERE = frozenset(
-    {
-        "listed_address",
-        "listed_domain",
-        "too_fast",
-        "honeypot_filled",
-        "rejected_person_before",
-        "approved_person_before",
-        "rejected_address_before",
-        "approved_address_before",
-        "rejected_mail_domain_before",
-        "rejected_target_before",
-        "rejected_copy_before",
-        "rejected_before_edit",
-        "sender_burst",
-        "copy_burst",
-    }
+    name
+    for name, one in SET_WEIGHTS.items()
+    if one.family not in {Family.REACTIONS, Family.ACCOUNTS}
 )
 # A host that is longer says nothing more in a sentence; where it leads stands below the comment.
 _MAX_HOST_CHARS = 60
