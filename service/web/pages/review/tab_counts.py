@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from service.domain.comment import SiteId
 from service.moderation.review.review import Tab, count_tab
@@ -20,46 +19,33 @@ _MOST_KEPT_SECONDS = 10.0
 _MOST_KEPT = 512
 _WORKED_AT = (Tab.NEEDS_REVIEW, Tab.HELD_AS_SPAM)
 
-_Key = tuple[Tab, tuple[SiteId, ...] | None]
-
 
 class TabCounts:
     """Returns how many comments each list holds; long lists' numbers may be seconds old."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        monotonic: Callable[[], float] = time.monotonic,
-    ):
+    def __init__(self, services: Services, *, monotonic: Callable[[], float] = time.monotonic):
         self._services = services
         self._monotonic = monotonic
-        self._lock = threading.Lock()
-        self._kept: dict[_Key, tuple[int, float]] = {}
+        self._kept: dict[tuple[Tab, tuple[SiteId, ...] | None], tuple[int, float]] = {}
 
-    def count(
-        self, site_ids: tuple[SiteId, ...] | None, tabs: Iterable[Tab] = tuple(Tab)
-    ) -> dict[Tab, int]:
-        """Return these lists' numbers for these sites, all if None.
+    def count(self, site_ids: tuple[SiteId, ...] | None) -> dict[Tab, int]:
+        """Return the lists' numbers for these sites, all if None.
 
         Raises `StoreUnavailableError`.
         """
-        return {tab: self._count(tab, site_ids) for tab in tabs}
+        return {tab: self._count(tab, site_ids) for tab in Tab}
 
     def _count(self, tab: Tab, site_ids: tuple[SiteId, ...] | None) -> int:
-        key = (tab, site_ids)
         started = self._monotonic()
-        with self._lock:
-            number, good_until = self._kept.get(key, (0, 0.0))
+        number, good_until = self._kept.get((tab, site_ids), (0, 0.0))
         if started < good_until:
             return number
         number = count_tab(tab, self._services, site_ids=site_ids)
         now = self._monotonic()
         took = now - started
-        with self._lock:
-            self._kept.pop(key, None)
-            if took > _QUICK_SECONDS and tab not in _WORKED_AT:
-                if len(self._kept) >= _MOST_KEPT:
-                    self._kept.clear()
-                self._kept[key] = (number, now + min(took * _KEPT_FOR, _MOST_KEPT_SECONDS))
+        if took > _QUICK_SECONDS and tab not in _WORKED_AT:
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            kept_for = min(took * _KEPT_FOR, _MOST_KEPT_SECONDS)
+            self._kept[tab, site_ids] = (number, now + kept_for)
         return number
