@@ -53,7 +53,13 @@ def sign_in() -> ResponseReturnValue:
         return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
     target = safe_next(request.form.get("next"))
     if services.second_factors.get(user.id) is not None:
-        _remember_first_step(user, target)
+        session.clear()
+        session[_PENDING] = {
+            "user": user.id,
+            "at": int(services.clock().timestamp()),
+            "proof": _proof(user),
+            "next": target,
+        }
         return go_to("pages.sign_in_code")
     _start_session(user)
     return redirect(target, HTTPStatus.SEE_OTHER)
@@ -119,16 +125,6 @@ def _start_session(user: User) -> None:
     session.permanent = True
     choose_language(user.preferences.language)
     login_user(SignedIn(user, begun.id))
-
-
-def _remember_first_step(user: User, target: str) -> None:
-    session.clear()
-    session[_PENDING] = {
-        "user": user.id,
-        "at": int(services.clock().timestamp()),
-        "proof": _proof(user),
-        "next": target,
-    }
 
 
 def _half_signed_in() -> User | None:

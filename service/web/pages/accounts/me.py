@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from http import HTTPStatus
 
-from babel import Locale, UnknownLocaleError
+from babel import Locale
 from flask import abort, flash, render_template, request
 from flask.typing import ResponseReturnValue
 
@@ -95,9 +95,5 @@ def end_my_other_sessions() -> ResponseReturnValue:
 
 def language_name(tag: str) -> str:
     """Return what a language is called in itself."""
-    try:
-        locale = Locale.parse(tag, sep="-" if "-" in tag else "_")
-    except (ValueError, UnknownLocaleError):
-        return tag
-    name = locale.get_display_name(tag.replace("-", "_")) or tag
+    name = Locale.parse(tag, sep="-").get_display_name() or tag
     return name[:1].upper() + name[1:]

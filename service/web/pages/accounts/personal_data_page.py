@@ -6,14 +6,14 @@ What says who it is comes in forms alone: it stands in no address, no cookie and
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from http import HTTPStatus
 
 from flask import Response, flash, render_template, request, stream_with_context
 from flask.typing import ResponseReturnValue
 
+from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError
 from service.domain.sender import Person
 from service.domain.user import Permission
@@ -35,8 +35,8 @@ from service.web.pages.common.pages import go_to, moderator, needs, pages
 ERASED_AT_ONCE = 1_000
 _FIELDS = ("email", "name", "address")
 _MAX_TYPED_CHARS = 400
-# Sites by name, each with how many comments of a person are kept there.
-_Held = Sequence[tuple[str, int]]
+# How many comments of a person are kept, by site.
+_Held = Mapping[SiteId, int]
 
 
 def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
@@ -65,7 +65,7 @@ def personal_data() -> ResponseReturnValue:
 @needs(Permission.ERASE_PEOPLE)
 @_of_person
 def find_personal_data(person: Person) -> ResponseReturnValue:
-    return _page(_count(person))
+    return _page(count_comments(person, services))
 
 
 @pages.post("/personal-data/export")
@@ -103,7 +103,7 @@ def erase_personal_data(person: Person) -> ResponseReturnValue:
         return unconfirmed
     erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
     told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
-    left = _count(person)
+    left = count_comments(person, services)
     if not left:
         return go_to("pages.personal_data", told)
     flash(told)
@@ -112,32 +112,16 @@ def erase_personal_data(person: Person) -> ResponseReturnValue:
 
 def _lines(person: Person) -> Iterator[str]:
     for record in export_person(person, services):
-        yield json.dumps(record, default=_plain) + "\n"
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return write_moment(value)
-    msg = f"no JSON for a {type(value).__name__}"
-    raise TypeError(msg)
+        yield json.dumps(record, default=write_moment) + "\n"
 
 
 def _unconfirmed(person: Person) -> ResponseReturnValue | None:
     """Return a refusal unless the current number was typed: neither act can be undone."""
-    held = _count(person)
-    if request.form.get("count", "").strip() == str(_total(held)):
+    held = count_comments(person, services)
+    if request.form.get("count", "").strip() == str(sum(held.values())):
         return None
     refusal = gettext("Nothing was erased: type the number of comments as it stands below.")
     return _page(held, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
-
-
-def _count(person: Person) -> _Held:
-    counts = count_comments(person, services)
-    return sorted((site_name(site_id), count) for site_id, count in counts.items())
-
-
-def _total(held: _Held) -> int:
-    return sum(count for _, count in held)
 
 
 def _typed() -> dict[str, str]:
@@ -147,8 +131,8 @@ def _typed() -> dict[str, str]:
 def _page(held: _Held | None = None, *, refusal: str = "") -> str:
     return render_template(
         "personal_data.html",
-        by_site=held,
-        comments=None if held is None else _total(held),
+        by_site=sorted((site_name(site_id), count) for site_id, count in (held or {}).items()),
+        comments=None if held is None else sum(held.values()),
         refusal=refusal,
         typed=_typed(),
     )
