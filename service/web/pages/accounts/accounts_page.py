@@ -31,7 +31,7 @@ from service.moderation.admin.second_factor import turn_off_second_factor
 from service.web.edge.current import services
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.filters import all_sites
-from service.web.pages.common.pages import go_to, moderator, needs, pages
+from service.web.pages.common.pages import go_to, moderator, needs, pages, read_choice
 
 _PROBLEMS = {
     "name": noted("A name has 1 to 60 printable characters."),
@@ -138,8 +138,7 @@ def _find(user_id: str) -> User:
 
 
 def _role() -> Role:
-    roles = {role.value: role for role in Role}
-    return roles.get(request.form.get("role", "")) or abort(HTTPStatus.BAD_REQUEST)
+    return read_choice(Role, "role") or abort(HTTPStatus.BAD_REQUEST)
 
 
 def _chosen_sites() -> tuple[SiteId, ...] | None:

@@ -2,54 +2,24 @@
 
 from __future__ import annotations
 
-from flask import request, session
+from flask import session
 
-from service.domain.decision import BulkDecision, Ruling
-from service.domain.errors import NotFoundError
+from service.domain.decision import BulkDecision
 from service.domain.user import Permission
-from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.web.edge.current import services
-from service.web.edge.language import gettext, ngettext
-from service.web.pages.common.pages import moderator, pages
+from service.web.pages.common.pages import moderator, pages, pop_done
 
-_JUST_DONE = "just_done_stroke"
-
-
-def note_given() -> str | None:
-    """Return the note that came with a form, None for an empty one."""
-    return request.form.get("note", "").strip() or None
-
-
-def refusal_of_many(nothing_chosen: str, ruling: Ruling | None, note: str | None) -> str:
-    """Return why a form decides nothing on many comments, empty if it does."""
-    problems = [nothing_chosen] if nothing_chosen else []
-    if ruling is None:
-        problems.append(gettext("Choose to approve or to reject."))
-    if note is not None and len(note) > MAX_NOTE_CHARS:
-        problems.append(
-            ngettext(
-                "A note has at most %(num)s character.",
-                "A note has at most %(num)s characters.",
-                MAX_NOTE_CHARS,
-            )
-        )
-    return " ".join(problems)
+_JUST_DONE = "just_done_bulk_decision"
 
 
 def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
     """Let the next page tell what was done."""
-    session[_JUST_DONE] = bulk_decision.id
+    session[_JUST_DONE] = [bulk_decision.id]
 
 
 def just_done_bulk_decision() -> BulkDecision | None:
     """Return what was done last on many comments, as it stands now; tell it once."""
-    bulk_decision_id = session.pop(_JUST_DONE, None)
-    if bulk_decision_id is None:
-        return None
-    try:
-        return services.bulk_decisions.get(bulk_decision_id)
-    except NotFoundError:
-        return None
+    return pop_done(_JUST_DONE, services.bulk_decisions.get)
 
 
 @pages.app_template_filter()

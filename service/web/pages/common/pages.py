@@ -32,9 +32,8 @@ from werkzeug.routing import RequestRedirect
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
-from service.domain.errors import (
-    InvalidInputError,
-)
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.user import IDLE_LIFETIME, Permission, User
 from service.moderation.admin.sessions import find_session
 from service.web.edge.auth import PAGES, is_open
@@ -164,9 +163,20 @@ def error_page(status: int, title: str = "", advice: str = "") -> Response:
     return _harden(make_response(html, status))
 
 
-def read_choice(kind: type[E], given: str) -> E | None:
-    """Return the member of an enumeration that a form or a query names, None for nonsense."""
+def read_choice(kind: type[E], field: str) -> E | None:
+    """Return the member of an enumeration that a field names, None for nonsense."""
+    given = request.values.get(field, "")
     return kind(given) if given in set(kind) else None
+
+
+def read_ruling() -> Ruling:
+    """Return the ruling that a form asks for; end the request if it is none."""
+    return read_choice(Ruling, "ruling") or abort(HTTPStatus.BAD_REQUEST)
+
+
+def read_note() -> str | None:
+    """Return the note that came with a form, None for an empty one."""
+    return request.form.get("note", "").strip() or None
 
 
 def read_token(field: str) -> str | None:
@@ -216,6 +226,19 @@ def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
 def go_back() -> ResponseReturnValue:
     """Lead from a form to the page that it names."""
     return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+
+
+def pop_done(key: str, read: Callable[..., P]) -> P | None:
+    """Return what `read` makes of what the session keeps under a key, once.
+
+    None if there is nothing, or what it names is gone.
+    """
+    if key not in session:
+        return None
+    try:
+        return read(*session.pop(key))
+    except NotFoundError:
+        return None
 
 
 def safe_next(target: str | None) -> str:

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from flask import abort, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.decision import ChosenBy, Ruling
+from service.domain.decision import ChosenBy
 from service.domain.user import Permission
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.web.edge.current import services
@@ -16,8 +16,6 @@ from service.web.edge.language import gettext
 from service.web.pages.common.last_bulk_decision import (
     is_seen,
     just_done_bulk_decision,
-    note_given,
-    refusal_of_many,
     remember_bulk_decision,
 )
 from service.web.pages.common.pages import (
@@ -26,9 +24,10 @@ from service.web.pages.common.pages import (
     moderator,
     needs,
     pages,
-    read_choice,
     read_id,
     read_ids,
+    read_note,
+    read_ruling,
     require,
 )
 
@@ -38,20 +37,17 @@ BULK_DECISIONS_SHOWN = 25
 @pages.post("/review/bulk")
 @needs(Permission.DECIDE)
 def bulk() -> ResponseReturnValue:
-    ids = read_ids("id")
-    ruling = read_choice(Ruling, request.form.get("ruling", ""))
-    note = note_given()
-    refusal = refusal_of_many("" if ids else gettext("Choose at least one comment."), ruling, note)
-    if refusal or ruling is None:
-        title = gettext("Nothing was decided")
-        return error_page(HTTPStatus.BAD_REQUEST, title, refusal)
+    ids, ruling = read_ids("id"), read_ruling()
+    if not ids:
+        advice = gettext("Choose at least one comment.")
+        return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), advice)
     bulk_decision = decide_together(
         ids,
         ruling,
         services,
         decided_by=moderator().name,
         what=ChosenBy.SELECTION,
-        note=note,
+        note=read_note(),
         bulk_decision_id=read_id("stroke"),
         site_ids=moderator().site_ids,
         # Whoever selects among those that wait has seen no decision on them.

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.campaign import LOW_P_SPAM, Campaign, is_low
 from service.domain.case import Case
-from service.domain.decision import BulkDecision, Ruling
+from service.domain.decision import BulkDecision
 from service.domain.errors import NotFoundError
 from service.domain.user import Permission
 from service.domain.verdict import Span
@@ -20,8 +20,6 @@ from service.web.edge.current import services
 from service.web.edge.language import gettext, probability
 from service.web.pages.common.last_bulk_decision import (
     just_done_bulk_decision,
-    note_given,
-    refusal_of_many,
     remember_bulk_decision,
 )
 from service.web.pages.common.marking import Layer, Piece, part_text
@@ -31,10 +29,11 @@ from service.web.pages.common.pages import (
     moderator,
     needs,
     pages,
-    read_choice,
     read_from,
     read_id,
     read_ids,
+    read_note,
+    read_ruling,
     read_token,
     read_until,
 )
@@ -112,18 +111,14 @@ def decide(campaign_id: str) -> ResponseReturnValue:
     campaign = _find(campaign_id)
     ticked = read_ids("id")
     unticked = [one for one in read_ids("shown") if one not in set(ticked)]
-    ruling = read_choice(Ruling, request.form.get("ruling", ""))
     until = read_until() if request.form.get("others") else None
-    note = note_given()
-    nothing = "" if ticked or until else gettext("Tick at least one comment.")
-    refusal = refusal_of_many(nothing, ruling, note)
-    if refusal or ruling is None:
-        return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
-    user = moderator()
-    bulk_decision_id = read_id("stroke")
+    if not ticked and until is None:
+        advice = gettext("Tick at least one comment.")
+        return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), advice)
+    user, bulk_decision_id = moderator(), read_id("stroke")
     bulk_decision = decide_campaign(
         campaign.id,
-        ruling,
+        read_ruling(),
         services,
         ticked=ticked,
         unticked=unticked,
@@ -131,7 +126,7 @@ def decide(campaign_id: str) -> ResponseReturnValue:
         exceptions_leave=bool(request.form.get("leave")),
         decided_by=user.name,
         site_ids=user.site_ids,
-        note=note,
+        note=read_note(),
         bulk_decision_id=bulk_decision_id,
     )
     bulk_decision = bulk_decision or _made_before(bulk_decision_id)

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.errors import ConflictError
 from service.domain.list_entry import Effect
 from service.domain.user import Permission
 from service.moderation.review.reject_and_block import (
@@ -28,6 +28,7 @@ from service.web.pages.common.pages import (
     moderator,
     needs,
     pages,
+    pop_done,
     read_id,
     seen_case,
 )
@@ -91,26 +92,21 @@ def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
 
 
 @pages.app_template_global()
-def just_listed() -> dict[str, Any] | None:
+def just_listed() -> tuple[Case, list[str]] | None:
     """Take out of the session what was ruled and listed last, if it still stands."""
-    if _DONE not in session:
-        return None
-    comment_id, decision_id, entry_ids = session.pop(_DONE)
-    try:
-        case = services.cases.get(CommentId(comment_id))
-        for entry_id in entry_ids:
-            services.list_entries.get(entry_id)
-    except NotFoundError:
-        return None
+    return pop_done(_DONE, _still_listed)
+
+
+def _still_listed(
+    comment_id: CommentId, decision_id: str, entry_ids: list[str]
+) -> tuple[Case, list[str]] | None:
+    case = services.cases.get(comment_id)
+    for entry_id in entry_ids:
+        services.list_entries.get(entry_id)
     decision = case.decision
     if not moderator().sees(case.comment.site_id) or not decision or decision.id != decision_id:
         return None
-    return {
-        "comment_id": comment_id,
-        "seen": decision_id,
-        "entry_ids": entry_ids,
-        "ruling": decision.ruling,
-    }
+    return case, entry_ids
 
 
 def _conflict() -> ResponseReturnValue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from flask import abort, redirect, request, url_for
+from flask import redirect, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
@@ -15,13 +15,13 @@ from service.domain.user import Permission
 from service.moderation.review.decide import decide_comment, refuse_note, undo_as_seen
 from service.moderation.review.review import end_claim
 from service.web.edge.current import services
-from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import (
     moderator,
     needs,
     pages,
-    read_choice,
     read_id,
+    read_note,
+    read_ruling,
     read_token,
     require,
     seen_case,
@@ -56,9 +56,9 @@ def comment(comment_id: str) -> ResponseReturnValue:
 @pages.post("/review/comments/<id:comment_id>/decision")
 @needs(Permission.DECIDE)
 def decide(comment_id: str) -> ResponseReturnValue:
-    case, ruling, seen = seen_case(comment_id), _ruling(), read_token("seen")
+    case, ruling, seen = seen_case(comment_id), read_ruling(), read_token("seen")
     require(Permission.DECIDE, case.comment.site_id)
-    note = note_given()
+    note = read_note()
     refuse_note(note)
     try:
         case = decide_comment(
@@ -129,8 +129,3 @@ def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseRetu
         return show_told(read_place(), chosen, "", refused=True), HTTPStatus.CONFLICT
     html = show_page(read_place(), chosen=chosen, refused=ruling or "undo")
     return html, HTTPStatus.CONFLICT
-
-
-def _ruling() -> Ruling:
-    ruling = read_choice(Ruling, request.form.get("ruling", ""))
-    return ruling or abort(HTTPStatus.BAD_REQUEST)

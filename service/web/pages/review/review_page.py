@@ -20,7 +20,7 @@ from service.moderation.review.review import Tab, claims_of_others, list_for_rev
 from service.web.edge.current import services
 from service.web.pages.common.filters import seen_sites
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision
-from service.web.pages.common.pages import moderator, read_choice, read_from, read_token
+from service.web.pages.common.pages import moderator, pop_done, read_choice, read_from, read_token
 from service.web.pages.review.beside import about_sender_view, similar_view, thread_view
 from service.web.pages.review.claiming import (
     is_free,
@@ -110,7 +110,7 @@ class News:
 def read_place() -> Place:
     """Return the place that the query or the form names; nonsense in it means the default."""
     site_id = read_token("site")
-    tab = read_choice(Tab, request.values.get("show", "")) or Tab.NEEDS_REVIEW
+    tab = read_choice(Tab, "show") or Tab.NEEDS_REVIEW
     sorts = {order.value: order for order in SORTS.get(tab, ())}
     return Place(
         tab=tab,
@@ -242,11 +242,8 @@ def find_seen(ids: Sequence[CommentId]) -> list[Case]:
 
 def _just_done() -> tuple[Case, str] | None:
     """Return what the moderator did last to which comment, as it is now."""
-    if _JUST_DONE not in session:
-        return None
-    comment_id, act = session.pop(_JUST_DONE)
-    case = _get(CommentId(comment_id))
-    return (case, act) if case and sees(case) else None
+    done = pop_done(_JUST_DONE, lambda comment_id, act: (services.cases.get(comment_id), act))
+    return done if done and sees(done[0]) else None
 
 
 def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> News:

@@ -9,7 +9,6 @@ from typing import Any
 from flask import Response, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.search import (
     FIELD_NAMES,
@@ -40,6 +39,7 @@ from service.web.pages.common.pages import (
     read_choice,
     read_from,
     read_id,
+    read_ruling,
     read_token,
     read_until,
 )
@@ -60,7 +60,7 @@ def search() -> ResponseReturnValue:
 
 @pages.get("/review/search/export")
 def search_export() -> ResponseReturnValue:
-    form = read_choice(ExportForm, request.args.get("as", "")) or abort(HTTPStatus.BAD_REQUEST)
+    form = read_choice(ExportForm, "as") or abort(HTTPStatus.BAD_REQUEST)
     try:
         cases = export_found(_line(), form.value, services, user=moderator())
     except InvalidInputError as error:
@@ -72,14 +72,13 @@ def search_export() -> ResponseReturnValue:
 @pages.post("/review/search/decision")
 @needs(Permission.DECIDE)
 def decide_search() -> ResponseReturnValue:
-    ruling = read_choice(Ruling, request.form.get("ruling", "")) or abort(HTTPStatus.BAD_REQUEST)
     counted = request.form.get("counted", type=int)
     if counted is None:
         abort(HTTPStatus.BAD_REQUEST)
     try:
         bulk_decision = decide_found(
             _line(),
-            ruling,
+            read_ruling(),
             services,
             user=moderator(),
             counted=counted,

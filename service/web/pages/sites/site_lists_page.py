@@ -10,7 +10,7 @@ from flask import abort, render_template, request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
-from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.domain.errors import InvalidInputError, Problem
 from service.domain.list_entry import (
     MAX_REASON_CHARS,
     Effect,
@@ -36,6 +36,7 @@ from service.web.pages.common.pages import (
     moderator,
     needs,
     pages,
+    pop_done,
     read_choice,
     read_from,
     read_token,
@@ -97,7 +98,7 @@ def _filled() -> dict[str, str]:
 
 def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
     """Return what the form asks for. Raises `InvalidInputError` with all that is wrong."""
-    kind = read_choice(EntryKind, filled["kind"])
+    kind = read_choice(EntryKind, "kind")
     site_id = SiteId(filled["site"]) if filled["site"] else None
     problems = [] if kind else [Problem("kind", "is missing", "choose what to list")]
     if site_id is not None:
@@ -149,7 +150,7 @@ def _asked() -> dict[str, str]:
     given, site_id, show = request.values, read_token("site"), request.values.get("show")
     place = {
         "show": show if show in _SHOWS and show != Effect.BLOCK else None,
-        "kind": read_choice(EntryKind, given.get("kind", "")),
+        "kind": read_choice(EntryKind, "kind"),
         "site": site_id if site_id and moderator().sees(SiteId(site_id)) else None,
         "q": " ".join(given.get("q", "")[:MAX_WORDS_CHARS].split()),
         "cursor": read_token("cursor"),
@@ -165,6 +166,7 @@ def _show(
     preview: Preview | None = None,
 ) -> str:
     now, user, sites = services.clock(), moderator(), seen_sites()
+    done = pop_done(_DONE, lambda act, entry_id: (act, services.list_entries.get(entry_id)))
     criteria = _criteria(place, now)
     page = read_from(
         place.get("cursor"),
@@ -184,7 +186,7 @@ def _show(
         form=form or {"site": site_id},
         problems=problems or {},
         preview=preview,
-        done=_just_done(),
+        done=done if done and _may_change(done[1]) else None,
         may_change=_may_change,
         now=now,
         bounds={"value": MAX_VALUE_CHARS, "reason": MAX_REASON_CHARS, "words": MAX_WORDS_CHARS},
@@ -202,15 +204,3 @@ def _criteria(place: Mapping[str, str], now: datetime) -> EntryFilter:
         site_ids=moderator().site_ids,
         words=place.get("q"),
     )
-
-
-def _just_done() -> tuple[str, ListEntry] | None:
-    """Return what was just done to which entry."""
-    if _DONE not in session:
-        return None
-    act, entry_id = session.pop(_DONE)
-    try:
-        entry = services.list_entries.get(entry_id)
-    except NotFoundError:
-        return None
-    return (act, entry) if _may_change(entry) else None
