@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 
@@ -23,7 +24,6 @@ from service.web.pages.review.review_page import (
     COUNTS,
     claims_on,
     find_news,
-    find_seen,
     opened_values,
     place_values,
     read_place,
@@ -43,7 +43,7 @@ def counts() -> ResponseReturnValue:
     claims = claims_of_others(_ids("id"), moderator(), services)
     response = jsonify(
         counts=counted.count(read_place().site_ids),
-        new=news.ids,
+        new=news,
         looked_at={one: claim.user_name for one, claim in claims.items()},
     )
     response.add_etag()
@@ -54,7 +54,7 @@ def counts() -> ResponseReturnValue:
 @pages.get("/review/rows")
 def rows() -> ResponseReturnValue:
     _leave_session_alone()
-    place, cases = read_place(), find_seen(_ids("id"))
+    place, cases = read_place(), _seen(_ids("id"))
     return render_template(
         "rows_part.html",
         cases=cases,
@@ -67,7 +67,7 @@ def rows() -> ResponseReturnValue:
 @pages.get("/review/ahead")
 def ahead() -> ResponseReturnValue:
     _leave_session_alone()
-    cases = find_seen(_ids("id")[:MAX_AHEAD])
+    cases = _seen(_ids("id")[:MAX_AHEAD])
     claims = claims_on(cases)
     return render_template(
         "ahead.html",
@@ -110,6 +110,11 @@ def claim(comment_id: str) -> ResponseReturnValue:
 def _leave_session_alone() -> None:
     """Keep what a page does by itself from prolonging a session that nobody uses."""
     session.modified = False
+
+
+def _seen(ids: Sequence[CommentId]) -> list[Case]:
+    """Return those of these comments that the signed-in user sees, in this order."""
+    return [case for case in services.cases.find(ids) if sees(case)]
 
 
 def _ids(field: str) -> tuple[CommentId, ...]:

@@ -13,7 +13,7 @@ from flask import current_app, render_template, request, session, url_for
 from service.domain.case import Case, CasePage, Claim, Order
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import ModerationError, NotFoundError
+from service.domain.errors import ModerationError
 from service.domain.user import Permission
 from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.review import Tab, claims_of_others, list_for_review
@@ -99,14 +99,6 @@ class Place:
         return url_for("pages.comment", comment_id=comment_id, **self.query)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class News:
-    """Comments that began to wait since a list was drawn and that it does not show yet."""
-
-    ids: tuple[CommentId, ...]
-    since: str
-
-
 def read_place() -> Place:
     """Return the place that the query or the form names; nonsense in it means the default."""
     site_id = read_token("site")
@@ -137,7 +129,17 @@ def show_page(
 
     `refused` names what was not done because somebody else decided in the meantime.
     """
-    page = _list(place)
+    page = read_from(
+        place.cursor,
+        lambda cursor: list_for_review(
+            place.tab,
+            services,
+            site_ids=place.site_ids,
+            cursor=cursor,
+            limit=PAGE_SIZE,
+            order=place.sort,
+        ),
+    )
     cases = skipped_last(page.cases)
     if request.headers.get(_PARTS_HEADER) == _LIST_ALONE:
         # It is asked for beside rulings, and must not bring back the session of before them.
@@ -197,7 +199,7 @@ def _list_values(
         "cases": cases,
         "claims": claims,
         "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
-        "news": News(ids=(), since=services.clock().isoformat()),
+        "since": services.clock().isoformat(),
     }
 
 
@@ -216,48 +218,24 @@ def opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, An
     }
 
 
-def _list(place: Place) -> CasePage:
-    return read_from(
-        place.cursor,
-        lambda cursor: list_for_review(
-            place.tab,
-            services,
-            site_ids=place.site_ids,
-            cursor=cursor,
-            limit=PAGE_SIZE,
-            order=place.sort,
-        ),
-    )
-
-
-def find_seen(ids: Sequence[CommentId]) -> list[Case]:
-    """Return those of these comments that the signed-in user sees, in this order."""
-    found = {case.comment.id: case for case in services.cases.find_judged(ids)}
-    for one in ids:
-        if one not in found:
-            case = _get(one)
-            found |= {one: case} if case else {}
-    return [found[one] for one in ids if one in found and sees(found[one])]
-
-
 def _just_done() -> tuple[Case, str] | None:
     """Return what the moderator did last to which comment, as it is now."""
     done = pop_done(_JUST_DONE, lambda comment_id, act: (services.cases.get(comment_id), act))
     return done if done and sees(done[0]) else None
 
 
-def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> News:
+def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> list[CommentId]:
     """Return what began to wait in this list since it was drawn, but for what it shows already."""
     if place.tab is not Tab.NEEDS_REVIEW:
         # Elsewhere it would be announced in vain: they don't stand in these lists.
-        return News(ids=(), since=since.isoformat())
+        return []
     found = services.cases.newcomers(
         site_ids=place.site_ids,
         received_after=max(since, services.clock() - _LOOKS_BACK) - _JUDGED_WITHIN,
         judged_after=since,
         limit=_MOST_NEWCOMERS,
     )
-    return News(ids=tuple(sorted(set(found).difference(seen))), since=since.isoformat())
+    return sorted(set(found).difference(seen))
 
 
 def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
@@ -287,13 +265,6 @@ def _next_after(
     following = cases[ids.index(opened.comment.id) + 1 :]
     free = (case.comment.id for case in following if is_free(case, claims))
     return next(free, None)
-
-
-def _get(comment_id: CommentId) -> Case | None:
-    try:
-        return services.cases.get(comment_id)
-    except NotFoundError:
-        return None
 
 
 def sees(case: Case) -> bool:
