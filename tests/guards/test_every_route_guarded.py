@@ -18,7 +18,7 @@ from service.web.edge.auth import (
     is_open,
 )
 from service.web.edge.config import WebConfig
-from service.web.pages.common.pages import is_marked
+from service.web.pages.common.pages import needed
 from service.web.webhooks.adapters import ADAPTERS
 from tests.fakes import make_services
 
@@ -120,7 +120,7 @@ def test_every_page_that_changes_anything_says_who_may(app):
         if _blueprint(rule) == PAGES and "POST" in (rule.methods or set())
     }
 
-    unmarked = {path for path, view in views.items() if not is_open(view) and not is_marked(view)}
+    unmarked = {path for path, view in views.items() if not is_open(view) and not needed(view)}
 
     assert views
     assert unmarked == set()

@@ -111,14 +111,9 @@ def needs(permission: Permission) -> Callable[[F], F]:
     return mark
 
 
-def is_marked(view: Callable[..., Any]) -> bool:
-    """Return True if a page has such a mark."""
-    return hasattr(view, _NEEDS)
-
-
-def needed(view: Callable[..., Any]) -> Permission:
-    """Return what an account must be allowed to call this page."""
-    permission: Permission = getattr(view, _NEEDS, Permission.LOOK)
+def needed(view: Callable[..., Any]) -> Permission | None:
+    """Return what an account must be allowed to call this page, None for one without a mark."""
+    permission: Permission | None = getattr(view, _NEEDS, None)
     return permission
 
 
@@ -299,7 +294,8 @@ def _ask_for_moderator() -> ResponseReturnValue | None:
         return redirect(url_for("pages.sign_in", next=asked), HTTPStatus.SEE_OTHER)
     if moderator().must_change_password and request.endpoint not in _WITH_ONE_TIME_PASSWORD:
         return redirect(url_for("pages.password"), HTTPStatus.SEE_OTHER)
-    if not moderator().may(needed(current_app.view_functions[request.endpoint or ""])):
+    permission = needed(current_app.view_functions[request.endpoint or ""])
+    if not moderator().may(permission or Permission.LOOK):
         abort(HTTPStatus.FORBIDDEN)
     session.modified = True
     return None
