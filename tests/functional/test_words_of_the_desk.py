@@ -61,6 +61,12 @@ def known(name, contribution):
         ),
         (
             REMARK,
+            0.97,
+            known("throwaway_mail", 4.0),
+            "What is known of its sender or its links suggests spam.",
+        ),
+        (
+            REMARK,
             0.04,
             known("approved_person_before", -4.0),
             "What is known of its sender suggests a sincere remark.",
