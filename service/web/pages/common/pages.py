@@ -224,9 +224,9 @@ def go_back() -> ResponseReturnValue:
 
 
 def pop_done(key: str, read: Callable[..., P]) -> P | None:
-    """Return what `read` makes of what the session keeps under a key, once.
+    """Take a value out of the session and return what `read` makes of it.
 
-    None if there is nothing, or what it names is gone.
+    Return None if there is no such value, or if what it names no longer exists.
     """
     if key not in session:
         return None

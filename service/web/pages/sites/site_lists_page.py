@@ -145,7 +145,7 @@ def _go_on(act: str, entry: ListEntry, place: Mapping[str, str]) -> ResponseRetu
 def _asked() -> dict[str, str]:
     """Return which list the query or the form names, and what it is narrowed to.
 
-    Nonsense in it means the default; what goes without saying is left out, as in the page's URLs.
+    Invalid values mean the default. Defaults are left out, as in the page's URLs.
     """
     given, site_id, show = request.values, read_token("site"), request.values.get("show")
     place = {
