@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import resource
 import signal
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,9 +15,10 @@ import pytest
 import sqlalchemy as sa
 from psycopg import sql
 
-from service.domain.errors import StoreUnavailableError
+from service.domain.errors import StoreDamagedError, StoreUnavailableError
 from service.stores.sql import create_engine, ping, prove_write
-from service.stores.sql.schema.tables import write_probe
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.schema.tables import comments, sites, write_probe
 from tests.factories import NOW
 
 
@@ -35,8 +37,19 @@ def test_a_file_that_can_only_be_read_answers_but_proves_no_write(new_database):
         engine = create_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
 
         ping(engine)
-        with pytest.raises(StoreUnavailableError):
+        with pytest.raises(StoreUnavailableError, match="it can only be read"):
             prove_write(engine, at=NOW)
+        engine.dispose()
+
+
+def test_a_file_that_another_program_keeps_locked_proves_no_write_and_says_so(new_database):
+    with new_database("sqlite") as url:
+        engine = create_engine(url, lock_timeout_ms=1)
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as other:
+            other.execute("BEGIN IMMEDIATE")
+
+            with pytest.raises(StoreUnavailableError, match="another program keeps it locked"):
+                prove_write(engine, at=NOW)
         engine.dispose()
 
 
@@ -85,4 +98,36 @@ def test_a_full_disk_answers_but_proves_no_write_until_there_is_room_again(new_d
             with pytest.raises(StoreUnavailableError):
                 prove_write(engine, at=NOW + timedelta(seconds=1))
         prove_write(engine, at=NOW + timedelta(seconds=2))
+        engine.dispose()
+
+
+def _damage_table(path: Path, name: str) -> None:
+    """Overwrite the root page of a table, as a disk does that loses power amid a write."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        [page] = connection.execute(query, (name,)).fetchone()
+        [size] = connection.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xaa" * size)
+
+
+def test_damage_elsewhere_that_was_met_proves_no_write_until_something_is_written(new_database):
+    with new_database("sqlite") as url:
+        _damage_table(Path(url.removeprefix("sqlite:///")), "comments")
+        engine = create_engine(url)
+        ping(engine)
+        prove_write(engine, at=NOW)
+
+        with pytest.raises(StoreDamagedError), reading(engine) as connection:
+            connection.execute(sa.select(comments)).all()
+        with pytest.raises(StoreDamagedError):
+            ping(engine)
+        with pytest.raises(StoreDamagedError):
+            prove_write(engine, at=NOW)
+
+        write(engine, lambda connection: connection.execute(sa.delete(sites)))
+        ping(engine)
+        prove_write(engine, at=NOW)
         engine.dispose()

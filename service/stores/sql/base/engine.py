@@ -39,6 +39,11 @@ _POOL_TIMEOUT_SECONDS = 5
 _PRIMARY_CODE = 0xFF
 _FULL = {sqlite3.SQLITE_FULL, "53100"}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, "XX001", "XX002"}
+_CAUSES: dict[object, str] = {
+    sqlite3.SQLITE_BUSY: "another program keeps it locked",
+    sqlite3.SQLITE_IOERR: "its disk reports errors",
+    sqlite3.SQLITE_READONLY: "it can only be read",
+}
 # PostgreSQL ends one of two transactions that wait for each other; it heals by trying again.
 _DEADLOCK_TRIES = 4
 _DEADLOCK_PAUSE_SECONDS = 0.01
@@ -46,6 +51,7 @@ _DEADLOCK_PAUSE_SECONDS = 0.01
 _WRITING = "slopsieve_writing"
 _TURN = "slopsieve_turn"
 _HELD = "slopsieve_held"
+_DAMAGE = "slopsieve_damage"
 # A connection that was used so lately is handed out without being asked whether it still answers,
 # which costs a round trip. A server that restarts takes longer than this.
 _TRUSTED_SECONDS = 1.0
@@ -54,6 +60,7 @@ _USED_AT = "slopsieve_used_at"
 # milliseconds, so under load most of the time nobody wrote. 2026-11-20, 200 comments a second
 # offered: 47 answered in time as SQLite waits, 200 with turns among threads and short sleeps.
 _WRITE_TURN_SLEEP_SECONDS = 0.001
+_IS_DAMAGED = "the database cannot be used now: its file is damaged"
 _FORMS = "a database URL begins with postgresql:// or is sqlite:///FILE"
 
 
@@ -114,7 +121,11 @@ def _sqlite_engine(url: sa.URL, lock_timeout_ms: int, connections: Connections) 
         pool_timeout=_POOL_TIMEOUT_SECONDS,
         connect_args={"timeout": lock_timeout_ms / 1000},
         # The threads of one process take turns without any polling at all.
-        execution_options={_TURN: _Turn(lock_timeout_ms / 1000), _HELD: _Held()},
+        execution_options={
+            _TURN: _Turn(lock_timeout_ms / 1000),
+            _HELD: _Held(),
+            _DAMAGE: _Damage(),
+        },
     )
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
@@ -199,7 +210,7 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connectio
         pool_timeout=_POOL_TIMEOUT_SECONDS,
         pool_recycle=connections.recycle_seconds,
         isolation_level="READ COMMITTED",
-        execution_options={_HELD: _Held()},
+        execution_options={_HELD: _Held(), _DAMAGE: _Damage()},
         connect_args={
             # How often a connection sees a statement before it prepares it; 5 is psycopg's own.
             "prepare_threshold": None if connections.behind_pooler else 5,
@@ -282,6 +293,12 @@ class _Held(threading.local):
             connection.close()
 
 
+class _Damage:
+    """Whether this process met damage since its last write; a proof may touch sound pages alone."""
+
+    met = False
+
+
 @contextmanager
 def one_moment(engine: sa.Engine) -> Iterator[None]:
     """Let all that this thread reads within see one moment, over one connection.
@@ -311,11 +328,11 @@ def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
     """
     held = _held(engine)
     if held.is_open:
-        with our_errors(), _reading_held(held, engine) as connection:
+        with our_errors(engine), _reading_held(held, engine) as connection:
             yield connection
         return
     with (
-        our_errors(),
+        our_errors(engine),
         engine.connect().execution_options(**_reading_options(engine)) as connection,
         connection.begin(),
     ):
@@ -351,7 +368,7 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
 
     `work` may be called again after a deadlock. Raises `StoreUnavailableError`.
     """
-    with our_errors():
+    with our_errors(engine):
         for number in range(1, _DEADLOCK_TRIES):
             try:
                 return _write_once(engine, work)
@@ -376,7 +393,9 @@ def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
         engine.connect().execution_options(**options) as connection,
         connection.begin(),
     ):
-        return work(connection)
+        answer = work(connection)
+    _damage(engine).met = False
+    return answer
 
 
 def _is_deadlock(error: DBAPIError | postgresql.OperationalError) -> bool:
@@ -386,34 +405,52 @@ def _is_deadlock(error: DBAPIError | postgresql.OperationalError) -> bool:
 
 
 @contextmanager
-def our_errors() -> Iterator[None]:
-    """Say `StoreUnavailableError` for whatever is not the statement's own fault."""
+def our_errors(engine: sa.Engine | None = None) -> Iterator[None]:
+    """Say `StoreUnavailableError` for whatever is not the statement's own fault.
+
+    Damage is remembered with the engine, for `refuse_damaged`.
+    """
     try:
         yield
     except (OperationalError, InterfaceError, InternalError, PoolTimeoutError) as error:
-        raise _unavailable(error) from error
+        raise _unavailable(error, engine) from error
     except (sqlite3.DatabaseError, postgresql.OperationalError) as error:
         # What fails while a connection is prepared comes straight from the driver.
-        raise _unavailable(error) from error
+        raise _unavailable(error, engine) from error
     except DatabaseError as error:
         # The drivers' base class itself: a damaged or foreign file.
         if type(error) is not DatabaseError:
             raise
-        raise _unavailable(error) from error
+        raise _unavailable(error, engine) from error
 
 
-def _unavailable(error: Exception) -> StoreUnavailableError:
+def _unavailable(error: Exception, engine: sa.Engine | None) -> StoreUnavailableError:
     driver_error = error.orig if isinstance(error, DBAPIError) else error
     code = getattr(driver_error, "sqlite_errorcode", None)
     cause = getattr(driver_error, "sqlstate", None) if code is None else code & _PRIMARY_CODE
     if cause in _FULL:
         return StoreFullError("the database cannot be used now: its disk is full")
     if cause in _DAMAGED:
-        return StoreDamagedError("the database cannot be used now: its file is damaged")
-    return StoreUnavailableError(f"the database cannot be used now: {type(error).__name__}")
+        if engine is not None:
+            _damage(engine).met = True
+        return StoreDamagedError(_IS_DAMAGED)
+    why = _CAUSES.get(cause, type(error).__name__)
+    return StoreUnavailableError(f"the database cannot be used now: {why}")
 
 
 def ping(engine: sa.Engine) -> None:
-    """Return if the database answers. Raise `StoreUnavailableError` if not."""
+    """Return if the database answers. Raise `StoreUnavailableError` if not, or if damaged."""
+    refuse_damaged(engine)
     with reading(engine) as connection:
         connection.execute(sa.select(1))
+
+
+def refuse_damaged(engine: sa.Engine) -> None:
+    """Raise `StoreDamagedError` if this process met damage and nothing was written since."""
+    if _damage(engine).met:
+        raise StoreDamagedError(_IS_DAMAGED)
+
+
+def _damage(engine: sa.Engine) -> _Damage:
+    damage: _Damage = engine.get_execution_options()[_DAMAGE]
+    return damage
