@@ -22,7 +22,7 @@ def data_dir(folder: str) -> str:
 
 
 @contextmanager
-def running(folder: str) -> Iterator[dict[str, Any]]:
+def running(folder: str, **environment: str) -> Iterator[dict[str, Any]]:
     """Give what `slopsieve up --json` prints once it answers (`url`, `site_key`, `pid`).
 
     Its log goes to `up.log` in the folder. Ends the program with that log if nothing starts.
@@ -31,7 +31,7 @@ def running(folder: str) -> Iterator[dict[str, Any]]:
     with log.open("wb") as errors:
         process = subprocess.Popen(
             [str(Path(sys.executable).with_name("slopsieve")), "up", "--port", "0", "--json"],
-            env=os.environ | {"SLOPSIEVE_DATA_DIR": data_dir(folder)},
+            env=os.environ | {"SLOPSIEVE_DATA_DIR": data_dir(folder)} | environment,
             stdout=subprocess.PIPE,
             stderr=errors,
         )
@@ -45,6 +45,7 @@ def running(folder: str) -> Iterator[dict[str, Any]]:
     finally:
         process.terminate()
         process.wait(_STOP_SECONDS)
+        process.stdout.close()
 
 
 def family(root: int) -> list[int]:

@@ -1,0 +1,472 @@
+"""Faults for a running Slopsieve, a client that posts meanwhile, and what is counted afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import itertools
+import json
+import os
+import random
+import resource
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import redis
+import sqlalchemy as sa
+
+from service.domain.delivery import Endpoint
+from service.moderation.admin.sites import add_site
+from service.stores.sql import create_engine
+from service.stores.sql.base.engine import reading
+from service.wiring import open_services
+from tests.benchmarks.own_service import family, name_of
+
+_DATA = Path(__file__).resolve().parents[2] / "data"
+_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # no site of anybody
+_PARTS = ("api", "worker", "background", "valkey")
+# What `bad_disk.c` lets fail, by its numbers.
+DISK = {
+    "disk full": 1,
+    "write error": 2,
+    "fsync error": 4,
+    "slow fsync": 8,
+    "read-only": 16,
+    "slow write": 32,
+}
+_NAMES = {"app": "api"}
+# The port stays open while the API starts again, which takes a minute on a busy machine.
+_ANSWER_SECONDS = 120.0
+# What was not accepted by then never is: a restart takes minutes on a very busy machine.
+_LAST_ANSWERS_SECONDS = 300.0
+_QUIET_SECONDS = 300.0
+_LONGEST_PAUSE_SECONDS = 5.0
+Wait = Callable[[], object]
+# Files that a process with a limit may still write; SQLite's log is larger.
+_FILE_BYTES = 4_096
+
+
+class Receiver:
+    """The site's end of its callbacks: counts what it is told, unless it fails on request."""
+
+    def __init__(self) -> None:
+        """Listen on a free port of the loopback address."""
+        self.told: dict[str, set[tuple[str, float]]] = defaultdict(set)
+        self.mode = "well"
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if receiver.mode == "down":
+                    return
+                data = json.loads(body)["data"]
+                status = 500 if receiver.mode == "500" else 204
+                if status == 204 and data["outcome"]:
+                    receiver.told[data["id"]].add((data["outcome"], data["p_spam"]))
+                self.send_response(status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Write nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def settings(self) -> dict[str, str]:
+        """Return the settings of a service that may call it, with short delays."""
+        return {
+            "SLOPSIEVE_CALLBACK_PLAIN_HTTP": "true",
+            "SLOPSIEVE_CALLBACK_ALLOW": "127.0.0.1/32",
+            "SLOPSIEVE_CALLBACK_PORTS": str(self.port),
+            "SLOPSIEVE_CALLBACK_DELAYS": "1,2,3,5,5,5,10,10,10,20,20,20,30,30,30",
+        }
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@dataclass
+class Client:
+    """A site's client that sends each comment until it is accepted."""
+
+    url: str
+    key: str
+    name: str = "c"
+    answers: Counter[str] = field(default_factory=Counter)
+    # By the site's own id: the ids under which a comment was accepted.
+    accepted: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    verdicts: dict[str, set[tuple[str, float]]] = field(default_factory=lambda: defaultdict(set))
+    decisions: dict[str, str] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    served_at: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def call(self, method: str, path: str, body: object = None) -> tuple[int, Any, float]:
+        """Return a response's status, its JSON and for how many seconds to wait before the next.
+
+        The status is 0 if there was no response.
+        """
+        address = urlsplit(self.url)
+        connection = http.client.HTTPConnection(
+            address.hostname or "", address.port, timeout=_ANSWER_SECONDS
+        )
+        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
+        began = time.monotonic()
+        try:
+            connection.request(method, path, json.dumps(body) if body else None, headers)
+            answer = connection.getresponse()
+            content = answer.read()
+            # What is refused without a thread is told so in plain text.
+            is_json = "json" in answer.headers.get("Content-Type", "")
+            said = json.loads(content) if is_json else {"text": content.decode()}
+        except TimeoutError:
+            self.wrong.append(f"{method} {path.partition('?')[0]}: no answer in time")
+            return 0, {}, 1.0
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            self.answers[type(error).__name__] += 1
+            return 0, {}, 1.0
+        finally:
+            connection.close()
+        self.answers[str(answer.status)] += 1
+        if answer.status < 300:
+            self.served_at.append(time.monotonic())
+            self.seconds.append(self.served_at[-1] - began)
+        elif answer.status not in (429, 503):
+            self.wrong.append(f"{method} {path.partition('?')[0]}: {answer.status} {said}")
+        return answer.status, said, float(answer.headers.get("Retry-After", 1.0))
+
+    def post(
+        self, rows: Sequence[dict[str, Any]], *, rate: float, goes_on: Callable[[], bool]
+    ) -> None:
+        """Post at that rate while `goes_on`, each comment from its own thread.
+
+        Return once each was accepted or `ended` is set.
+        """
+        threads = []
+        number, due = 0, time.monotonic()
+        while goes_on():
+            time.sleep(max(0.0, due - time.monotonic()))
+            thread = threading.Thread(target=self._insist, args=(number, rows[number % len(rows)]))
+            thread.start()
+            threads.append(thread)
+            number, due = number + 1, due + 1 / rate
+        for thread in threads:
+            thread.join()
+
+    def _insist(self, number: int, row: dict[str, Any]) -> None:
+        """Send a comment until it is accepted; every other one waits, every tenth is decided."""
+        own_id = f"{self.name}-{number}"
+        body = {
+            "text": f"{row['text']} {number}",
+            "site_comment_id": own_id,
+            "author": {"name": row.get("author_name") or "Jo"},
+            "address": f"198.51.{number // 250 % 250}.{number % 250}",
+        }
+        accepted = self._until_accepted(f"/v1/comments{'?wait=4' if number % 2 else ''}", body)
+        if accepted is None:
+            return
+        self.accepted[own_id].add(accepted["id"])
+        if verdict := accepted["verdict"]:
+            self.verdicts[accepted["id"]].add((verdict["outcome"], verdict["p_spam"]))
+        if number % 10 == 9:
+            ruling = "reject" if number % 20 == 9 else "approve"
+            path = f"/v1/comments/{accepted['id']}/decision"
+            if self._until_accepted(path, {"ruling": ruling, "decided_by": "jo"}):
+                self.decisions[accepted["id"]] = ruling
+
+    def _until_accepted(self, path: str, body: dict[str, Any]) -> Any:
+        while not self.ended.is_set():
+            status, said, seconds = self.call("POST", path, body)
+            if 200 <= status < 300:
+                return said
+            self.ended.wait(min(seconds, _LONGEST_PAUSE_SECONDS))
+        return None
+
+    def longest_without_service(self) -> float:
+        """Return the longest time in seconds between two accepted requests."""
+        times = sorted(self.served_at)
+        return max((later - one for one, later in itertools.pairwise(times)), default=0.0)
+
+
+@dataclass
+class Faults:
+    """Injects faults into a service that runs below a process id, on a data folder."""
+
+    pid: int
+    data: Path
+    receiver: Receiver
+    disk_control: Path | None = None
+    done: Counter[str] = field(default_factory=Counter)
+    _disk: Counter[str] = field(default_factory=Counter)
+    _changing: threading.Lock = field(default_factory=threading.Lock)
+
+    def kinds(self) -> dict[str, Callable[[Wait], None]]:
+        """Return every kind of fault; each ends when the given function returns."""
+        found: dict[str, Callable[[Wait], None]] = {
+            "database locked": self._lock_database,
+            "file size limit": self._limit_files,
+            "receiver down": lambda wait: self._fail_receiver("down", wait),
+            "receiver answers 500": lambda wait: self._fail_receiver("500", wait),
+            "valkey full": self._fill_valkey,
+        }
+        for part in _PARTS:
+            found[f"kill {part}"] = lambda _, part=part: self._kill(part)
+            found[f"stop {part}"] = lambda wait, part=part: self._stop(part, wait)
+        if self.disk_control:
+            for kind in DISK:
+                found[kind] = lambda wait, kind=kind: self._fail_disk(kind, wait)
+        return found
+
+    def inject(self, kind: str, seconds: float) -> None:
+        """Let one fault happen and count it; what is away already cannot fail again."""
+        with contextlib.suppress(ProcessLookupError, redis.RedisError, sqlite3.OperationalError):
+            self.kinds()[kind](lambda: time.sleep(seconds))
+            self.done[kind] += 1
+
+    def inject_at_random(self, rng: random.Random, *, count: int, seconds: float) -> None:
+        """Let so many faults happen in that time, of all kinds in turn, some at once."""
+        kinds = sorted(self.kinds())
+        plan = [kinds[number % len(kinds)] for number in range(count)]
+        rng.shuffle(plan)
+        began = time.monotonic()
+        threads = []
+        for kind, at in zip(plan, sorted(rng.uniform(0, seconds) for _ in plan), strict=True):
+            time.sleep(max(0.0, began + at - time.monotonic()))
+            lasting = rng.uniform(0.5, min(8.0, seconds / 6))
+            threads.append(threading.Thread(target=self.inject, args=(kind, lasting)))
+            threads[-1].start()
+        for thread in threads:
+            thread.join()
+
+    def pids(self, part: str) -> list[int]:
+        """Return the processes of a part."""
+        return [pid for pid, name in self._running() if name == part]
+
+    def _running(self) -> Iterator[tuple[int, str]]:
+        with contextlib.suppress(OSError):
+            for pid in family(self.pid):
+                with contextlib.suppress(OSError):
+                    name = name_of(pid)
+                    yield pid, _NAMES.get(name, name)
+
+    def _one(self, part: str) -> int:
+        found = self.pids(part)
+        if not found:
+            raise ProcessLookupError
+        return found[0]
+
+    def _kill(self, part: str) -> None:
+        os.kill(self._one(part), signal.SIGKILL)
+
+    def _stop(self, part: str, wait: Wait) -> None:
+        pid = self._one(part)
+        os.kill(pid, signal.SIGSTOP)
+        wait()
+        os.kill(pid, signal.SIGCONT)
+
+    def _lock_database(self, wait: Wait) -> None:
+        with contextlib.closing(
+            sqlite3.connect(self.data / "slopsieve.db", isolation_level=None, timeout=5)
+        ) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            wait()
+            connection.execute("ROLLBACK")
+
+    def _limit_files(self, wait: Wait) -> None:
+        pids = [pid for pid, name in self._running() if name in _PARTS[:3]]
+        before = {}
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                _, most = before[pid] = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, (_FILE_BYTES, most))
+        wait()
+        for pid, limits in before.items():
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
+
+    def _fail_receiver(self, mode: str, wait: Wait) -> None:
+        self.receiver.mode = mode
+        wait()
+        self.receiver.mode = "well"
+
+    def _fill_valkey(self, wait: Wait) -> None:
+        with redis.Redis.from_url((self.data / "valkey" / "url").read_text().strip()) as client:
+            client.config_set("maxmemory", 1)
+            wait()
+            client.config_set("maxmemory", 0)
+
+    def _fail_disk(self, kind: str, wait: Wait) -> None:
+        """Let the disk below the data folder fail, in the processes that preload `bad_disk.c`."""
+        self._change_disk(kind, 1)
+        wait()
+        self._change_disk(kind, -1)
+
+    def _change_disk(self, kind: str, by: int) -> None:
+        assert self.disk_control
+        with self._changing:
+            self._disk[kind] += by
+            mode = sum(DISK[one] for one, count in self._disk.items() if count)
+            set_disk(self.disk_control, mode)
+
+
+def add_own_site(data: Path, receiver: Receiver) -> str:
+    """Add a site that is notified at the receiver; return its key."""
+    with open_services(data_dir=str(data)) as services:
+        site, key = add_site("under fire", services, actor="faults")
+        url = f"http://127.0.0.1:{receiver.port}/"
+        services.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=(_SECRET,)))
+        return key.secret
+
+
+def texts() -> list[dict[str, Any]]:
+    """Return the authored comments, shuffled."""
+    rows = [
+        json.loads(line) for path in sorted(_DATA.glob("authored-*.jsonl")) for line in path.open()
+    ]
+    random.Random(20).shuffle(rows)
+    return rows
+
+
+@dataclass
+class Account:
+    """What became of the accepted comments; all but `accepted` is empty where all is well."""
+
+    accepted: int
+    lost: set[str]
+    accepted_twice: set[str]
+    unjudged: set[str]
+    judged_twice: set[str]
+    not_notified: set[str]
+    lost_decisions: set[str]
+    wrong_answers: list[str]
+
+    def faults(self) -> dict[str, Any]:
+        """Return what is not well."""
+        named = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: value for name, value in named.items() if name != "accepted" and value}
+
+
+def unfinished(database: sa.Engine) -> tuple[int, int]:
+    """Return how many comments have no verdict, and how many messages wait to be sent."""
+    return (
+        len(_rows(database, "SELECT id FROM comments WHERE outcome IS NULL")),
+        len(_rows(database, "SELECT id FROM deliveries WHERE state = 'waiting'")),
+    )
+
+
+def wait_until_quiet(database: sa.Engine, *, seconds: float) -> float | None:
+    """Wait until nothing is unfinished; return how long it took, None if it takes longer."""
+    began = time.monotonic()
+    while any(unfinished(database)):
+        if time.monotonic() > began + seconds:
+            return None
+        time.sleep(0.25)
+    return time.monotonic() - began
+
+
+def account_for(database: sa.Engine, client: Client, receiver: Receiver) -> Account:
+    """Compare what the client and the receiver were told with what is stored."""
+    own_ids = dict(_rows(database, "SELECT id, site_comment_id FROM comments"))
+    query = "SELECT comment_id, outcome, p_spam FROM verdicts"
+    verdicts = {one: (outcome, p_spam) for one, outcome, p_spam in _rows(database, query)}
+    query = "SELECT comment_id, ruling FROM decisions WHERE undone_at IS NULL"
+    decisions = dict(_rows(database, query))
+    accepted = {one for ids in client.accepted.values() for one in ids}
+    said = {one: client.verdicts[one] | receiver.told[one] for one in accepted}
+    stored = Counter(own_ids.values())
+    return Account(
+        accepted=len(accepted),
+        lost=accepted - own_ids.keys(),
+        accepted_twice={
+            own for own, ids in client.accepted.items() if len(ids) > 1 or stored[own] > 1
+        },
+        unjudged=accepted & own_ids.keys() - verdicts.keys(),
+        judged_twice={one for one in accepted if said[one] - {verdicts.get(one)}},
+        not_notified={one for one in accepted if verdicts.get(one) not in receiver.told[one]},
+        lost_decisions={
+            one for one, ruling in client.decisions.items() if decisions.get(one) != ruling
+        },
+        wrong_answers=sorted(set(client.wrong)),
+    )
+
+
+def _rows(database: sa.Engine, query: str) -> list[Any]:
+    with reading(database) as connection:
+        return list(map(tuple, connection.exec_driver_sql(query)))
+
+
+def make_bad_disk(control: Path, folder: Path) -> dict[str, str]:
+    """Compile the disk that fails below a folder; return the environment that preloads it."""
+    library = control.with_name("bad_disk.so")
+    source = Path(__file__).with_name("bad_disk.c")
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    control.write_bytes(b"\0" * 4_096)
+    set_disk(control, 0, folder)
+    return {"LD_PRELOAD": str(library), "BAD_DISK_CONTROL": str(control)}
+
+
+def set_disk(control: Path, kinds: int, folder: Path | None = None) -> None:
+    """Let these kinds fail from now on, below the folder if one is given."""
+    # In place: a process that has mapped a file of no bytes would die of reading it.
+    with control.open("r+b") as file:
+        file.write(bytes([kinds]) + (f"{folder}/\0".encode() if folder else b""))
+
+
+@dataclass
+class Run:
+    """What a run under random faults did, and what became of it."""
+
+    client: Client
+    faults: Faults
+    account: Account
+    seconds_until_quiet: float | None
+
+
+def run_under_fire(
+    up: dict[str, Any],
+    receiver: Receiver,
+    disk_control: Path | None = None,
+    *,
+    seed: int,
+    rate: float,
+    seconds: float,
+    count: int | None = None,
+) -> Run:
+    """Post while faults happen, one of each kind without `count`; wait until all is quiet."""
+    data = Path(up["data_dir"])
+    client = Client(up["url"], add_own_site(data, receiver))
+    faults = Faults(up["pid"], data, receiver, disk_control)
+    ends_at = time.monotonic() + seconds
+    posting = threading.Thread(
+        target=client.post,
+        args=(texts(),),
+        kwargs={"rate": rate, "goes_on": lambda: time.monotonic() < ends_at},
+    )
+    posting.start()
+    faults.inject_at_random(
+        random.Random(seed), count=count or len(faults.kinds()), seconds=seconds
+    )
+    posting.join(_LAST_ANSWERS_SECONDS)
+    client.ended.set()
+    posting.join()
+    database = create_engine(f"sqlite:///{data}/slopsieve.db")
+    quiet = wait_until_quiet(database, seconds=_QUIET_SECONDS)
+    account = account_for(database, client, receiver)
+    database.dispose()
+    return Run(client, faults, account, quiet)
