@@ -112,7 +112,7 @@ class ForgetfulHistory(MemoryHistoryStore):
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
-        """See `HistoryStore.gather`."""
+        """See `ValkeyHistoryStore.gather`."""
         return [History() for _ in comments]
 
 

@@ -14,7 +14,7 @@ from tests.ledger import Ledger
 
 
 class MemoryHistoryStore:
-    """Counts decisions and sightings in memory; see `HistoryStore`.
+    """Counts decisions and sightings in memory; see `ValkeyHistoryStore`.
 
     Setting `available` to False makes every call fail as an unreachable server would.
     """
@@ -30,7 +30,7 @@ class MemoryHistoryStore:
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
-        """See `HistoryStore.gather`."""
+        """See `ValkeyHistoryStore.gather`."""
         self._refuse_if_unavailable()
         if only_filled and not self._filled:
             raise HistoryBlankError("the history store is blank")
@@ -38,7 +38,7 @@ class MemoryHistoryStore:
             return self._ledger.gather(comments, now=now)
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `HistoryStore.learn`."""
+        """See `ValkeyHistoryStore.learn`."""
         self._refuse_if_unavailable()
         with self._lock:
             if decision_id in self._counted:
@@ -48,7 +48,7 @@ class MemoryHistoryStore:
         return True
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """See `HistoryStore.unlearn`."""
+        """See `ValkeyHistoryStore.unlearn`."""
         del ruling, at  # what was learnt counts
         self._refuse_if_unavailable()
         with self._lock:
@@ -61,24 +61,24 @@ class MemoryHistoryStore:
         return True
 
     def forget(self, sender: Sender) -> None:
-        """See `HistoryStore.forget`."""
+        """See `ValkeyHistoryStore.forget`."""
         self._refuse_if_unavailable()
         with self._lock:
             self._ledger.forget(sender)
 
     def conducts(self, sender: Sender, *, now: datetime) -> dict[str, Conduct]:
-        """See `HistoryStore.conducts`."""
+        """See `ValkeyHistoryStore.conducts`."""
         self._refuse_if_unavailable()
         with self._lock:
             return self._ledger.conducts(sender, now=now)
 
     def is_blank(self) -> bool:
-        """See `HistoryStore.is_blank`."""
+        """See `ValkeyHistoryStore.is_blank`."""
         self._refuse_if_unavailable()
         return not self._filled
 
     def mark_filled(self) -> None:
-        """See `HistoryStore.mark_filled`."""
+        """See `ValkeyHistoryStore.mark_filled`."""
         self._refuse_if_unavailable()
         self._filled = True
 

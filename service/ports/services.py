@@ -14,7 +14,6 @@ from service.domain.verdict import SecondOpinion
 from service.ports.clock import Clock
 from service.ports.comments import ScoringQueue
 from service.ports.delivery import DeliveryQueue, Mailer, Room, SiteNotifier
-from service.ports.history import HistoryStore
 from service.ports.models import JudgingModel
 from service.ports.observing import UNOBSERVED, Observer
 from service.ports.training import TrainerQueue
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from service.stores.sql.sender_records import SenderRecords
     from service.stores.sql.sites import SiteStore
     from service.stores.sql.verdicts import VerdictStore
+    from service.stores.valkey.history import ValkeyHistoryStore
     from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 
 
@@ -107,7 +107,7 @@ class Services:
     second_judge: Callable[[Comment, str], SecondOpinion | None] | None = None
     campaigns: CampaignStore
     # What is known of senders.
-    history: HistoryStore
+    history: ValkeyHistoryStore
     rebuild_place: RebuildPlace
     sender_records: SenderRecords
     personal_data: PersonalDataStore

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 
 from service.domain.comment import SiteId
 from service.domain.site import Site
-from service.ports.history import HistoryStore
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine
 from service.stores.valkey.history import ValkeyHistoryStore
@@ -169,7 +168,7 @@ def _run(url: str, statement: str) -> None:
 
 
 @pytest.fixture(params=["memory", "valkey"])
-def history(request: pytest.FixtureRequest) -> Iterator[HistoryStore]:
+def history(request: pytest.FixtureRequest) -> Iterator[ValkeyHistoryStore]:
     """Give a fresh history store of each kind."""
     if request.param == "memory":
         yield MemoryHistoryStore()

@@ -10,7 +10,7 @@ import pytest
 from service.domain.comment import Comment, Edit, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.history import Conduct, Record, TrackRecord
-from service.ports.history import HistoryStore
+from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
 
 SENDER = Sender(account_key="k1", email_key="e1", name_key="m1")
@@ -23,7 +23,7 @@ def said(text: str = SOURCE, **changes) -> Comment:
     return make_comment(text, **({"sender": SENDER} | changes))
 
 
-def conduct_of(history: HistoryStore, *, days: float = 0, **changes) -> Conduct | None:
+def conduct_of(history: ValkeyHistoryStore, *, days: float = 0, **changes) -> Conduct | None:
     at = NOW + timedelta(days=days)
     return history.gather([said(**changes)], now=at)[0].conduct
 

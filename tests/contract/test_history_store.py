@@ -15,7 +15,7 @@ from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
 from service.domain.history import History, Record, TrackRecord
-from service.ports.history import HistoryStore
+from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import RebuildPlace
 from tests.factories import NOW, make_comment
 from tests.in_memory import MemoryRebuildPlace
@@ -23,7 +23,7 @@ from tests.in_memory import MemoryRebuildPlace
 TRACK_RECORDS = [key for key in fields(History) if key.name != "conduct"]
 
 
-def decided(store: HistoryStore, comments: Sequence[Comment]) -> list[History]:
+def decided(store: ValkeyHistoryStore, comments: Sequence[Comment]) -> list[History]:
     """Gather, and leave the sightings out: most tests are about decisions alone."""
     return [
         replace(

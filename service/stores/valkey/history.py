@@ -49,10 +49,11 @@ _ALL = (_DECISIONS, "d", _SIGHTINGS, _CONDUCT, _OWNED)
 
 
 class ValkeyHistoryStore(ValkeyStore):
-    """Counts decisions and sightings in Valkey or Redis 7 and later; see `HistoryStore`.
+    """Remembers decisions, and sightings apart from them. Only decisions teach it.
 
-    Gathering, learning and taking back are one round trip each. Nothing is opened before the first
-    call. With `cluster` the URL names any node of a cluster.
+    It counts in Valkey or Redis 7 and later. Gathering, learning and taking back are one round trip
+    each. Nothing is opened before the first call. With `cluster` the URL names any node of a
+    cluster.
 
     Calls pass one of two circuits. A store that is full answers questions and learns nothing: what
     fails there must not keep verdicts from their evidence.
@@ -77,6 +78,15 @@ class ValkeyHistoryStore(ValkeyStore):
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
+        """Return the history of each comment, in order, in one round trip for all.
+
+        The first time a comment's id is gathered it is counted as seen at `now`. The earlier
+        comments of a batch are seen by the later ones; no comment is its own earlier sighting,
+        however often it is gathered. What its account did counts the same way. A store
+        that takes no writes now, or is nearly full, gathers
+        all the same and counts no sighting. With `only_filled` raise `HistoryBlankError` while
+        `is_blank`.
+        """
         batch = [_asked(comment, now) for comment in comments]
         touched = touched_by(batch)
         wanted, watched, accounts, owners = touched
@@ -116,23 +126,41 @@ class ValkeyHistoryStore(ValkeyStore):
         )
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
+        """Count a decision made at `at` once; a repeat of the same `decision_id` changes nothing.
+
+        The order in which decisions are learnt never matters. Return whether it was counted now.
+        """
         return self._count(LEARN, decision_id, names_of(comment), ruling, at)
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
+        """Take a counted decision back exactly; harmless if it is not counted.
+
+        What is taken back is the ruling and the moment that were learnt. It is never counted
+        again afterwards, so a delayed repeat of `learn` does no harm. Return whether it was taken
+        back now.
+        """
         return self._count(UNLEARN, decision_id, names_of(comment), ruling, at)
 
     def forget(self, sender: Sender) -> None:
+        """Drop the records of this address, e-mail, name and account at all sites, older keys' too.
+
+        With them go the accounts that comments with this e-mail or name came from. Networks,
+        systems and domains stay: they are others' too.
+        """
         names = names_of_person(sender)
         if names:
             self._through(self.teaching, lambda client: self._forget(client, sender, names))
 
     def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
+        """Return what the accounts that `forget` would drop did, by a name of each account."""
         return self._through(self.reading, lambda client: self._conducts(client, sender, now))
 
     def is_blank(self) -> bool:
+        """Return True if the store is new or was wiped: `mark_filled` was never called."""
         return not self._ask(lambda client: client.exists(self._key(_FILLED)))
 
     def mark_filled(self) -> None:
+        """Remember, for as long as anything is kept, that all past decisions have been learnt."""
         self._ask(lambda client: client.set(self._key(_FILLED), 1))
 
     def ping(self) -> None:
