@@ -43,12 +43,6 @@ def test_without_workers_everything_else_is_well(home, tmp_path):
     assert len(found) > 16
 
 
-def test_everything_wrong_with_the_settings_is_told_and_nothing_else_asked(home):
-    code, found = examine(home, SLOPSIEVE_PORT="99999", SLOPSIEVE_BATCH_SIZE="0")
-
-    assert (code, found) == (1, {"settings": "fail"})
-
-
 def test_an_empty_folder_is_told_and_left_as_it_was(tmp_path):
     code, found = examine(tmp_path / "nothing")
 

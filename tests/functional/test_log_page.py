@@ -6,8 +6,6 @@ import json
 import re
 from datetime import timedelta
 
-import pytest
-
 from service.ports.audit import AuditEntry
 from service.web.pages.accounts.log_page import PAGE_SIZE
 from tests.factories import NOW
@@ -30,36 +28,28 @@ def shown(page):
     return [int(n) for n in re.findall(r"entry (\d+)\.", page.text)]
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ({"actor": "grace"}, [3, 1]),
-        ({"act": "reject"}, [3, 2]),
-        ({"subject": "s2"}, [2]),
-        ({"from": "2026-03-02"}, [3, 2]),
-        ({"to": "2026-03-01"}, [1, 0]),
-        ({"from": "2026-03-02", "actor": "grace"}, [3]),
-        ({"actor": "nobody"}, []),
-    ],
-)
-def test_the_log_is_narrowed_by_who_what_whom_and_when(services, client, query, expected):
-    for n in range(4):
-        log(
-            services,
-            n,
-            at=NOW + timedelta(days=n // 2),
-            actor="grace" if n % 2 else "ada",
-            act="reject" if n > 1 else "approve",
+def test_the_log_is_narrowed_by_who_what_whom_and_when(services, client):
+    asked = {"actor": "grace", "act": "reject", "subject": "s3", "from": "2026-03-02"}
+    asked["to"] = asked["from"]
+    for n, changes in enumerate(
+        (
+            {"actor": "ada"},
+            {"act": "approve"},
+            {"subject": "s2"},
+            {},
+            {"at": NOW},
+            {"at": NOW + timedelta(days=2)},
         )
+    ):
+        sought = {"at": NOW + timedelta(days=1), "actor": "grace", "act": "reject", "subject": "s3"}
+        log(services, n, **(sought | changes))
 
-    page = client.get("/log", query_string=query)
-    export = client.get("/log.jsonl", query_string=query)
+    page = client.get("/log", query_string=asked)
+    export = client.get("/log.jsonl", query_string=asked)
 
-    assert shown(page) == expected
-    lines = [json.loads(line) for line in export.text.splitlines()]
-    assert [line["detail"] for line in lines if line["detail"].startswith("entry")] == [
-        f"entry {n}." for n in expected
-    ]
+    assert shown(page) == [3]
+    assert '"entry 3."' in export.text
+    assert export.text.count('"entry ') == 1
 
 
 def test_the_export_is_a_file_of_all_of_it(services, client):

@@ -71,15 +71,6 @@ def test_a_promoted_version_serves_and_rollback_brings_the_other_back(run, folde
     ]
 
 
-def test_the_release_s_own_version_is_promoted_into_a_folder_without_it(run, folder):
-    shipped = read_current_name()
-
-    assert shipped in run("promote", shipped)
-
-    assert read_current_name(folder) == shipped
-    assert (folder / shipped / "manifest.json").is_file()
-
-
 def test_going_back_works_without_a_database(run, folder, tmp_path):
     run("promote", "second")
     (tmp_path / "data" / "slopsieve.db").write_bytes(b"not a database" * 100)

@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -21,10 +16,7 @@ from service.wiring import open_services
 from tests.fakes import make_site
 from tests.functional.commands import run_command
 from tests.functional.moderators import keep
-from tests.integration.installation import until
 from tests.runs import REPORT, processes
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -74,33 +66,3 @@ def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_bac
     assert "candidate serves now" in said
     assert promoted == "candidate"
     assert read_current_name(versions_folder(Settings())) == read_current_name()
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_killed_and_started_again_with_the_same_command_it_goes_on(run, told, tmp_path, how):
-    (told / "waits").touch()
-    script = (
-        "import sys; from pathlib import Path; from service.cli import cli\n"
-        "from tests.runs import processes\n"
-        "cli.main(args=['retrain', '--wait'], obj=lambda _: processes(Path(sys.argv[1])))\n"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path)],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    until(lambda: any((tmp_path / "retraining").glob("*/run.json")))
-
-    process.send_signal(how)
-    code = process.wait(30)
-    (told / "waits").unlink()
-    [interrupted] = kept()
-    run("--wait")
-
-    [done] = kept()
-    assert code == (-signal.SIGKILL if how is signal.SIGKILL else 130)
-    assert interrupted.is_unfinished()
-    assert (done.id, done.state) == (interrupted.id, RetrainingState.ENDED)
-    assert len((told / "started").read_text().splitlines()) == 2

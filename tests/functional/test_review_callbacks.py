@@ -44,20 +44,6 @@ def test_given_up_messages_come_first_and_say_of_what_where_to_and_what_went_wro
     assert "next try in 31 min" in said
 
 
-def test_one_message_is_tried_again(services, client):
-    delivery, other = put_delivery(services), put_delivery(services)
-
-    answer = post(client, f"/callbacks/{delivery.id}/replay")
-    page = client.get(answer.location)
-
-    assert answer.status_code == 303
-    assert "One message is tried again." in page.text
-    assert services.deliveries.get(delivery.id).state is DeliveryState.WAITING
-    assert services.deliveries.get(other.id).state is DeliveryState.DEAD
-    [entry] = services.audit_log.recent(subject=delivery.id)
-    assert (entry.actor, entry.act) == ("Ola", "replay")
-
-
 def test_all_are_tried_again_the_ones_not_shown_too(services, client):
     for _ in range(MESSAGES_SHOWN + 2):
         put_delivery(services)

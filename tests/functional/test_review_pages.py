@@ -6,7 +6,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from markupsafe import escape
 
 from service.domain.comment import Author
 from service.domain.decision import Ruling
@@ -17,13 +16,11 @@ from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment, make_report, make_signal
 from tests.fakes import Overridden, away, make_services, make_site
 from tests.functional.moderators import (
-    hidden_fields,
     keep,
     make_app,
     rule,
     signed_in,
     token_of,
-    undo,
     words,
 )
 from tests.log_lines import log_lines
@@ -149,35 +146,6 @@ def test_a_ruling_leads_to_the_next_comment_and_offers_undo(services, client, ru
     assert f'action="/review/comments/{first.id}/undo"' in page.text
 
 
-def test_undo_returns_to_the_comment_as_it_was(services, client):
-    comment = keep(services)
-    rule(client, comment, "reject")
-
-    answer = undo(client, comment)
-    page = client.get(answer.location)
-
-    assert services.cases.get(comment.id).decision is None
-    assert _opened(page) == comment.id
-    assert "<strong>Undone.</strong> The site holds it." in page.text
-    assert "Undone by Ola" in page.text
-
-
-def test_a_ruling_made_in_ignorance_of_a_colleagues_is_not_carried_out(services, client):
-    comment = keep(services)
-    page = client.get(f"/review/comments/{comment.id}")
-    form = hidden_fields(page, f"/review/comments/{comment.id}/decision")
-    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
-
-    answer = client.post(
-        f"/review/comments/{comment.id}/decision", data={**form, "ruling": "approve"}
-    )
-
-    assert answer.status_code == 409
-    assert "Nothing was changed." in answer.text
-    assert "Mara rejected this comment" in answer.text
-    assert services.cases.get(comment.id).decision.decided_by == "Mara"
-
-
 def test_a_store_that_is_away_is_told_by_a_page():
     stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, cases=Overridden(stores.cases, page=away))
@@ -272,19 +240,6 @@ def test_a_withdrawn_comment_has_no_words_and_no_buttons_and_takes_no_forged_rul
     assert forged.status_code == 409
     assert "Nothing was changed. The text was deleted" in words(forged)
     assert services.cases.get(comment.id).decision.ruling is Ruling.REJECT
-
-
-def test_a_comment_is_shown_letter_by_letter_and_what_cannot_be_seen_too(services, client):
-    text = 'a <b>bold</b> & "quoted" {{claim}} \'s'
-    seen = keep(services, make_comment(text), promo_spans=(), signals=())
-    unseen = keep(services, make_comment("pay\u200bpal \u202eexe"), promo_spans=(), signals=())
-
-    page = client.get(f"/review/comments/{unseen.id}").text
-
-    assert escape(text) in client.get(f"/review/comments/{seen.id}").text
-    for said in ("⟦U+200B⟧", "⟦RLO⟧", "right-to-left override"):
-        assert said in page
-    assert not set(page) & set("\u200b\u202e")
 
 
 def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same(caplog):

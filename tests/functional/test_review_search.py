@@ -49,26 +49,6 @@ def rulings(services, *comments):
     return [one.ruling if one else None for one in found]
 
 
-def test_fields_of_the_form_become_one_line(client):
-    chosen = {"q": "loans", "author": 'Best "Radiators', "outcome": "spam", "from": "2026-02-01"}
-
-    answer = client.get("/review/search", query_string=chosen | {"site": "Kettle blog"})
-
-    assert answer.status_code == 303
-    page = client.get(answer.location)
-    assert page.status_code == 200
-    for part in ("author:&#34;Best Radiators&#34;", "outcome:spam", "site:&#34;Kettle blog&#34;"):
-        assert part in page.text
-
-
-def test_every_problem_of_a_line_is_named_at_once(client):
-    page = client.get("/review/search?q=foo:1 outcome:wrong from:yesterday site:nowhere")
-
-    assert page.status_code == 400
-    for field in ("foo", "outcome", "from", "site"):
-        assert f"<strong>{field}</strong>" in page.text
-
-
 def test_all_that_was_counted_is_decided_and_taken_back(services, client):
     found = [keep(services, arrived(n)) for n in (1, 2)]
     left = keep(services, arrived(3, "a kettle"))

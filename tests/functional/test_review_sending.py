@@ -178,13 +178,3 @@ def test_rows_are_drawn_as_they_stand_with_tabs_and_news(services, client):
     assert f'data-ids="{",".join(sorted(c.id for c in new))}"' in answer.text
     assert ">2 new comments, show them</a>" in answer.text
     assert services.claims.find([untouched.id], now=NOW) == {}
-
-
-def test_what_a_page_asks_by_itself_does_not_prolong_the_session(services, client):
-    comment = keep(services)
-    by_hand = client.get("/review")
-
-    by_itself = _rows(client, comment)
-
-    assert "Set-Cookie" in by_hand.headers
-    assert "Set-Cookie" not in by_itself.headers

@@ -99,17 +99,6 @@ def test_a_clock_may_differ_by_one_step(services, steps, status):
     assert answer.status_code == status
 
 
-def test_a_code_works_once(services):
-    secret, _ = turn_on(signed_in(services), services)
-    code = code_of(secret, services)
-
-    first = second_step(first_step(services), code)
-    again = second_step(first_step(services), code)
-
-    assert (first.status_code, again.status_code) == (303, 403)
-    assert "or already used" in again.text
-
-
 def test_the_code_that_turned_it_on_does_not_sign_in(services):
     client = signed_in(services)
     post(client, "/me/second-factor/offer", password=PASSWORD)
