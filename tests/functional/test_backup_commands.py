@@ -179,10 +179,3 @@ def test_an_installation_moves_and_is_compared(home, tmp_path):
     rows = {row["table"]: row for row in map(json.loads, done.stdout.splitlines())}
     assert (rows["sites"]["rows"], rows["sites"]["moved"]) == (1, "equal")
     assert {row["moved"] for row in rows.values()} == {"equal"}
-
-
-def test_an_address_to_move_to_that_is_none_is_refused_without_repeating_it(home):
-    with pytest.raises(StartError, match="--to") as refused:
-        run("move", "--to", "mysql://user:hunter2@db/x", folder=home)
-
-    assert "hunter2" not in str(refused.value)

@@ -208,18 +208,6 @@ def test_json_lines_of_both_shapes_are_read(bring, cases, pack):
     assert cases()["b-2"].decision.ruling is Ruling.REJECT
 
 
-def test_of_damaged_gzip_what_came_before_is_kept(run, tmp_path, cases):
-    lines = b"".join(b'{"id": "%d", "text": "Words %d"}\n' % (n, n * n) for n in range(50))
-    path = tmp_path / "cut.jsonl.gz"
-    path.write_bytes(gzip.compress(lines)[:-30])
-
-    done = run("import", str(path), "--format", "jsonl", "--site", "Garden", "--json", code=1)
-
-    counts = json.loads(done.stdout)
-    assert (counts["broken"], counts["new"]) == (1, len(cases()))
-    assert "line the gzip data are damaged or end early" in done.stderr
-
-
 def test_csv_is_read_by_the_names_of_its_columns(bring, cases):
     table = io.StringIO()
     writer = csv.writer(table)

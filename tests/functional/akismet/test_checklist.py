@@ -434,12 +434,6 @@ def test_a_check_without_user_ip_is_told_why(akismet):
     assert "user_ip" in headers_of(akismet.check(SPAM, user_ip=None))["x-akismet-debug-help"]
 
 
-@pytest.mark.parametrize("address", ["", "unknown", "fe80::1%eth0"])
-def test_an_empty_or_odd_address_is_judged_without_it(akismet, address):
-    assert akismet.check(SPAM, user_ip=address).data == b"true"
-    assert akismet.check(HAM, user_ip=address).data == b"false"
-
-
 def test_check_and_report_may_come_as_json_with_the_key_in_the_host(akismet, services):
     given = {"comment_content": HAM, "is_test": False, "user_ip": "198.51.100.3"}
     base = f"http://{akismet.key}.rest.akismet.com"

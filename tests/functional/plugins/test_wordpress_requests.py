@@ -198,11 +198,3 @@ def test_a_comment_that_is_deleted_there_is_withdrawn_and_takes_no_decision(api,
     assert withdrawn.get_json()["id"] == case["id"]
     assert late.status_code == 409
     assert late.get_json()["type"]
-
-
-def test_a_comment_whose_answer_was_lost_is_withdrawn_by_the_blogs_own_id(api):
-    _judged(api, comment_type="pingback")
-
-    withdrawn = api.delete(f"/v1/comments?site_comment_id={COMMENT['site_comment_id']}")
-
-    assert withdrawn.get_json() == {"withdrawn": 1}

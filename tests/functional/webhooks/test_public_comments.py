@@ -12,7 +12,6 @@ from service.domain.inbound import Platform
 from service.domain.verdict import Outcome
 from service.moderation.intake.revise import withdraw_comment
 from service.moderation.review.decide import decide_comment
-from service.moderation.telling.published import PAGE
 from tests.factories import NOW, keep_one
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import set_site
@@ -172,18 +171,6 @@ def test_a_wrong_question_is_refused_by_name(path, stranger, query, field):
     assert answer.status_code == 422
     assert [error["field"] for error in answer.get_json()["errors"]] == [field]
     assert answer.headers["Access-Control-Allow-Origin"] == OWN["Origin"]
-
-
-def test_long_threads_come_in_pages(path, stranger, services):
-    ids = [keep(services) for _ in range(PAGE + 1)]
-    pages = [
-        stranger.get(path, query_string={"post": POST, "page": number}).get_json()
-        for number in (1, 2)
-    ]
-
-    assert [one["id"] for page in pages for one in page["comments"]] == ids
-    assert [page["next_page"] for page in pages] == [2, None]
-    assert "page=2" in stranger.get(f"{path}.html", query_string={"post": POST}).text
 
 
 def test_an_unchanged_answer_is_not_sent_again(path, stranger, services):

@@ -123,14 +123,6 @@ def test_a_filled_honeypot_is_evidence_and_the_comment_is_kept(
     assert kept.comment.form.honeypot_filled is filled
 
 
-def test_everything_wrong_is_named_at_once(path, stranger):
-    answer = stranger.post(path, json={"text": "Hi.", "name": "m" * 301, "url": 7})
-
-    fields = {error["field"] for error in answer.get_json()["errors"]}
-    assert answer.status_code == 422
-    assert fields == {"author.name", "author.url"}
-
-
 @pytest.mark.parametrize(
     ("request_", "status"),
     [
@@ -285,13 +277,6 @@ def test_the_script_gets_its_words_in_the_page_s_language(path, stranger):
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda one: one.name)
 def test_every_example_loads_the_script_as_it_is_now(example):
     assert script_integrity() in example.read_text("utf-8")
-
-
-def test_one_sender_is_slowed_down(path, stranger):
-    answers = [stranger.post(path, json={"text": f"Number {n}"}) for n in range(12)]
-
-    assert [answer.status_code for answer in answers] == [202] * 10 + [429] * 2
-    assert int(answers[-1].headers["Retry-After"]) > 0
 
 
 def test_many_senders_are_slowed_down_together(path, stranger):
