@@ -300,17 +300,6 @@ def test_a_verdict_that_never_comes_is_waited_for_ever_more_patiently_for_a_day(
     ]
 
 
-# Replaying
-
-
-def given_up(services):
-    services.notifier.status = 410
-    submit(services)
-    run_all(services)
-    services.notifier.status = 204
-    return services.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=99)
-
-
 # Choosing
 
 

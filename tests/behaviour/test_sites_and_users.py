@@ -15,9 +15,7 @@ from service.domain.errors import (
 )
 from service.moderation.admin.accounts import (
     add_user,
-    authenticate_user,
     change_password,
-    reset_password,
 )
 from service.moderation.admin.sites import (
     add_site,
@@ -81,16 +79,6 @@ def test_everything_wrong_with_a_new_password_is_named_at_once(services):
         change_password(user, services, old="wrong", new="short")
 
     assert [problem.field for problem in caught.value.problems] == ["old", "new"]
-
-
-def test_a_reset_ends_the_old_password(services):
-    _, first = add_user("mara", services, actor="test")
-
-    second = reset_password("mara", services, actor="test")
-
-    assert authenticate_user("mara", second, services).must_change_password
-    with pytest.raises(NotAuthenticatedError):
-        authenticate_user("mara", first, services)
 
 
 def test_a_new_mode_reorders_what_waits():

@@ -27,16 +27,6 @@ def lists(tmp_path):
     return folder
 
 
-def test_the_lists_are_looked_up_while_the_address_is_there(lists):
-    services = make_services(reputation_lists=lists)
-    comment = make_comment("See https://www.shop.com/a and https://loans.com")
-
-    sent = with_sender(comment, services, address="192.0.2.7", email=None)
-
-    assert [one.list_name for one in sent.sender.listings] == ["abuse", "spammers"]
-    assert "192.0.2" not in repr(sent)
-
-
 def test_the_authors_own_link_is_looked_up_too(lists):
     services = make_services(reputation_lists=lists)
     comment = make_comment("Nice", author=Author(name="Mara", url="http://loans.com/"))

@@ -150,14 +150,6 @@ def test_a_post_shows_its_own_comments_oldest_first_a_page_at_a_time(stores):
     assert shown(stores) == []
 
 
-def test_a_withdrawn_comment_is_shown_under_no_post(stores):
-    one = keep_one(stores, outcome=Outcome.HAM)
-
-    stores.personal_data.withdraw([one], at=NOW)
-
-    assert shown(stores, "https://blog.example/p/1") == []
-
-
 def test_a_post_at_an_endless_address_is_kept_but_not_looked_for(stores):
     url = "https://blog.example/" + "\U0001f525" * 2_000
     one = keep_one(stores, outcome=Outcome.HAM, post=Post(url=url))

@@ -126,16 +126,6 @@ def test_the_same_key_with_other_content_is_a_conflict(api, change):
 AWAY = Overridden(None, get=away, add=away, find_judged=away)
 
 
-def test_what_was_kept_is_accepted_even_if_it_cannot_be_read_back(config):
-    services = make_services(cases=AWAY)
-    app = create_app(services, config, {})
-    api = client_with(app, issue_key(SITE, services, actor="test").secret)
-
-    answer = api.post("/v1/comments?wait=0.02", json={"text": "One."})
-
-    assert (answer.status_code, answer.get_json()["state"]) == (202, "pending")
-
-
 def test_what_could_not_be_kept_is_refused_with_when_to_retry(config):
     services = make_services(stores=fresh_stores(sites=[make_site()]), comments=AWAY)
     app = create_app(services, config, {})

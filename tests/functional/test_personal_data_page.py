@@ -12,7 +12,6 @@ from tests.factories import make_comment
 from tests.functional.moderators import keep, token_of
 
 MARA = "mara@example.org"
-HOSTILE = '\u202e"><script>alert(1)</script>{{7*7}}'
 
 
 def sent_by(services, *, email=MARA, **changes):

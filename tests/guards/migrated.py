@@ -17,7 +17,7 @@ from service.stores.sql import create_engine
 from tests.servers import Server
 
 _FOLDER = Path(__file__).resolve().parents[1] / "upgrade"
-# Made by tests/upgrade/make_data_folder.py.
+# What version 1.0.0 (commit b85cd85) left after comments, decisions, accounts and lists.
 ARCHIVE = _FOLDER / "slopsieve-1.0.0.tar.xz"
 _SCHEMA = "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT GLOB 'search_fts_*'"
 

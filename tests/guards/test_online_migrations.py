@@ -104,23 +104,6 @@ def test_no_migration_stops_the_site(postgres):
     assert {one: broken_rules(one) for one in said if broken_rules(one)} == {}
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "CREATE INDEX ix ON comments (lane)",
-        'CREATE UNIQUE INDEX ix\n ON "verdicts" (score)',
-        "DROP INDEX ix_comments_age",
-        "ALTER TABLE comments ALTER COLUMN lane TYPE VARCHAR(9)",
-        "ALTER TABLE comments ALTER COLUMN lane SET NOT NULL",
-        "ALTER TABLE decisions ADD CONSTRAINT fk FOREIGN KEY(x) REFERENCES y (id)",
-        "ALTER TABLE comments ADD COLUMN n INTEGER NOT NULL",
-        "UPDATE comments SET lane = 'bulk'",
-    ],
-)
-def test_what_would_stop_it_is_recognised(statement):
-    assert len(broken_rules(statement)) == 1
-
-
 def test_what_is_lost_by_going_back_is_said_of_each_migration():
     assert list(LOSSES) == TAKEN_BACK
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import signal
 import subprocess
@@ -54,17 +53,6 @@ def running(installation, module: str, said: str, **environment: str):
         if process.poll() is None:
             process.kill()
         process.wait()
-
-
-def post(port: int, key: str, path: str, text: str) -> tuple[int, dict]:
-    connection = HTTPConnection("127.0.0.1", port, timeout=30)
-    try:
-        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        connection.request("POST", path, json.dumps({"text": text}), headers)
-        answer = connection.getresponse()
-        return answer.status, json.loads(answer.read())
-    finally:
-        connection.close()
 
 
 def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(

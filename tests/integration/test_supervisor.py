@@ -158,15 +158,6 @@ def test_secrets_stand_in_no_log_and_on_no_command_line(up):
     assert [secret for secret in secrets if secret in shown] == []
 
 
-def test_the_api_loads_no_classifier(up):
-    api = child(up.process.pid, "service.processes.app")
-
-    mapped = Path(f"/proc/{api}/maps").read_text()
-    assert "site-packages" in mapped
-    for package in ("sklearn", "scipy", "openvino", "torch"):
-        assert f"site-packages/{package}/" not in mapped
-
-
 def test_a_second_start_on_the_same_folder_is_refused_in_one_line(up):
     code, lines = fails(Path(up.said["data_dir"]))
 

@@ -96,15 +96,6 @@ def test_the_wheel_carries_what_the_tree_reads_beside_its_code(wheel):
     assert wanted <= carried
 
 
-def test_without_an_installation_nothing_is_begun(installed, tmp_path):
-    ended = _run(installed, tmp_path, "sites", "add", "Garden")
-
-    assert ended.returncode != 0
-    for word in (str(tmp_path / ".local/share/slopsieve"), "SLOPSIEVE_DATA_DIR", "slopsieve up"):
-        assert word in ended.stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_what_is_installed_judges_from_any_folder(installed, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -8,6 +8,7 @@ import pytest
 
 from service.domain.comment import FormEvidence
 from service.domain.dataset_row import comment_from_row
+from service.domain.decision import Action, Mode, Ruling, choose_action
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
@@ -56,14 +57,6 @@ def test_neighbours_share_a_network_key_and_nothing_else():
 
     assert one.network_key == neighbour.network_key != stranger.network_key
     assert one.address_key != neighbour.address_key
-
-
-def test_another_secret_makes_other_keys():
-    one = make_sender(address="192.0.2.7", email="a@b.example", secret=b"k1")
-    other = make_sender(address="192.0.2.7", email="a@b.example", secret=b"k2")
-
-    assert one.address_key != other.address_key
-    assert one.email_key != other.email_key
 
 
 def test_a_fingerprint_follows_what_the_site_sent_and_nothing_else():
@@ -122,3 +115,24 @@ def test_a_record_tells_what_the_form_saw_as_far_as_it_makes_sense(form, seen):
 def test_a_record_without_id_or_text_is_refused(row):
     with pytest.raises(ValueError, match="'id' and 'text'"):
         comment_from_row(row)
+
+
+@pytest.mark.parametrize(
+    ("mode", "outcome", "ruling", "action"),
+    [
+        (Mode.OBSERVE, None, None, Action.PUBLISH),
+        (Mode.OBSERVE, Outcome.SPAM, None, Action.PUBLISH),
+        (Mode.OBSERVE, Outcome.SPAM, Ruling.REJECT, Action.REJECT),
+        (Mode.HOLD, None, None, Action.HOLD),
+        (Mode.HOLD, Outcome.HAM, None, Action.PUBLISH),
+        (Mode.HOLD, Outcome.UNSURE, None, Action.HOLD),
+        (Mode.HOLD, Outcome.SPAM, None, Action.HOLD),
+        (Mode.HOLD, Outcome.SPAM, Ruling.APPROVE, Action.PUBLISH),
+        (Mode.ENFORCE, None, None, Action.HOLD),
+        (Mode.ENFORCE, Outcome.SPAM, None, Action.REJECT),
+        (Mode.ENFORCE, Outcome.UNSURE, None, Action.HOLD),
+        (Mode.ENFORCE, Outcome.HAM, Ruling.REJECT, Action.REJECT),
+    ],
+)
+def test_the_action_follows_mode_outcome_and_ruling(mode, outcome, ruling, action):
+    assert choose_action(mode, outcome, ruling) is action

@@ -7,9 +7,7 @@ import logging
 import subprocess
 import sys
 
-import pytest
-
-from service.logs import REQUEST_ID, JsonFormatter, LineFormatter, WordsFormatter, line_of_another
+from service.logs import JsonFormatter, LineFormatter, WordsFormatter
 
 
 def line(message, *, logger="slop", exc_info=None, **fields):
@@ -130,22 +128,3 @@ def test_for_programs_too_an_exceptions_message_stays_out():
 
     assert "the comment's text" not in str(said)
     assert said["error"] == "ValueError"
-
-
-@pytest.mark.parametrize("write", [lambda: line("judged"), lambda: str(json_line("judged"))])
-def test_a_line_written_while_a_request_is_served_names_the_request(write):
-    before = REQUEST_ID.set("0123456789abcdef")
-    try:
-        during = write()
-    finally:
-        REQUEST_ID.reset(before)
-
-    assert "0123456789abcdef" in during
-    assert "request_id" not in write()
-
-
-def test_what_another_program_writes_is_an_object_too_and_ours_stays_as_it_is():
-    other = json.loads(line_of_another("valkey", "1:M Ready to accept connections"))
-
-    assert (other["process"], other["event"]) == ("valkey", "1:M Ready to accept connections")
-    assert line_of_another("worker", '{"event": "judged"}') == '{"event": "judged"}'

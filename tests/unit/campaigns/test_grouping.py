@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from service.campaigns.grouping import Found, Grouping
 from service.campaigns.traits import Traits
@@ -160,40 +158,6 @@ def test_the_oldest_are_forgotten_when_the_room_is_full():
     assert grouping.find(traits("b", "site:x6.com")) is None
     assert grouping.find(traits("b", "site:x7.com")).comment_id == "a7"
     assert grouping.find(traits("b", "site:all.com")).comment_id == "a9"
-
-
-@settings(max_examples=30)
-@given(
-    st.lists(
-        st.tuples(
-            st.text(min_size=1, max_size=4),
-            st.frozensets(st.text(max_size=6), max_size=30),
-            st.lists(st.text(max_size=6), max_size=30),
-            st.one_of(
-                st.none(),
-                st.lists(st.floats(-1e300, 1e300), max_size=70),
-                st.lists(st.floats(-1, 1), min_size=64, max_size=64),
-            ),
-            st.sampled_from(["", "model-1", "model-2"]),
-        ),
-        max_size=12,
-    )
-)
-def test_whatever_the_traits_nothing_is_raised_and_the_room_is_kept(many):
-    grouping = Grouping(max_remembered=5)
-    for name, targets, copies, embedding, space in many:
-        one = Traits(
-            comment_id=CommentId(name),
-            embedding=None if embedding is None else tuple(embedding),
-            space=space,
-            targets=targets,
-            copies=tuple(copies),
-        )
-        met = grouping.find(one)
-        grouping.remember(one, None)
-
-        assert met is None or met.comment_id != one.comment_id
-        assert len(grouping) <= 5
 
 
 def test_a_flood_of_one_target_hides_no_other():

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from service.campaigns.traits import MAX_TARGET_CHARS, MAX_TARGETS, Traits, traits_of
+from service.campaigns.traits import MAX_TARGETS, Traits, traits_of
 from service.domain.comment import Author, CommentId, Post, Sender
 from service.domain.history import History, Record, TrackRecord
 from tests.factories import make_comment
@@ -162,16 +160,6 @@ def test_comments_with_rotating_domains_have_a_name_in_common():
     )
 
     assert all("name:nervolin" in targets(text) for text in texts)
-
-
-@given(st.text(max_size=2_000), st.text(max_size=200), st.text(max_size=200))
-def test_traits_of_any_comment_are_bounded(text, title, url):
-    comment = make_comment(text, post=Post(title=title, url=url), author=Author(url=url))
-
-    traits = traits_of(comment, embedding=None, space="a")
-
-    assert len(traits.targets) <= MAX_TARGETS
-    assert all(0 < len(target) <= MAX_TARGET_CHARS for target in traits.targets)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ import pytest
 import safetensors.torch
 import torch
 
-from models.card_figures import card_figures
 from models.inputs import ModelInput
 from models.registry import MANIFEST_FILE, load_version, read_current_name
 from models.transformer import TORCH_FILE, TransformerClassifier
@@ -214,16 +213,6 @@ def test_the_card_sets_all_evidence_beside_its_parts_and_a_tfidf_filter(card):
         "signals alone",
         "TF-IDF",
     }
-
-
-def test_the_figures_that_are_shown_are_those_out_of_fold(card):
-    figures = card_figures(card)
-
-    measured = card["parts"][OUT_OF_FOLD]["all_evidence"]
-    assert figures["measured_on"].endswith(
-        f"{measured['n_ham']:,} ham, {measured['n_spam']:,} spam"
-    )
-    assert figures["ham_called_spam"].endswith(" (promised: at most 0.1 %)")
 
 
 def test_the_card_says_what_rounding_to_int8_changed(card):
