@@ -303,7 +303,7 @@ class CommentsLife(RuleBasedStateMachine):
 
 TestCommentsLife = CommentsLife.TestCase
 TestCommentsLife.settings = settings(
-    max_examples=30,
+    max_examples=20,
     stateful_step_count=20,
     derandomize=True,
     deadline=None,

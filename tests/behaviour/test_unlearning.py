@@ -126,7 +126,7 @@ _acts = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(acts=_acts)
 @databases_given_back()
 def test_only_what_is_left_in_force_has_taught_to_the_last_bit(acts):
@@ -168,7 +168,7 @@ def number_of(key: CommentId) -> int:
     return int(key.rpartition("-")[2])
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(
     acts=st.lists(
         st.tuples(
