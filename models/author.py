@@ -1,8 +1,7 @@
-"""Counts an author's name, and the host of a homepage, into sparse vectors: letters and shape.
+"""Counts an author's name into a sparse vector: its letters and its shape.
 
-Each is a member of its own: sources to learn from either give names and homepages or have none, so
-a table over all would take any, or its absence, for a hint. Without a name or a homepage that
-member says nothing.
+It is a member of its own: sources to learn from either give names or have none, so a table over all
+would take any name, or its absence, for a hint.
 """
 
 from __future__ import annotations
@@ -11,11 +10,8 @@ import re
 import unicodedata
 
 from models.features import (
-    HOST_SEED,
-    MAX_HOST_CHARS,
     NAME_SEED,
     Features,
-    hash_chars,
     hash_name,
     join_features,
     properties_block,
@@ -47,36 +43,6 @@ def count_name(inputs: ModelInput) -> Features | None:
     )
 
 
-def count_host(inputs: ModelInput) -> Features | None:
-    """Return the vector of the host of an author's homepage, None where there is none."""
-    host = inputs.author_host[:MAX_HOST_CHARS].removeprefix("www.").casefold()
-    if not host:
-        return None
-    own, _, _ = host.rpartition(".")
-    name = {w.casefold() for w in _WORD.findall(inputs.author_name[:MAX_NAME_CHARS])}
-    long = {w for w in name if len(w) >= _AGREEING_CHARS}
-    parts = [w for w in re.split(r"[.-]", own) if len(w) >= _AGREEING_CHARS]
-    text = normalise(inputs.text)
-    shape = (
-        any(w in host for w in long),
-        bool(own) and own in text,
-        any(w in text for w in parts),
-        own.count(".") > 0,
-        "-" in own,
-        own.count("-") > 1,
-        any(map(str.isdigit, own)),
-        len(own) <= 6,
-        len(own) >= 14,
-        len(own) >= 22,
-    )
-    return join_features(
-        [
-            properties_block([float(mark) for mark in shape]),
-            scaled_block(hash_chars(host.replace(".", " "), HOST_SEED), _NGRAM_SCALE),
-        ]
-    )
-
-
 def _shape(name: str, inputs: ModelInput) -> list[float]:
     """Return properties of a name, each 0 or 1."""
     words = _WORD.findall(name)
@@ -85,7 +51,7 @@ def _shape(name: str, inputs: ModelInput) -> list[float]:
     other = sum(c > "\u024f" for c in letters)
     mixed = any(w[1:] != w[1:].lower() and w != w.upper() for w in words)
     long = {w.casefold() for w in words if len(w) >= _AGREEING_CHARS}
-    # Fixed for a format, though versions with a table of hosts learn nothing from it here.
+    # Training leaves homepages out, so the host weighs nothing; the vector's places are fixed.
     host = inputs.author_host.removeprefix("www.").casefold()
     text = normalise(inputs.text)
     title = normalise(inputs.post_title)

@@ -20,7 +20,7 @@ from typing import ClassVar, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from models.author import count_host, count_name
+from models.author import count_name
 from models.embedding import Projection, read_projection
 from models.engine import Engine, Rest, WindowScores
 from models.features import Features, count_with_words
@@ -45,8 +45,6 @@ WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "cali
 EMBEDDING_FILE = "embedding.npz"
 # A version may lack it; names then weigh nothing.
 NAMES_FILE = "names.npz"
-# A version may lack it; authors' homepages then weigh nothing.
-HOSTS_FILE = "hosts.npz"
 # A version may lack it; the network alone then says what to mark.
 MARKS_FILE = "marks.npz"
 # Torch weights of before int8, which a training writes beside the version; serving reads no such.
@@ -84,9 +82,6 @@ class Calibration:
     names_to: float = UNBOUNDED
     linear_from: float = -UNBOUNDED
     linear_to: float = UNBOUNDED
-    hosts: float = 0.0
-    hosts_from: float = -UNBOUNDED
-    hosts_to: float = UNBOUNDED
     # The rest of a network reads what its first part says lies between these.
     open_above: float = 0.0
     open_below: float = 0.0
@@ -101,24 +96,20 @@ class Calibration:
             msg = f"calibration must be finite numbers: {', '.join(wrong)}"
             raise ValueError(msg)
 
-    def log_odds(
-        self, network: Number, linear: Number, promotion: Number, names: Number, hosts: Number
-    ) -> Number:
+    def log_odds(self, network: Number, linear: Number, promotion: Number, names: Number) -> Number:
         """Return one log-odds of spam; numbers and arrays of them alike.
 
-        `promotion` is what `strongest_promotion` makes of the network's words, `names` and `hosts`
-        what the author's name and homepage say, 0 without one.
+        `promotion` is what `strongest_promotion` makes of the network's words, `names` what the
+        author's name says, 0 without one.
         """
         bounded: Number = np.clip(names, self.names_from, self.names_to)
         of_words: Number = np.clip(linear, self.linear_from, self.linear_to)
-        of_hosts: Number = np.clip(hosts, self.hosts_from, self.hosts_to)
         return (
             self.offset
             + self.network * network
             + self.linear * of_words
             + self.promotion * promotion
             + self.names * bounded
-            + self.hosts * of_hosts
         )
 
 
@@ -135,8 +126,8 @@ def read_calibration(content: bytes) -> Calibration:
         if numbers.pop("second", None):
             msg = f"{CALIBRATION_FILE} is of a version that reads twice, which this release can't"
             raise ValueError(msg)
-        # Versions of before had a head for LLM voice, which nothing reads any more.
-        for name in ("voice_offset", "voice_slope"):
+        # Versions of before had a head for LLM voice and a weight of homepages, always 0.
+        for name in ("voice_offset", "voice_slope", "hosts", "hosts_from", "hosts_to"):
             numbers.pop(name, None)
         return Calibration(**numbers)
     except (TypeError, AttributeError) as error:
@@ -164,7 +155,6 @@ class TransformerClassifier:
         REST_WEIGHTS_FILE,
         EMBEDDING_FILE,
         NAMES_FILE,
-        HOSTS_FILE,
         MARKS_FILE,
     )
 
@@ -177,7 +167,6 @@ class TransformerClassifier:
         *,
         projection: Projection | None = None,
         names: LinearTable | None = None,
-        hosts: LinearTable | None = None,
         marks: LinearTable | None = None,
     ) -> None:
         self._engine = engine
@@ -186,7 +175,6 @@ class TransformerClassifier:
         self._calibration = calibration
         self._projection = projection
         self._names = names
-        self._hosts = hosts
         self._marks = marks
         self._lock = Lock()
         self._remembered: OrderedDict[bytes, WindowScores] = OrderedDict()
@@ -220,7 +208,6 @@ class TransformerClassifier:
             calibration=read_calibration(files[CALIBRATION_FILE]),
             projection=read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
             names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
-            hosts=read_table(files[HOSTS_FILE]) if HOSTS_FILE in files else None,
             marks=read_table(files[MARKS_FILE]) if MARKS_FILE in files else None,
         )
 
@@ -233,7 +220,6 @@ class TransformerClassifier:
         words: list[bytes] = []
         linear: list[float] = []
         names: list[float] = []
-        hosts: list[float] = []
 
         def count() -> None:
             for one in inputs:
@@ -241,10 +227,9 @@ class TransformerClassifier:
                 words.append(hashes)
                 linear.append(self._linear.highest_of(vectors))
                 names.append(log_odds_in(self._names, count_name(one)))
-                hosts.append(log_odds_in(self._hosts, count_host(one)))
 
         scores = self._read(windows, count)
-        rows = zip(inputs, windows, scores, linear, names, hosts, words, strict=True)
+        rows = zip(inputs, windows, scores, linear, names, words, strict=True)
         return [self._answer(*row) for row in rows]
 
     def _read(
@@ -272,12 +257,11 @@ class TransformerClassifier:
         scores: Sequence[WindowScores],
         linear: float,
         names: float,
-        hosts: float,
         word_hashes: bytes,
     ) -> ModelOutput:
         promotion = [s.promotion for s in scores]
         log_odds = self._calibration.log_odds(
-            pool([s.spam for s in scores]), linear, strongest_promotion(promotion), names, hosts
+            pool([s.spam for s in scores]), linear, strongest_promotion(promotion), names
         )
         p_spam = logistic(float(log_odds))
         return ModelOutput(
@@ -302,7 +286,7 @@ class TransformerClassifier:
 
 
 def log_odds_in(table: LinearTable | None, features: Features | None) -> float:
-    """Return what a table says of a name or a host, 0 where there is none of either."""
+    """Return what a table says of a name, 0 where there is none of either."""
     return 0.0 if table is None or features is None else table.sum_of(features)
 
 

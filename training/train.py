@@ -22,7 +22,7 @@ import numpy.typing as npt
 import safetensors.torch
 import torch
 
-from models.author import count_host, count_name
+from models.author import count_name
 from models.embedding import projection_bytes
 from models.engine import Engine
 from models.features import count_vectors
@@ -33,7 +33,6 @@ from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
     EMBEDDING_FILE,
-    HOSTS_FILE,
     LINEAR_FILE,
     MARKS_FILE,
     NAMES_FILE,
@@ -63,7 +62,7 @@ from training.data.rotation import (
 )
 from training.fit.embed import fit_embedding
 from training.fit.evidence import signal_strengths
-from training.fit.joining import JoinConfig, calibrate, fit_hosts, fit_linear, fit_marks, fit_names
+from training.fit.joining import JoinConfig, calibrate, fit_linear, fit_marks, fit_names
 from training.fit.kept_reads import (
     LinearSaid,
     join_reads,
@@ -253,7 +252,6 @@ class Training:
         said = [
             [tables.linear.highest_of(count_vectors(e.input)) for e in examples],
             [log_odds_in(tables.names, count_name(e.input)) for e in examples],
-            [log_odds_in(tables.hosts, count_host(e.input)) for e in examples],
             tfidf_log_odds(taught, examples),
         ]
         marks = tables.marks
@@ -265,7 +263,7 @@ class Training:
         held = [self.held_out(fold) for fold in range(self.config.rotation.n_folds)]
         rows = np.concatenate([np.flatnonzero(self.folds == fold) for fold in range(len(held))])
         read = take_rows(join_reads(held), np.argsort(rows, kind="stable"))
-        said = np.zeros((4, len(self.examples)))
+        said = np.zeros((3, len(self.examples)))
         by_words: list[Sequence[float]] = [()] * len(self.examples)
         for fold in np.unique(self.linear_folds):
             of_fold = np.flatnonzero(self.linear_folds == fold)
@@ -273,8 +271,8 @@ class Training:
             said[:, of_fold] = found.said
             for i, words in zip(of_fold, found.by_words, strict=True):
                 by_words[i] = words
-        linear, names, hosts, tfidf = said
-        return replace(read, linear=linear, names=names, hosts=hosts, by_words=by_words), tfidf
+        linear, names, tfidf = said
+        return replace(read, linear=linear, names=names, by_words=by_words), tfidf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +281,6 @@ class Tables:
 
     linear: LinearTable
     names: LinearTable | None
-    hosts: LinearTable | None
     marks: LinearTable | None
 
     @classmethod
@@ -292,7 +289,6 @@ class Tables:
         return cls(
             linear=fit_linear(taught, config, dataset.texts),
             names=fit_names(taught, config),
-            hosts=fit_hosts(taught, config),
             marks=fit_marks(taught, config),
         )
 
@@ -463,7 +459,7 @@ def make_version(run: Training) -> Made:
         CALIBRATION_FILE: calibration_bytes(fitted.calibration),
         EMBEDDING_FILE: projection_bytes(projection),
     }
-    further = ((NAMES_FILE, tables.names), (HOSTS_FILE, tables.hosts), (MARKS_FILE, tables.marks))
+    further = ((NAMES_FILE, tables.names), (MARKS_FILE, tables.marks))
     for name, table in further:
         if table is not None:
             files[name] = table_bytes(table)
@@ -492,7 +488,6 @@ def _members(run: Training, fitted: _Fitted, tables: Tables, engine: Engine) -> 
         calibration=fitted.calibration,
         fusion=fitted.fusion,
         names=tables.names,
-        hosts=tables.hosts,
     )
 
 

@@ -16,7 +16,7 @@ from training.fit.reading import Read
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-_ONE_A_COMMENT = ("network", "linear", "names", "hosts", "strongest")
+_ONE_A_COMMENT = ("network", "linear", "names", "strongest")
 
 # For each comment, for each of its windows, one number a token.
 _Promotion = Sequence[Sequence[Sequence[float]]]

@@ -18,7 +18,6 @@ from models.registry import FUSION_FILE, Fusion
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
-    HOSTS_FILE,
     LINEAR_FILE,
     MARKS_FILE,
     NAMES_FILE,
@@ -56,7 +55,6 @@ class Members:
     calibration: Calibration
     fusion: Fusion
     names: LinearTable | None = None
-    hosts: LinearTable | None = None
     # For who measures marks: it says nothing of spam, so `read` does not ask it.
     marks: LinearTable | None = None
 
@@ -82,7 +80,7 @@ class Members:
         return self._read([e.input for e in examples])
 
     def _read(self, inputs: Sequence[ModelInput]) -> Read:
-        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names, self.hosts)
+        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names)
 
     @property
     def known_fusion(self) -> Fusion:
@@ -106,7 +104,6 @@ def read_members(
         calibration=calibration,
         fusion=Fusion(**json.loads(files[FUSION_FILE])),
         names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
-        hosts=read_table(files[HOSTS_FILE]) if HOSTS_FILE in files else None,
         marks=read_table(files[MARKS_FILE]) if MARKS_FILE in files else None,
     )
 

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from models.author import count_host, count_name
+from models.author import count_name
 from models.engine import WindowScores
 from models.features import count_vectors
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
@@ -42,9 +42,8 @@ class Read:
 
     network: FloatArray
     linear: FloatArray
-    # Of the author's name and of the homepage's host, 0 without one.
+    # Of the author's name, 0 without one.
     names: FloatArray
-    hosts: FloatArray
     # Of the words that promote most (`models.transformer.strongest_promotion`).
     strongest: FloatArray
     windows: Sequence[Sequence[Window]]
@@ -67,7 +66,6 @@ def read_inputs(
     tokeniser: CommentTokeniser,
     linear: LinearTable,
     names: LinearTable | None = None,
-    hosts: LinearTable | None = None,
     marks: LinearTable | None = None,
 ) -> Read:
     """Return what the members say, by the very code that serves around the engine."""
@@ -75,7 +73,6 @@ def read_inputs(
         read_network(inputs, engine, tokeniser),
         linear=np.array([linear.highest_of(count_vectors(one)) for one in inputs]),
         names=np.array([log_odds_in(names, count_name(one)) for one in inputs]),
-        hosts=np.array([log_odds_in(hosts, count_host(one)) for one in inputs]),
         by_words=[promotion_by_words(marks, one) if marks is not None else () for one in inputs],
     )
 
@@ -91,7 +88,6 @@ def read_network(
         network=np.array([pool([s.spam for s in some]) for some in of_comment]),
         linear=np.zeros(len(windows)),
         names=np.zeros(len(windows)),
-        hosts=np.zeros(len(windows)),
         strongest=np.array([strongest_promotion(some) for some in promotion]),
         windows=windows,
         promotion=promotion,
@@ -109,7 +105,7 @@ def read_windows(
 
 def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
     """Return the model's log-odds of spam."""
-    return calibration.log_odds(read.network, read.linear, read.strongest, read.names, read.hosts)
+    return calibration.log_odds(read.network, read.linear, read.strongest, read.names)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:

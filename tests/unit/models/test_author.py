@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.author import MAX_NAME_CHARS, count_host, count_name
+from models.author import MAX_NAME_CHARS, count_name
 from models.counted import COUNTED_SLOTS
 from models.features import DIMENSIONS
 from models.inputs import ModelInput
@@ -72,26 +72,6 @@ def test_the_shape_of_a_name_is_the_same_in_every_release():
     assert [one for one in ids.tolist() if one < COUNTED_SLOTS] == [2, 6, 11, 21, 23]
 
 
-def test_without_a_homepage_there_is_no_vector_of_one():
-    assert count_host(named("Mara", author_host="")) is None
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"author_host": "cheap-watches.com"},
-        {"author_name": "Watches"},
-        {"text": "The best at cheapwatches there are."},
-    ],
-)
-def test_a_host_s_shape_and_what_it_agrees_with_count(changed):
-    plain = named("Mara", author_host="cheapwatches.com")
-
-    one, other = count_host(plain), count_host(dataclasses.replace(plain, **changed))
-
-    assert one.ids.tolist() != other.ids.tolist()
-
-
 def test_short_words_agree_by_chance_alone():
     assert shape(named("Jo", text="Jo said so")) == shape(named("Jo"))
 
@@ -116,7 +96,6 @@ def test_whatever_a_name_holds_it_has_a_vector(name):
     one = named(name, author_host="\ud800" * 300, text="\ud800 " + name)
 
     assert np.isfinite(count_name(one).values).all()
-    assert np.isfinite(count_host(one).values).all()
 
 
 @given(st.text(min_size=1).filter(str.strip))

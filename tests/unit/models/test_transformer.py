@@ -267,10 +267,11 @@ def test_a_version_s_words_of_promotion_are_read_and_mark(write):
     assert answer.promo_spans == ((0, len(COMMENTS[0].text)),)
 
 
-def test_a_calibration_of_before_with_llm_voice_is_read_without_it():
+@pytest.mark.parametrize("gone", ["voice_offset", "voice_slope", "hosts", "hosts_from", "hosts_to"])
+def test_a_calibration_of_before_is_read_without_what_is_gone(gone):
     kept = json.loads(calibration_bytes(make_calibration()))
 
-    read = read_calibration(json.dumps(kept | {"voice_offset": 0.2, "voice_slope": 1.25}).encode())
+    read = read_calibration(json.dumps(kept | {gone: 0.2}).encode())
 
     assert read == make_calibration()
 

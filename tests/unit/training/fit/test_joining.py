@@ -40,7 +40,6 @@ def make_read() -> Read:
         network=rng.normal(side, 1.0),
         linear=rng.normal(side, 2.0),
         names=np.zeros(n),
-        hosts=np.zeros(n),
         strongest=np.full(n, -7.0),
         windows=[()] * n,
         promotion=[()] * n,
@@ -62,9 +61,9 @@ def test_who_is_right_more_often_weighs_more_and_both_together_err_less():
     assert mean_loss(joined) < mean_loss(replace(joined, network=0.0))
 
 
-@pytest.mark.parametrize("member", ["names", "hosts", "linear"])
+@pytest.mark.parametrize("member", ["names", "linear"])
 def test_members_count_within_their_bounds_when_they_are_joined(member):
-    bounds = {"name_bounds": (-0.5, 1.5), "host_bounds": (-0.5, 1.5), "linear_bounds": (-0.5, 1.5)}
+    bounds = {"name_bounds": (-0.5, 1.5), "linear_bounds": (-0.5, 1.5)}
     read = replace(make_read(), **{member: np.where(IS_SPAM, 1.5, -0.5)})
     beyond = replace(read, **{member: np.where(IS_SPAM, 9.0, -9.0)})
     config = replace(CONFIG, **bounds)

@@ -20,7 +20,7 @@ from training.fit.reading import Read
 # One comment of two windows, one without a token, one of a single window.
 PROMOTION = [[[0.5, -1.25], [2.0]], [[]], [[3.0, 3.5, 4.0]]]
 WINDOWS = [["a", "b"], ["c"], ["d"]]
-ONE_A_COMMENT = ("network", "linear", "names", "hosts", "strongest")
+ONE_A_COMMENT = ("network", "linear", "names", "strongest")
 
 
 READ = Read(
