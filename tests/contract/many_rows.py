@@ -12,11 +12,11 @@ from service.domain.decision import Ruling
 from service.domain.site import Site
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
-from service.stores.repeats import claims_of
 from service.stores.search_terms import terms_of
 from service.stores.sql import SqlStores
 from service.stores.sql.base.mapping import Values
-from service.stores.sql.base.rows import comment_values, verdict_values
+from service.stores.sql.base.rows import verdict_values
+from service.stores.sql.comments import comment_values
 from service.stores.sql.schema.tables import (
     campaigns,
     comment_traits,
@@ -26,7 +26,7 @@ from service.stores.sql.schema.tables import (
     search_docs,
     verdicts,
 )
-from service.stores.sql.search_index import first_place, written
+from service.stores.sql.search import first_place, written
 from tests.factories import NOW, make_comment, make_decision, make_delivery, make_verdict
 
 ROWS = 20_000
@@ -100,7 +100,7 @@ def _example(connection: sa.Connection, number: int) -> tuple[Values, Values, st
     new = NewComment(comment=comment, lane=Lane.BULK)
     verdict = make_verdict(comment.id, Outcome.SPAM)
     terms = written(connection, terms_of(comment, verdict, audit=False))
-    return comment_values(new, claims_of(new)), verdict_values(verdict), terms
+    return comment_values(new), verdict_values(verdict), terms
 
 
 def _made(

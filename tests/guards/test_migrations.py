@@ -27,9 +27,9 @@ from service.stores.migrations import (
     migrate,
     schema_state,
 )
-from service.stores.repeats import claims_of
 from service.stores.sql import SqlStores
-from service.stores.sql.base.rows import comment_values, verdict_values
+from service.stores.sql.base.rows import verdict_values
+from service.stores.sql.comments import comment_values
 from service.stores.sql.schema import tables as schema
 from service.stores.sql.schema.tables import metadata
 from tests.factories import NOW, SITE, make_comment, make_verdict
@@ -167,7 +167,7 @@ def keep_as_of_the_first(engine: sa.Engine, kept: Sequence[Comment]) -> None:
     rows = []
     for comment in kept:
         new = NewComment(comment=comment, lane=Lane.BULK)
-        rows.append(as_kept(engine, "comments", comment_values(new, claims_of(new))))
+        rows.append(as_kept(engine, "comments", comment_values(new)))
     settings = {"mode": "enforce", "ham_cutoff": 0.2, "spam_cutoff": None, "languages": ["de"]}
     site = {"id": SITE, "name": "Radiator blog", "created_at": NOW, "settings": settings}
     judged = as_kept(engine, "verdicts", verdict_values(make_verdict(kept[0].id, Outcome.SPAM)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -11,21 +13,13 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId, Lane, ListHits, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.ports.comments import (
-    Added,
-    AddOutcome,
-    Attempt,
-    NewComment,
-)
-from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
+from service.domain.normal_form import content_key
+from service.ports.comments import Added, AddOutcome, Attempt, NewComment
+from service.stores.cursor import REST_RANK
 from service.stores.sql.base import driver
 from service.stores.sql.base.engine import reading
-from service.stores.sql.base.rows import (
-    comment_from,
-    comment_values,
-    joined_endpoint,
-    settings_from,
-)
+from service.stores.sql.base.mapping import Values
+from service.stores.sql.base.rows import comment_from, joined_endpoint, sent_values, settings_from
 from service.stores.sql.base.statements import (
     chunks,
     execute_in,
@@ -43,11 +37,12 @@ from service.stores.sql.schema.tables import (
     decisions,
     early_deletions,
     has_verdict,
+    is_in_force,
     site_endpoints,
     sites,
     waits_for_verdict,
 )
-from service.stores.sql.search_index import mark_for_index
+from service.stores.sql.search import mark_for_index
 
 # Each try sees at least one equal key more that another process kept meanwhile.
 _ADD_TRIES = 5
@@ -81,10 +76,10 @@ class CommentStore(SqlStore):
         """
         if not comments:
             return []
-        claimed = [(new, claims_of(new)) for new in comments]
+        rows = [comment_values(new) | {"queued_at": queued_at} for new in comments]
         for _ in range(_ADD_TRIES):
             try:
-                return self.write(lambda tx: _add(tx, claimed, queued_at))
+                return self.write(lambda tx: _add(tx, rows))
             except _TakenError:
                 # Another process has just kept an equal key; look again, now it can be seen.
                 continue
@@ -206,7 +201,11 @@ class CommentStore(SqlStore):
         `queued_at` less one minute. What goes on in other lanes changes nothing.
         """
         with reading(self._engine) as connection:
-            newest = _newest_judged(connection, lane)
+            newest = connection.scalar(
+                sa.select(sa.func.max(comments.c.queued_at)).where(
+                    has_verdict, comments.c.lane == lane.value
+                )
+            )
             lost_before = max(queued_before, newest - OVERTAKEN_BY) if newest else queued_before
             never_queued = comments.c.queued_at.is_(None) & (
                 comments.c.received_at < received_before
@@ -288,47 +287,89 @@ class CommentStore(SqlStore):
         return self.write(lambda tx: place_waiting(tx, site_id, after, limit))
 
 
-def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:
-    """Return when the newest judged comment of a lane was queued, None where there is none."""
-    query = sa.select(sa.func.max(comments.c.queued_at)).where(
-        has_verdict, comments.c.lane == lane.value
-    )
-    newest: datetime | None = connection.scalar(query)
-    return newest
+def site_comment_digest(site_id: SiteId, site_comment_id: str) -> str:
+    """Return the claim that a comment with this id of its site's own lays."""
+    return _digest("own", site_id, site_comment_id)
+
+
+def _digest(kind: str, site_id: SiteId, value: str) -> str:
+    return hashlib.sha256(json.dumps([kind, site_id, value]).encode()).hexdigest()
+
+
+def comment_values(new: NewComment) -> Values:
+    """Return a new comment's row.
+
+    Its digests, which any index can hold, cover the site as well: equal keys of two sites never
+    meet.
+    """
+    comment = new.comment
+    key, own_id = new.idempotency_key, comment.site_comment_id
+    return {
+        "id": comment.id,
+        "site_id": comment.site_id,
+        "received_at": comment.received_at,
+        "lane": new.lane.value,
+        "attempts": 0,
+        "audit": False,
+        "decided": False,
+        "review_rank": REST_RANK,
+        "review_at": comment.received_at,
+        "fingerprint": comment.fingerprint(),
+        "idempotency_digest": None if key is None else _digest("key", comment.site_id, key),
+        "site_comment_digest": (
+            None if own_id is None else site_comment_digest(comment.site_id, own_id)
+        ),
+        "content_key": content_key(comment.text),
+        **sent_values(comment),
+    }
 
 
 class _TakenError(Exception):
     """A key was free when it was looked up, and is not any more."""
 
 
-def _add(
-    connection: sa.Connection,
-    claimed: Sequence[tuple[NewComment, Claims]],
-    queued_at: datetime | None,
-) -> list[Added]:
-    _lock_sites(connection, [new for new, _ in claimed])
-    deleted = _find_deleted(connection, claimed)
-    held = _find_held(connection, [claims for _, claims in claimed])
-    answers, rows = [], []
-    for new, claims in claimed:
-        added = resolve(claims, held)
-        if added.outcome is AddOutcome.NEW and claims.comment_id in deleted:
-            answers.append(replace(added, outcome=AddOutcome.DELETED))
-            continue
-        answers.append(added)
+def _add(connection: sa.Connection, rows: Sequence[Values]) -> list[Added]:
+    _lock_sites(connection, sorted({row["site_id"] for row in rows}))
+    deleted = _find_deleted(connection, rows)
+    held = _find_held(connection, rows)
+    answers, new = [], []
+    for row in rows:
+        added = _resolve(row, held)
+        if added.outcome is AddOutcome.NEW and row["id"] in deleted:
+            added = replace(added, outcome=AddOutcome.DELETED)
         if added.outcome is AddOutcome.NEW:
-            holder = Held(comment_id=claims.comment_id, fingerprint=claims.fingerprint)
-            held.update(dict.fromkeys(claims.names, holder))
-            rows.append(comment_values(new, claims) | {"queued_at": queued_at})
-    if _insert(connection, rows) != len(rows):
+            held.update(dict.fromkeys(_claims(row), row))
+            new.append(row)
+        answers.append(added)
+    if _insert(connection, new) != len(new):
         raise _TakenError
-    mark_for_index(connection, [CommentId(str(row["id"])) for row in rows])
+    mark_for_index(connection, [row["id"] for row in new])
     return answers
 
 
-def _lock_sites(connection: sa.Connection, new: Sequence[NewComment]) -> None:
+def _claims(row: Values) -> list[str]:
+    """Return what a comment lays claim to, in the order in which that is looked up."""
+    claims = (row["idempotency_digest"], row["site_comment_digest"], f"id:{row['id']}")
+    return [one for one in claims if one is not None]
+
+
+def _resolve(row: Values, held: Mapping[str, Values]) -> Added:
+    """Return the outcome for a comment, given the earlier comments that hold claims.
+
+    Any holder with other content makes it a CONFLICT. A comment under the very same id counts as
+    a holder too, so that a call whose answer was lost can be made again.
+    """
+    holders = [held[claim] for claim in _claims(row) if claim in held]
+    for holder in holders:
+        if holder["fingerprint"] != row["fingerprint"]:
+            return Added(outcome=AddOutcome.CONFLICT, comment_id=holder["id"])
+    if holders:
+        return Added(outcome=AddOutcome.REPEAT, comment_id=holders[0]["id"])
+    return Added(outcome=AddOutcome.NEW, comment_id=row["id"])
+
+
+def _lock_sites(connection: sa.Connection, wanted: Sequence[SiteId]) -> None:
     """Keep deletions at these sites from being noted meanwhile. Raise for an unknown site."""
-    wanted = sorted({one.comment.site_id for one in new})
     query = sa.select(sites.c.id).with_for_update(read=True, key_share=True)
     locked = {row.id for row in rows_in(connection, query, sites.c.id, wanted)}
     for site_id in wanted:
@@ -336,26 +377,21 @@ def _lock_sites(connection: sa.Connection, new: Sequence[NewComment]) -> None:
             raise no_such("site", site_id)
 
 
-def _find_deleted(
-    connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]
-) -> dict[CommentId, datetime]:
-    """Return which comments were deleted at their site after they were written, and when."""
-    written = {
-        claims.site_comment_digest: new.comment
-        for new, claims in claimed
-        if claims.site_comment_digest
-    }
+def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[CommentId]:
+    """Return which comments were deleted at their site after they were written."""
     digest = early_deletions.c.site_comment_digest
     query = sa.select(digest, early_deletions.c.deleted_at)
-    deleted: dict[CommentId, datetime] = {}
-    for key, at in rows_in(connection, query, digest, sorted(written)):
-        comment = written[key]
-        if comment.written_at is None or comment.written_at <= at:
-            deleted[comment.id] = at
-    return deleted
+    named = sorted(row[digest.name] for row in rows if row[digest.name])
+    deleted_at = dict(rows_in(connection, query, digest, named))
+    return {
+        row["id"]
+        for row in rows
+        if (at := deleted_at.get(row[digest.name]))
+        and (row["written_at"] is None or row["written_at"] <= at)
+    }
 
 
-def _insert(connection: sa.Connection, rows: Sequence[dict[str, object]]) -> int:
+def _insert(connection: sa.Connection, rows: Sequence[Values]) -> int:
     """Insert the rows whose claims are free; return how many, 0 if COPY meets one that is not."""
     # In one order everywhere, so that two batches with keys in common seldom deadlock.
     rows = sorted(rows, key=_lock_order)
@@ -369,30 +405,26 @@ def _insert(connection: sa.Connection, rows: Sequence[dict[str, object]]) -> int
     return sum(len(connection.execute(statement, some).all()) for some in chunks(rows))
 
 
-def _lock_order(row: dict[str, object]) -> tuple[str, str]:
+def _lock_order(row: Values) -> tuple[str, str]:
     return (str(row["idempotency_digest"]), str(row["site_comment_digest"]))
 
 
-def _find_held(connection: sa.Connection, claims: Sequence[Claims]) -> dict[str, Held]:
-    """Return who holds which of the claims already."""
-    held: dict[str, Held] = {}
+def _find_held(connection: sa.Connection, rows: Sequence[Values]) -> dict[str, Values]:
+    """Return the comments that hold claims of these already, by claim."""
+    held: dict[str, Values] = {}
     c = comments.c
-    for some in chunks(claims):
+    for some in chunks(rows):
         query = sa.select(c.id, c.idempotency_digest, c.site_comment_digest, c.fingerprint).where(
             sa.or_(
-                c.id.in_([one.comment_id for one in some]),
-                c.idempotency_digest.in_([one.idempotency_digest for one in some]),
-                c.site_comment_digest.in_([one.site_comment_digest for one in some]),
+                *(
+                    column.in_([row[column.name] for row in some])
+                    for column in (c.id, c.idempotency_digest, c.site_comment_digest)
+                )
             )
         )
         for row in connection.execute(query):
-            names = (f"id:{row.id}", row.idempotency_digest, row.site_comment_digest)
-            held.update(
-                dict.fromkeys(
-                    (name for name in names if name is not None),
-                    Held(comment_id=row.id, fingerprint=row.fingerprint),
-                )
-            )
+            kept = row._asdict()
+            held.update(dict.fromkeys(_claims(kept), kept))
     return held
 
 
@@ -404,10 +436,9 @@ def _count_listings(connection: sa.Connection) -> dict[str, ListHits]:
     else:
         each = sa.func.json_each(comments.c.sender_listings).table_valued("value")
         name = sa.func.json_extract(each.c.value, "$.list")
-    in_force = sa.and_(decisions.c.comment_id == comments.c.id, decisions.c.undone_at.is_(None))
     listed = (
         sa.select(name.label("name"), decisions.c.ruling.label("ruling"))
-        .select_from(comments.outerjoin(decisions, in_force).join(each, sa.true()))
+        .select_from(comments.outerjoin(decisions, is_in_force).join(each, sa.true()))
         .where(comments.c.sender_listings.is_not(None))
         .subquery()
     )

@@ -26,9 +26,10 @@ from service.stores.sql.schema.tables import (
     comments,
     decisions,
     is_held_as_spam,
+    is_in_force,
     is_kept_and_judged,
 )
-from service.stores.sql.search_index import leave_out
+from service.stores.sql.search import leave_out
 
 # What withdrawing leaves of what the site sent: it says which comment it was. The excerpt goes, as
 # it only served the verdict and may quote other people.
@@ -162,23 +163,14 @@ class PersonalDataStore(SqlStore):
         insert_entry(tx, act)
 
 
-def personal_keys(sender: Sender) -> Mapping[str, tuple[str, ...]]:
-    """Return the keys that are one person's, by their name in `Sender`, older ones too.
-
-    Left out is what others share: network, autonomous system and mail domain.
-    """
-    named = {
-        name: tuple(key for one in sender.generations if (key := getattr(one, name)) is not None)
-        for name in ("address_key", "email_key", "name_key")
-    }
-    return {name: keys for name, keys in named.items() if keys}
-
-
 def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
-    known_by: list[sa.ColumnElement[bool]] = [
-        comments.c[f"sender_{name}"].in_(keys)
-        for name, keys in personal_keys(person.sender).items()
-    ]
+    known_by: list[sa.ColumnElement[bool]] = []
+    # Left out is what others share: network, autonomous system and mail domain.
+    for name in ("address_key", "email_key", "name_key"):
+        of_all = (getattr(one, name) for one in person.sender.generations)
+        keys = [key for key in of_all if key is not None]
+        if keys:
+            known_by.append(comments.c[f"sender_{name}"].in_(keys))
     if person.author_name is not None:
         known_by.append(
             comments.c.sender_name_key.is_(None) & (comments.c.author_name == person.author_name)
@@ -205,11 +197,7 @@ def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[Comment
     )
 
 
-_is_approved = sa.exists().where(
-    decisions.c.comment_id == comments.c.id,
-    decisions.c.undone_at.is_(None),
-    decisions.c.ruling == Ruling.APPROVE.value,
-)
+_is_approved = sa.exists().where(is_in_force, decisions.c.ruling == Ruling.APPROVE.value)
 _CONDITIONS: dict[SpamOnly | None, list[sa.ColumnElement[bool]]] = {
     None: [],
     SpamOnly.NOT_APPROVED: [sa.not_(_is_approved)],

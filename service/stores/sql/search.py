@@ -1,8 +1,12 @@
-"""Finds comments by their words and fields in a SQL database."""
+"""Finds comments by their words and fields in a SQL database, and keeps what they are found by."""
 
 from __future__ import annotations
 
+import logging
+import zlib
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import TSQUERY
@@ -10,18 +14,45 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 from service.domain.case import CasePage
 from service.domain.comment import CommentId, SiteId
 from service.domain.search import Field, SearchQuery, Term
+from service.domain.verdict import Verdict
 from service.stores.cursor import Place, read_cursor, write_cursor
-from service.stores.search_terms import EVERYTHING, Need, Phrase, needs_of, site_need
+from service.stores.search_terms import EVERYTHING, Need, Phrase, needs_of, site_need, terms_of
 from service.stores.sql.base.engine import reading
+from service.stores.sql.base.mapping import Values
+from service.stores.sql.base.rows import Row, comment_from, verdict_from
+from service.stores.sql.base.statements import chunks, execute_in, insert_if_free, rows_in
 from service.stores.sql.base.store import SqlStore
 from service.stores.sql.cases import load_cases
-from service.stores.sql.schema.tables import comments, decisions, search_docs
-from service.stores.sql.search_index import first_place, fts, index_due, merge
+from service.stores.sql.schema.tables import (
+    comments,
+    decisions,
+    search_docs,
+    search_due,
+    verdicts,
+)
+
+log = logging.getLogger(__name__)
 
 # More sites than these are left to the condition on the row, which holds anyway.
 _MAX_SITE_TERMS = 8
 _LIST = "search"
 _MAX_PLACE = 2**63 - 1
+_fts = sa.table(
+    "search_fts",
+    sa.column("rowid"),
+    sa.column("terms"),
+    sa.column("search_fts"),
+    sa.column("rank"),
+)
+# Of 4 kB each: one transaction holds SQLite's one write lock for some tens of milliseconds.
+_MERGED_PAGES = 200
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+# So many comments can arrive in one microsecond before they borrow places of the next one.
+_PLACES = 2_048
+# Beyond the year 2109 all comments count as of one moment, or the number would not fit.
+_LAST_MICROSECOND = 4_400_000_000_000_000
 
 
 class CaseSearch(SqlStore):
@@ -37,7 +68,7 @@ class CaseSearch(SqlStore):
         The newest come first. Until then they are not found, or as they were before their
         verdict; decisions and reports are known at once. Safe to run at any time, twice too.
         """
-        return self.write(lambda connection: index_due(connection, limit=limit))
+        return self.write(lambda connection: _index_due(connection, limit=limit))
 
     def drop_left_out(self) -> None:
         """Have the index hold no word that only withdrawn comments had.
@@ -49,9 +80,9 @@ class CaseSearch(SqlStore):
         if self._engine.dialect.name == "postgresql":
             return
         # The first portion takes in hand what all others finish.
-        goes_on = self.write(lambda connection: merge(connection, begins=True))
+        goes_on = self.write(lambda connection: _merge(connection, begins=True))
         while goes_on:
-            goes_on = self.write(merge)
+            goes_on = self.write(_merge)
 
     def find(
         self,
@@ -115,9 +146,9 @@ def select_docs(
     if needs and connection.dialect.name == "postgresql":
         found = found.where(d.terms.op("@@")(sa.cast(_tsquery(needs), TSQUERY)))
     elif needs:
-        place = fts.c.rowid
-        found = found.select_from(fts.join(search_docs, d.seq == place))
-        found = found.where(fts.c.search_fts.op("MATCH")(_fts5(needs)))
+        place = _fts.c.rowid
+        found = found.select_from(_fts.join(search_docs, d.seq == place))
+        found = found.where(_fts.c.search_fts.op("MATCH")(_fts5(needs)))
     if site_ids is not None:
         found = found.where(d.site_id.in_(site_ids))
     if query.received_from is not None:
@@ -126,21 +157,12 @@ def select_docs(
         found = found.where(place < first_place(query.received_before))
     if after is not None:
         found = found.where(place < after)
-    found = _that_stand_so(found, query)
-    return (found.order_by(place.desc()) if ordered else found).limit(limit)
-
-
-def _that_stand_so(
-    found: sa.Select[tuple[int, CommentId]], query: SearchQuery
-) -> sa.Select[tuple[int, CommentId]]:
-    """Add what a query asks of decisions and reports, which change after comments were indexed."""
+    # Decisions and reports change after comments were indexed.
     found = found.where(*_of_decisions(query))
-    reported = query.of(Field.REPORTED)
-    if not reported:
-        # Rows of comments are wide; there are fewer decisions than comments, and they are narrow.
-        return found
-    found = found.join(comments, comments.c.id == search_docs.c.comment_id)
-    return found.where(*_of_reports(reported))
+    if reported := query.of(Field.REPORTED):
+        # Only now, as rows of comments are wide.
+        found = found.join(comments, comments.c.id == d.comment_id).where(*_of_reports(reported))
+    return (found.order_by(place.desc()) if ordered else found).limit(limit)
 
 
 def _of_reports(terms: Sequence[Term]) -> Iterator[sa.ColumnElement[bool]]:
@@ -156,19 +178,12 @@ def _of_reports(terms: Sequence[Term]) -> Iterator[sa.ColumnElement[bool]]:
 
 
 def _of_decisions(query: SearchQuery) -> Iterator[sa.ColumnElement[bool]]:
-    wanted = [term for term in query.of(Field.DECISION) if not term.negated]
-    if wanted:
-        yield sa.or_(*(_is_ruled(term.value) for term in wanted))
-    for term in query.of(Field.DECISION):
-        if term.negated:
-            yield sa.not_(_is_ruled(term.value))
-    by = query.of(Field.BY)
-    wanted = [term for term in by if not term.negated]
-    if wanted:
-        yield sa.or_(*(_in_force(_is_by(term.value)) for term in wanted))
-    for term in by:
-        if term.negated:
-            yield sa.not_(_in_force(_is_by(term.value)))
+    for field, condition in ((Field.DECISION, _is_ruled), (Field.BY, _is_by)):
+        terms = query.of(field)
+        wanted = [condition(term.value) for term in terms if not term.negated]
+        if wanted:
+            yield sa.or_(*wanted)
+        yield from (sa.not_(condition(term.value)) for term in terms if term.negated)
 
 
 def _is_ruled(value: str) -> sa.ColumnElement[bool]:
@@ -179,9 +194,8 @@ def _is_ruled(value: str) -> sa.ColumnElement[bool]:
 
 def _is_by(name: str) -> sa.ColumnElement[bool]:
     # Databases fold only what they know; as typed it is found whatever the script.
-    return sa.or_(
-        decisions.c.decided_by == name, sa.func.lower(decisions.c.decided_by) == name.lower()
-    )
+    by = decisions.c.decided_by
+    return _in_force(sa.or_(by == name, sa.func.lower(by) == name.lower()))
 
 
 def _in_force(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
@@ -220,3 +234,142 @@ def _any_tsquery(need: Need) -> str:
 def _phrase_tsquery(phrase: Phrase) -> str:
     quoted = " <-> ".join(f"'{term}'" for term in phrase.terms)
     return f"({quoted}{':*' if phrase.begins else ''})"
+
+
+def first_place(moment: datetime) -> int:
+    """Return the smallest `seq` of what arrives at this moment."""
+    micros = (moment - _EPOCH) // _MICROSECOND
+    return max(-_LAST_MICROSECOND, min(micros, _LAST_MICROSECOND)) * _PLACES
+
+
+def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    """Remember that the search does not know these comments as they stand.
+
+    Whoever calls has their rows locked, or has just made them.
+    """
+    for some in chunks(ids):
+        kept = sa.select(comments.c.id).where(comments.c.id.in_(some))
+        due = insert_if_free(connection, search_due).from_select(["comment_id"], kept)
+        connection.execute(due)
+
+
+def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    """Let these comments be found no more; SQLite's index holds their words until it is merged."""
+    _drop(connection, ids)
+    execute_in(connection, sa.delete(search_due), search_due.c.comment_id, ids)
+
+
+def _merge(connection: sa.Connection, *, begins: bool = False) -> bool:
+    """Write a portion of SQLite's index again without what was deleted; True if more is left.
+
+    FTS5 only notes that words are gone, until it has merged all it holds into one piece (SQLite
+    documentation, FTS5, 6.8).
+    """
+    counted: Any = connection.connection.driver_connection
+    before = counted.total_changes
+    pages = -_MERGED_PAGES if begins else _MERGED_PAGES
+    connection.execute(sa.insert(_fts).values(search_fts="merge", rank=pages))
+    # With nothing left to do it counts the command itself alone.
+    return bool(counted.total_changes - before > 1)
+
+
+def _index_due(connection: sa.Connection, *, limit: int) -> int:
+    """Let the newest comments that are due be found; return how many that were."""
+    newest = search_due.c.comment_id.desc()
+    due = list(connection.scalars(sa.select(search_due.c.comment_id).order_by(newest).limit(limit)))
+    # Those that somebody else changes now are left for later.
+    query = sa.select(comments).with_for_update(key_share=True, skip_locked=True)
+    rows = list(rows_in(connection, query, comments.c.id, due))
+    if not rows:
+        return 0
+    ids = [row.id for row in rows]
+    leave_out(connection, ids)
+    of_them = rows_in(connection, sa.select(verdicts), verdicts.c.comment_id, ids)
+    judged = {row.comment_id: verdict_from(row) for row in of_them}
+    findable = [row for row in rows if row.withdrawn_at is None]
+    places = _places(connection, findable)
+    docs: list[Values] = [
+        {
+            "seq": places[row.id],
+            "comment_id": row.id,
+            "site_id": row.site_id,
+            "terms": written(connection, _terms(row, judged.get(row.id))),
+        }
+        for row in findable
+    ]
+    # FTS5 writes what comes in ascending order in one go.
+    _insert(connection, sorted(docs, key=lambda doc: doc["seq"]))
+    return len(ids)
+
+
+def _terms(row: Row, verdict: Verdict | None) -> list[str]:
+    try:
+        return terms_of(comment_from(row), verdict, audit=row.audit)
+    except Exception:  # one odd comment must not keep others from being found
+        log.exception("a comment cannot be found", extra={"id": row.id})
+        return []
+
+
+def written(connection: sa.Connection, terms: Sequence[str]) -> str:
+    """Return the terms as the database takes them: in a row, or each with its places."""
+    if connection.dialect.name != "postgresql":
+        return " ".join(terms)
+    places: dict[str, list[int]] = {}
+    for place, term in enumerate(terms, start=1):
+        places.setdefault(term, []).append(place)
+    return " ".join(f"'{term}':{','.join(map(str, at[:255]))}" for term, at in places.items())
+
+
+def _places(connection: sa.Connection, rows: Sequence[Row]) -> dict[CommentId, int]:
+    """Return a free `seq` for each row, in the order of arrival."""
+    wanted = {
+        row.id: first_place(row.received_at) + zlib.crc32(row.id.encode()) % _PLACES for row in rows
+    }
+    seq = search_docs.c.seq
+    taken = {row.seq for row in rows_in(connection, sa.select(seq), seq, sorted(wanted.values()))}
+    places: dict[CommentId, int] = {}
+    for comment_id, place in wanted.items():
+        if place in taken:
+            free = (p for p in _after(connection, place) if p not in taken)
+            place = next(free)  # the place beside the one that is taken
+        taken.add(place)
+        places[comment_id] = place
+    return places
+
+
+def _after(connection: sa.Connection, place: int) -> Iterator[int]:
+    """Yield the places after this one that no row has, upwards."""
+    while True:
+        ahead = range(place + 1, place + 1 + _PLACES)
+        query = sa.select(search_docs.c.seq).where(search_docs.c.seq.between(ahead[0], ahead[-1]))
+        kept = set(connection.scalars(query))
+        yield from (free for free in ahead if free not in kept)
+        place = ahead[-1]
+
+
+def _insert(connection: sa.Connection, docs: Sequence[Values]) -> None:
+    if not docs:
+        return
+    connection.execute(sa.insert(search_docs), docs)
+    if connection.dialect.name != "postgresql":
+        index = sa.insert(_fts).values(rowid=sa.bindparam("seq"), terms=sa.bindparam("terms"))
+        connection.execute(index, [{"seq": doc["seq"], "terms": doc["terms"]} for doc in docs])
+
+
+def _drop(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    for some in chunks(ids):
+        is_one = search_docs.c.comment_id.in_(some)
+        if connection.dialect.name != "postgresql":
+            _drop_from_fts(connection, is_one)
+        connection.execute(sa.delete(search_docs).where(is_one))
+
+
+def _drop_from_fts(connection: sa.Connection, is_one: sa.ColumnElement[bool]) -> None:
+    # FTS5 forgets terms only if it is told them once more (SQLite documentation, FTS5, 4.4.3).
+    query = sa.select(search_docs.c.seq, search_docs.c.terms).where(is_one)
+    gone = [{"seq": row.seq, "terms": row.terms} for row in connection.execute(query)]
+    if gone:
+        forget = sa.insert(_fts).values(
+            search_fts="delete", rowid=sa.bindparam("seq"), terms=sa.bindparam("terms")
+        )
+        connection.execute(forget, gone)

@@ -39,7 +39,7 @@ from service.stores.sql.schema.tables import (
     waits_for_review,
     waits_for_verdict,
 )
-from service.stores.sql.search_index import mark_for_index
+from service.stores.sql.search import mark_for_index
 
 _has_sender = sa.or_(*(comments.c[f"sender_{name}"].is_not(None) for name in SENDER_COLUMNS))
 _is_unsure = sa.and_(waits_for_review, comments.c.review_rank == UNSURE_RANK)

@@ -25,7 +25,6 @@ from service.domain.delivery import (
 )
 from service.domain.form import behaviour_values, read_behaviour
 from service.domain.inbound import InboundHook
-from service.domain.normal_form import content_key
 from service.domain.phrase import phrase_from, phrase_values
 from service.domain.report import Report
 from service.domain.ruled_text import RuledText
@@ -42,9 +41,6 @@ from service.domain.verdict import (
     WeightKind,
 )
 from service.ports.audit import AuditEntry
-from service.ports.comments import NewComment
-from service.stores.cursor import REST_RANK
-from service.stores.repeats import Claims
 from service.stores.sql.base.mapping import Values, json_reader, reader, writer
 
 Row = sa.Row[*tuple[Any, ...]]
@@ -90,27 +86,6 @@ _sender_from = reader(
     listings=lambda kept: tuple(map(_listing_from, kept or ())),
 )
 _ruled_values, _ruled_from = writer(RuledText), json_reader(RuledText)
-
-
-def comment_values(new: NewComment, claims: Claims) -> Values:
-    """Return a new comment's row."""
-    comment = new.comment
-    return {
-        "id": comment.id,
-        "site_id": comment.site_id,
-        "received_at": comment.received_at,
-        "lane": new.lane.value,
-        "attempts": 0,
-        "audit": False,
-        "decided": False,
-        "review_rank": REST_RANK,
-        "review_at": comment.received_at,
-        "fingerprint": claims.fingerprint,
-        "idempotency_digest": claims.idempotency_digest,
-        "site_comment_digest": claims.site_comment_digest,
-        "content_key": content_key(comment.text),
-        **sent_values(comment),
-    }
 
 
 def sent_values(comment: Comment) -> Values:

@@ -122,7 +122,7 @@ comments = sa.Table(
 early_deletions = sa.Table(
     "early_deletions",
     metadata,
-    # The claim of the site's own id, see `service.stores.repeats`.
+    # The claim of the site's own id, see `site_comment_digest()` in comments.py.
     sa.Column("site_comment_digest", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
     sa.Column("deleted_at", UtcDateTime, nullable=False),
@@ -276,6 +276,7 @@ decisions = sa.Table(
     sa.Column("stroke_id", LosslessText),
     sa.Column("seconds", sa.Double),
 )
+is_in_force = sa.and_(decisions.c.comment_id == comments.c.id, decisions.c.undone_at.is_(None))
 # As `is_by_person` has it: no policy decided.
 is_by_person = sa.and_(
     decisions.c.decided_by != CAMPAIGN_POLICY,
