@@ -337,7 +337,9 @@ def add_own_site(data: Path, receiver: Receiver) -> str:
 def texts() -> list[dict[str, Any]]:
     """Return the authored comments, shuffled."""
     rows = [
-        json.loads(line) for path in sorted(_DATA.glob("authored-*.jsonl")) for line in path.open()
+        json.loads(line)
+        for path in sorted(_DATA.glob("authored-*.jsonl"))
+        for line in path.read_text().splitlines()
     ]
     random.Random(20).shuffle(rows)
     return rows
