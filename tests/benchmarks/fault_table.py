@@ -66,7 +66,8 @@ class Table:
         began = time.monotonic()
         fault.start()
         post.start()
-        time.sleep(3)
+        # A proof of a write lasts five seconds.
+        time.sleep(6)
         ready, found = self.ready(), self.doctor()
         until.wait(max(0.0, began + _LASTS_SECONDS - time.monotonic()))
         until.set()
