@@ -286,7 +286,7 @@ class TransformerClassifier:
 
 
 def log_odds_in(table: LinearTable | None, features: Features | None) -> float:
-    """Return what a table says of a name, 0 where there is none of either."""
+    """Return the log-odds of a name by a table, 0 without a name or a table."""
     return 0.0 if table is None or features is None else table.sum_of(features)
 
 

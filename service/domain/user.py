@@ -102,7 +102,7 @@ class User:
         return permission in _MODERATOR or self.site_ids is None
 
 
-# A moderator's working day; use starts it anew.
+# A session ends after a working day without use.
 IDLE_LIFETIME = timedelta(hours=12)
 # However busy it was: a forgotten browser is signed out some day.
 LONGEST_LIFETIME = timedelta(days=30)

@@ -73,7 +73,7 @@ def write_proof(
     prove_write: Callable[[], None],
     monotonic: Callable[[], float] = time.monotonic,
 ) -> Callable[[], None]:
-    """Return what asks for a write every few seconds, and for a read in between.
+    """Return a check that writes every few seconds and reads in between.
 
     It raises `StoreUnavailableError`. A failure is not remembered: what heals is ready at the next
     question.

@@ -45,7 +45,7 @@ class Preparation:
         self._process.communicate()
 
     def wait(self) -> dict[str, Any]:
-        """Return what its next step says. Raise `StartError`.
+        """Return the result of the next step. Raise `StartError`.
 
         The first step ends when the stores that are there already answer, the second when the
         database has this version's schema.

@@ -232,13 +232,14 @@ def _store(
         tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
         traits=[one for one in traits if one is not None],
     )
+    stored_ids = frozenset(stored)
     # So that a comment is found in the log.
     for start in range(0, len(ids), _IDS_A_LINE):
         some = ids[start : start + _IDS_A_LINE]
-        n_stored = len(set(stored).intersection(some))
+        n_stored = len(stored_ids.intersection(some))
         extra = {"stored": n_stored, "batch": len(ids), "comment_ids": some}
         log.info("comments judged", extra=extra)
-    _count_hits([one for one in verdicts if one.comment_id in set(stored)], services)
+    _count_hits([one for one in verdicts if one.comment_id in stored_ids], services)
     if messages:
         wake_deliverers(services)
     return stored

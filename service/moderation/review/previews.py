@@ -44,7 +44,7 @@ class Preview:
 def preview_cutoffs(
     site_id: SiteId, services: Services, *, ham_cutoff: float | None, spam_cutoff: float | None
 ) -> Preview:
-    """Return what these cutoffs would have made of a site's comments of the last 30 days.
+    """Return the outcomes of a site's comments of the last 30 days under these cutoffs.
 
     None follows the serving version's. Comments that were judged without some evidence stay
     unsure. Raises `NotFoundError` for an unknown site, `InvalidInputError` naming everything that

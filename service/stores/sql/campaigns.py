@@ -431,7 +431,7 @@ def _unpack_embedding(packed: bytes | None) -> tuple[float, ...] | None:
 
 
 def _of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
-    """Return what a comment's row must satisfy to be of one of these sites."""
+    """Return the conditions for a comment of these sites."""
     return [] if site_ids is None else [_comments.site_id.in_(site_ids)]
 
 
@@ -569,7 +569,7 @@ def _newest_targets(
     campaign_ids: Sequence[str],
     site_ids: Sequence[SiteId] | None,
 ) -> dict[str, tuple[str, ...]]:
-    """Return what each campaign's newest members advertise, the most common first."""
+    """Return the targets of each campaign's newest members, the most common first."""
     if not campaign_ids:
         return {}
     arms = _newest_each(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)

@@ -348,7 +348,7 @@ def _add(connection: sa.Connection, rows: Sequence[Values]) -> list[Added]:
 
 
 def _claims(row: Values) -> list[str]:
-    """Return what a comment lays claim to, in the order in which that is looked up."""
+    """Return the keys that identify a comment, in the order of lookup."""
     claims = (row["idempotency_digest"], row["site_comment_digest"], f"id:{row['id']}")
     return [one for one in claims if one is not None]
 

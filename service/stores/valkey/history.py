@@ -152,7 +152,7 @@ class ValkeyHistoryStore(ValkeyStore):
             self._through(self.teaching, lambda client: self._forget(client, sender, names))
 
     def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
-        """Return what the accounts that `forget` would drop did, by a name of each account."""
+        """Return the conduct of the accounts that `forget` would drop, by account name."""
         return self._through(self.reading, lambda client: self._conducts(client, sender, now))
 
     def is_blank(self) -> bool:

@@ -83,7 +83,7 @@ def check_comment(call: AkismetCall) -> Response:
 def take_report(call: AkismetCall, label: Label) -> Response:
     """Return the thanks; a report of a comment never seen is welcome too, a test teaches nothing.
 
-    Needs neither `blog` nor `user_ip`: Coral sends no blog, and the address of whoever reports.
+    Needs neither `blog` nor `user_ip`: Coral sends no blog, and the reporter's address.
     """
     if not call.is_test:
         report = report_comment(

@@ -40,7 +40,7 @@ _PRIMARY_CODE = 0xFF
 _FULL = {sqlite3.SQLITE_FULL, "53100"}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, "XX001", "XX002"}
 _CAUSES: dict[object, str] = {
-    sqlite3.SQLITE_BUSY: "another program keeps it locked",
+    sqlite3.SQLITE_BUSY: "it is locked",
     sqlite3.SQLITE_IOERR: "its disk reports errors",
     sqlite3.SQLITE_READONLY: "it can only be read",
 }
@@ -316,7 +316,7 @@ def one_moment(engine: sa.Engine) -> Iterator[None]:
         yield
     finally:
         held.is_open = False
-        with our_errors():
+        with our_errors(engine):
             held.let_go()
 
 
