@@ -20,6 +20,8 @@ _FIRST_BACKOFF_SECONDS = 0.25
 _LONGEST_BACKOFF_SECONDS = 30.0
 # A part that lived this long was healthy; its next death counts as the first.
 _HEALTHY_AFTER_SECONDS = 60.0
+# So many ends in a row are no accident.
+_ENDS_UNTIL_MENDED = 3
 _MAX_LINE_BYTES = 8_192
 _KILL_SECONDS = 5.0
 
@@ -28,7 +30,8 @@ _KILL_SECONDS = 5.0
 class Recipe:
     """How a part is started and how long it may take to stop.
 
-    `says_when_started` is part of the line that it writes once it does its work.
+    `says_when_started` is part of the line that it writes once it does its work. `mend` is called
+    once where it keeps ending by itself soon after each start.
     """
 
     name: str
@@ -37,6 +40,7 @@ class Recipe:
     stop_seconds: float
     pass_fds: tuple[int, ...] = ()
     says_when_started: str = ""
+    mend: Callable[[], object] = lambda: None
 
 
 class Part:
@@ -127,6 +131,8 @@ class Part:
             "a part ended and is started again",
             extra={"part": self.recipe.name, "how": describe_exit(code), "in_seconds": wait},
         )
+        if code > 0 and self._deaths == _ENDS_UNTIL_MENDED:
+            self.recipe.mend()
         return code
 
     def ask_to_stop(self) -> None:

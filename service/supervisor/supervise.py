@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
+from functools import partial
 from http.client import HTTPException
 from queue import Empty, SimpleQueue
 
@@ -233,12 +234,6 @@ def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
         if url is None:
             # It was not to blame.
             put_log_back(folder, aside)
-        else:
-            log.warning(
-                "Valkey could not start on its append-only file, which is damaged; it starts "
-                "empty, and queue and histories are filled again from the database",
-                extra={"set_aside_as": str(aside)},
-            )
     if url is None:
         msg = f"Valkey did not start, its own lines say why; its files: {folder.valkey_folder}"
         raise StartError(msg, ExitCode.VALKEY)
@@ -261,6 +256,7 @@ def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None,
             # It may outlive a killed supervisor for a while. A second server on its files would
             # mix up both, and the first removes the second's socket as it ends.
             pass_fds=(lock,),
+            mend=partial(set_log_aside, folder),
         )
         part = crew.add(recipe)
         if wait_for_valkey(valkey, died=part.has_died):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import socket
@@ -15,6 +16,8 @@ from service.child_processes import dies_with_us
 from service.data_folder import DataFolder, write_private
 from service.install_commands import install_again
 from service.start_error import ExitCode, StartError
+
+log = logging.getLogger(__name__)
 
 # The longest socket name that Linux (108 bytes) and macOS (104) take, with the final zero.
 _MAX_SOCKET_BYTES = 103
@@ -129,6 +132,11 @@ def set_log_aside(folder: DataFolder) -> Path | None:
         return None
     aside = files.with_name(f"{files.name}.damaged-{datetime.now(UTC):%Y-%m-%d-%H%M%S}")
     files.rename(aside)
+    log.warning(
+        "Valkey cannot start on its append-only file, which seems damaged; it starts empty, and "
+        "queue and histories are filled again from the database",
+        extra={"set_aside_as": str(aside)},
+    )
     return aside
 
 

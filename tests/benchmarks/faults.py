@@ -224,6 +224,7 @@ class Faults:
             "receiver down": lambda wait: self._fail_receiver("down", wait),
             "receiver answers 500": lambda wait: self._fail_receiver("500", wait),
             "valkey full": self._fill_valkey,
+            "valkey log damaged": self._damage_log,
         }
         for part in _PARTS:
             found[f"kill {part}"] = lambda _, part=part: self._kill(part)
@@ -235,7 +236,9 @@ class Faults:
 
     def inject(self, kind: str, seconds: float) -> None:
         """Let one fault happen and count it; what is away already cannot fail again."""
-        with contextlib.suppress(ProcessLookupError, redis.RedisError, sqlite3.OperationalError):
+        with contextlib.suppress(
+            ProcessLookupError, FileNotFoundError, redis.RedisError, sqlite3.OperationalError
+        ):
             self.kinds()[kind](lambda: time.sleep(seconds))
             self.done[kind] += 1
 
@@ -310,6 +313,17 @@ class Faults:
             client.config_set("maxmemory", 1)
             wait()
             client.config_set("maxmemory", 0)
+
+    def _damage_log(self, _: Wait) -> None:
+        pid = self._one("valkey")
+        for path in (self.data / "valkey" / "appendonlydir").glob("*.incr.aof"):
+            content = path.read_bytes()
+            # Where a command begins: inside a value it would be a value like any other.
+            at = content.find(b"\r\n*", len(content) // 2) + 2
+            with path.open("r+b") as file:
+                file.seek(at)
+                file.write(b"\xff" * 20)
+        os.kill(pid, signal.SIGKILL)
 
     def _fail_disk(self, kind: str, wait: Wait) -> None:
         """Let the disk below the data folder fail, in the processes that preload `bad_disk.c`."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import time
 
 import pytest
+from redis.exceptions import RedisError
 
 from service.data_folder import DataFolder
 from service.logs import LogFormat
@@ -89,3 +92,41 @@ def test_a_log_that_is_not_to_blame_is_put_back(folder, run, monkeypatch):
         run(lambda client: None)
 
     assert files(folder) == before
+
+
+def test_a_log_damaged_while_the_server_runs_is_set_aside_after_a_few_starts(folder, caplog):
+    lock = os.open(folder.lock_file, os.O_RDWR | os.O_CREAT)
+    crew = _Crew(_Signals(), LogFormat.TEXT)
+    try:
+        client = open_client(_start_valkey(crew, folder, lock))
+        fill(client)
+        pid = client.info("server")["process_id"]
+        spoil(folder, ending=".incr.aof")
+        damaged = files(folder)
+        os.kill(pid, signal.SIGKILL)
+
+        deadline = time.monotonic() + 30
+        while not list(folder.valkey_folder.glob("appendonlydir.damaged-*")):
+            assert time.monotonic() < deadline
+            crew.look_after()
+            time.sleep(0.02)
+        while not answers(client):
+            assert time.monotonic() < deadline
+            crew.look_after()
+            time.sleep(0.02)
+
+        [aside] = folder.valkey_folder.glob("appendonlydir.damaged-*")
+        assert {path.name: path.read_bytes() for path in aside.iterdir()} == damaged
+        assert client.dbsize() == 0
+        assert "filled again from the database" in caplog.text
+        client.close()
+    finally:
+        crew.stop()
+        os.close(lock)
+
+
+def answers(client) -> bool:
+    try:
+        return client.ping()
+    except RedisError:
+        return False
