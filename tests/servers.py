@@ -172,11 +172,12 @@ def _valkey_answers(url: str) -> bool:
 
 
 @contextlib.contextmanager
-def running_postgresql(*, port: int | None = None) -> Iterator[Server]:
+def running_postgresql(*, port: int | None = None, durable: bool = False) -> Iterator[Server]:
     """Run PostgreSQL on a Unix socket until the block ends; its data go with it.
 
-    With a port it listens there too, on the loopback address, and the URL says that. PostgreSQL
-    refuses to run as root; there it runs as `nobody`.
+    With a port it listens there too, on the loopback address, and the URL says that. If `durable`,
+    it waits for the disk as one that serves does. PostgreSQL refuses to run as root; there it runs
+    as `nobody`.
     """
     user = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
     with _short_folder("slopsieve-postgresql-") as home:
@@ -195,13 +196,13 @@ def running_postgresql(*, port: int | None = None) -> Iterator[Server]:
         if made.wait(_START_SECONDS) != 0:
             msg = f"initdb failed:\n{log.read_text()}"
             raise RuntimeError(msg)
-        # What is tested here is our SQL, not PostgreSQL's durability.
+        # What tests ask of it is our SQL, not PostgreSQL's durability.
         settings = {
             "listen_addresses": "127.0.0.1" if port else "",
             "port": str(port or 5432),
             "unix_socket_directories": str(home),
-            "fsync": "off",
-            "full_page_writes": "off",
+            "fsync": "on" if durable else "off",
+            "full_page_writes": "on" if durable else "off",
             "max_connections": "60",
             "shared_buffers": "32MB",
         }

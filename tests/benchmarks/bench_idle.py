@@ -8,15 +8,12 @@ Reads /proc, so it runs on Linux alone.
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 import time
-from pathlib import Path
 
-from tests.benchmarks.own_service import family, name_of, pss_mb, running
+from tests.benchmarks.own_service import cpu_seconds, family, name_of, pss_mb, running
 
 _SETTLE_SECONDS = 30.0
-_TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def main() -> None:
@@ -26,23 +23,18 @@ def main() -> None:
     seconds = parser.parse_args().seconds
     with tempfile.TemporaryDirectory() as folder, running(folder) as service:
         time.sleep(_SETTLE_SECONDS)
-        before = {pid: _cpu_seconds(pid) for pid in family(service["pid"])}
+        before = {pid: cpu_seconds(pid) for pid in family(service["pid"])}
         began = time.monotonic()
         time.sleep(seconds)
         took = time.monotonic() - began
         rows = [
-            (name_of(pid), pss_mb(pid), 100 * (_cpu_seconds(pid) - used) / took)
+            (name_of(pid), pss_mb(pid), 100 * (cpu_seconds(pid) - used) / took)
             for pid, used in before.items()
         ]
     print("| process | PSS, MB | % of a core |\n|---|--:|--:|")
     for name, megabytes, percent in rows:
         print(f"| {name} | {megabytes:.0f} | {percent:.2f} |")
     print(f"| all {len(rows)} | {sum(r[1] for r in rows):.0f} | {sum(r[2] for r in rows):.2f} |")
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS_A_SECOND
 
 
 if __name__ == "__main__":

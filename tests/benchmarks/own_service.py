@@ -22,15 +22,16 @@ def data_dir(folder: str) -> str:
 
 
 @contextmanager
-def running(folder: str, **environment: str) -> Iterator[dict[str, Any]]:
+def running(folder: str, *options: str, **environment: str) -> Iterator[dict[str, Any]]:
     """Give what `slopsieve up --json` prints once it answers (`url`, `site_key`, `pid`).
 
     Its log goes to `up.log` in the folder. Ends the program with that log if nothing starts.
     """
     log = Path(folder, "up.log")
+    command = str(Path(sys.executable).with_name("slopsieve"))
     with log.open("wb") as errors:
         process = subprocess.Popen(
-            [str(Path(sys.executable).with_name("slopsieve")), "up", "--port", "0", "--json"],
+            [command, "up", "--port", "0", "--json", *options],
             env=os.environ | {"SLOPSIEVE_DATA_DIR": data_dir(folder)} | environment,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -63,7 +64,15 @@ def name_of(pid: int) -> str:
     module = _MODULE.search(command)
     if module:
         return module[1]
+    if "postgres" in command:
+        return "PostgreSQL"
     return "valkey" if "valkey" in command else "supervisor"
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def pss_mb(pid: int) -> float:
