@@ -9,8 +9,9 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -26,7 +27,7 @@ from models.author import count_name
 from models.embedding import projection_bytes
 from models.engine import Engine
 from models.features import count_vectors
-from models.linear import LinearTable, table_bytes
+from models.linear import LinearTable, read_table, table_bytes
 from models.promotion import promotion_by_words
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
@@ -113,9 +114,6 @@ class TrainConfig:
     # Any number does; it only has to stay the same for a run to be repeated.
     seed: int = 20_260
     rotation: RotationConfig = field(default_factory=RotationConfig)
-    # Linear members are fitted in minutes, so each of their folds leaves less out: what is said
-    # of a comment is then nearer to what the members say that have learnt everything.
-    linear_folds: int = 5
     tune: TuneConfig = field(default_factory=TuneConfig)
     # Windows that fix the ranges of int8 activations, and how a network then learns on that grid.
     int8_windows: int = 300
@@ -153,14 +151,8 @@ class Training:
 
     @cached_property
     def folds(self) -> IntArray:
-        """Return the fold of each comment for the network."""
+        """Return the fold of each comment."""
         return assign_rotation(self.examples, self.config.rotation)
-
-    @cached_property
-    def linear_folds(self) -> IntArray:
-        """Return the fold of each comment for the linear members."""
-        rotation = replace(self.config.rotation, n_folds=self.config.linear_folds)
-        return assign_rotation(self.examples, rotation)
 
     @property
     def stages(self) -> list[str]:
@@ -236,42 +228,74 @@ class Training:
         windows = [tokeniser.windows(e.input) for e in examples]
         return read_from(path.read_bytes(), windows)
 
+    def tables(self, stage: str) -> Tables:
+        """Return the linear members that learn what a stage's network learns."""
+
+        def fit() -> Mapping[str, bytes]:
+            taught = [self.examples[i] for i in self.teaching(stage)]
+            _say(f"{stage}: the linear members on {len(taught):,} comments")
+            return Tables.fit(taught, self.dataset, self.config.join).files
+
+        return Tables.read(self._keep(f"tables-{stage}", fit))
+
+    def graphs(self) -> Mapping[str, bytes]:
+        """Return the files of the last network in int8, by name."""
+
+        def round_last() -> Mapping[str, bytes]:
+            config = self.config
+            network, _ = self.network(FINAL)
+            _say("rounding to int8")
+            return export_quantisation_aware(
+                network,
+                [self.examples[i] for i in self.teaching(FINAL)],
+                CommentTokeniser(self.tokeniser_json),
+                config.on_grid,
+                windows=config.int8_windows,
+                seed=config.seed,
+            )
+
+        return self._keep("int8", round_last)
+
+    def _keep(self, name: str, make: Callable[[], Mapping[str, bytes]]) -> Mapping[str, bytes]:
+        """Return files, which the run's folder keeps in a folder of that name once made."""
+        folder = self.folder / name
+        if not folder.exists():
+            files = make()
+            staged = self.folder / f"writing-{name}"
+            staged.mkdir(exist_ok=True)
+            for of, content in files.items():
+                (staged / of).write_bytes(content)
+            staged.rename(folder)
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
+
     def linear_held_out(self, fold: int) -> LinearSaid:
         """Return what a fold's linear members and TF-IDF say of the comments that it leaves out."""
         path = self.folder / f"linear-{fold}.npz"
         if not path.exists():
-            examples = [self.examples[i] for i in np.flatnonzero(self.linear_folds == fold)]
-            teaching = teaching_of(self.examples, self.linear_folds, fold)
-            _say(f"linear fold {fold}: linear members and TF-IDF on {len(teaching):,} comments")
-            taught = [self.examples[i] for i in teaching]
-            _write(path, linear_said_bytes(self._fold_of_linear(taught, examples)))
+            tables = self.tables(str(fold))
+            examples = [self.examples[i] for i in np.flatnonzero(self.folds == fold)]
+            taught = [self.examples[i] for i in self.teaching(str(fold))]
+            said = [
+                [tables.linear.highest_of(count_vectors(e.input)) for e in examples],
+                [log_odds_in(tables.names, count_name(e.input)) for e in examples],
+                tfidf_log_odds(taught, examples),
+            ]
+            marks = tables.marks
+            by_words = [promotion_by_words(marks, e.input) if marks else () for e in examples]
+            _write(path, linear_said_bytes(LinearSaid(said=np.array(said), by_words=by_words)))
         return read_linear_said(path.read_bytes())
-
-    def _fold_of_linear(self, taught: Sequence[Example], examples: Sequence[Example]) -> LinearSaid:
-        tables = Tables.fit(taught, self.dataset, self.config.join)
-        said = [
-            [tables.linear.highest_of(count_vectors(e.input)) for e in examples],
-            [log_odds_in(tables.names, count_name(e.input)) for e in examples],
-            tfidf_log_odds(taught, examples),
-        ]
-        marks = tables.marks
-        by_words = [promotion_by_words(marks, e.input) if marks else () for e in examples]
-        return LinearSaid(said=np.array(said), by_words=by_words)
 
     def out_of_fold(self) -> tuple[Read, FloatArray]:
         """Return what members say of each comment that never saw its source, and TF-IDF so too."""
-        held = [self.held_out(fold) for fold in range(self.config.rotation.n_folds)]
-        rows = np.concatenate([np.flatnonzero(self.folds == fold) for fold in range(len(held))])
-        read = take_rows(join_reads(held), np.argsort(rows, kind="stable"))
-        said = np.zeros((3, len(self.examples)))
-        by_words: list[Sequence[float]] = [()] * len(self.examples)
-        for fold in np.unique(self.linear_folds):
-            of_fold = np.flatnonzero(self.linear_folds == fold)
-            found = self.linear_held_out(int(fold))
-            said[:, of_fold] = found.said
-            for i, words in zip(of_fold, found.by_words, strict=True):
-                by_words[i] = words
-        linear, names, tfidf = said
+        folds = range(self.config.rotation.n_folds)
+        order = np.argsort(
+            np.concatenate([np.flatnonzero(self.folds == fold) for fold in folds]), kind="stable"
+        )
+        read = take_rows(join_reads([self.held_out(fold) for fold in folds]), order)
+        found = [self.linear_held_out(fold) for fold in folds]
+        linear, names, tfidf = np.concatenate([of_fold.said for of_fold in found], axis=1)[:, order]
+        by_words = [words for of_fold in found for words in of_fold.by_words]
+        by_words = [by_words[i] for i in order]
         return replace(read, linear=linear, names=names, by_words=by_words), tfidf
 
 
@@ -291,6 +315,20 @@ class Tables:
             names=fit_names(taught, config),
             marks=fit_marks(taught, config),
         )
+
+    @classmethod
+    def read(cls, files: Mapping[str, bytes]) -> Tables:
+        """Return those that were written as `files`."""
+        found = {name: read_table(content) for name, content in files.items()}
+        return cls(
+            linear=found[LINEAR_FILE], names=found.get(NAMES_FILE), marks=found.get(MARKS_FILE)
+        )
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Return them as files of a version."""
+        named = ((LINEAR_FILE, self.linear), (NAMES_FILE, self.names), (MARKS_FILE, self.marks))
+        return {name: table_bytes(table) for name, table in named if table is not None}
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -323,7 +361,7 @@ class _Held:
     examples: tuple[Example, ...]
     read: Read
     tfidf: FloatArray
-    linear_folds: IntArray
+    folds: IntArray
 
     def evidence(self, calibration: Calibration) -> Evidence:
         """Return what the model and every detector say."""
@@ -332,7 +370,7 @@ class _Held:
             model_p_spam=p_spam_of(self.read, calibration),
             strengths=signal_strengths(self.examples),
             is_promised=are_promised(self.examples),
-            folds=self.linear_folds,
+            folds=self.folds,
         )
 
 
@@ -355,7 +393,7 @@ def _fit_on_folds(run: Training) -> _Fitted:
             examples=tuple(run.examples[i] for i in places),
             read=take_rows(read, places),
             tfidf=tfidf[places],
-            linear_folds=run.linear_folds[places],
+            folds=run.folds[places],
         )
 
     under_posts = np.array([e.source not in OTHER_PLACES for e in run.examples], dtype=np.bool_)
@@ -435,13 +473,9 @@ def make_version(run: Training) -> Made:
     tokeniser = CommentTokeniser(run.tokeniser_json)
     fitted = _fit_on_folds(run)
     taught = [examples[i] for i in run.teaching(FINAL)]
-    _say(f"the linear members on {len(taught):,} comments")
-    tables = Tables.fit(taught, run.dataset, config.join)
+    tables = run.tables(FINAL)
     network, seconds = run.network(FINAL)
-    _say("rounding to int8")
-    graphs = export_quantisation_aware(
-        network, taught, tokeniser, config.on_grid, windows=config.int8_windows, seed=config.seed
-    )
+    graphs = run.graphs()
     engine = engine_of(graphs, fitted.calibration)
     drawn = draw_to_compare(len(taught), config.embedding_comments, config.seed)
     projection, embedding = fit_embedding(engine, tokeniser, [taught[i] for i in drawn])
@@ -454,15 +488,11 @@ def make_version(run: Training) -> Made:
     )
     files = {
         **graphs,
+        **tables.files,
         TOKENISER_FILE: run.tokeniser_json.encode("utf-8"),
-        LINEAR_FILE: table_bytes(tables.linear),
         CALIBRATION_FILE: calibration_bytes(fitted.calibration),
         EMBEDDING_FILE: projection_bytes(projection),
     }
-    further = ((NAMES_FILE, tables.names), (MARKS_FILE, tables.marks))
-    for name, table in further:
-        if table is not None:
-            files[name] = table_bytes(table)
     state = {name: value.half() for name, value in network.state_dict().items()}
     return Made(
         files=files,
@@ -493,14 +523,12 @@ def _members(run: Training, fitted: _Fitted, tables: Tables, engine: Engine) -> 
 
 def _judge_out_of_fold(run: Training, fitted: _Fitted) -> Judge:
     """Return what judges each comment by members that have learnt nothing of its source."""
-    join = run.config.join
     fold_of: dict[CommentId, int] = {}
     members = []
     for fold in range(run.config.rotation.n_folds):
         fold_of |= {run.examples[i].comment.id: fold for i in np.flatnonzero(run.folds == fold)}
-        taught = [run.examples[i] for i in run.teaching(str(fold))]
-        engine = network_reader(run.network(str(fold))[0], join.open_log_odds)
-        members.append(_members(run, fitted, Tables.fit(taught, run.dataset, join), engine))
+        engine = network_reader(run.network(str(fold))[0], run.config.join.open_log_odds)
+        members.append(_members(run, fitted, run.tables(str(fold)), engine))
 
     def judge(comments: Sequence[Comment]) -> FloatArray:
         p_spam = np.zeros(len(comments))
@@ -532,7 +560,6 @@ def _rotation_facts(run: Training) -> Measured:
     """Return which sources were left out together, and how many comments each network learnt."""
     return {
         "n_folds": run.config.rotation.n_folds,
-        "n_linear_folds": run.config.linear_folds,
         "sources": {
             str(fold): sorted({run.examples[i].source for i in np.flatnonzero(run.folds == fold)})
             for fold in range(run.config.rotation.n_folds)
@@ -621,9 +648,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         documents={"card.json": card_json(card), "card.md": card_page(card)},
         unlisted={TORCH_FILE: made.torch_weights},
     )
-    for path in folder.iterdir():
-        path.unlink()
-    folder.rmdir()
+    shutil.rmtree(folder)
     if options.promote:
         promote(options.out, version)
     state = "promoted" if options.promote else "not promoted"
@@ -665,6 +690,8 @@ def _prepare_here(kind: str, of: str) -> None:
         raise RuntimeError("a pool's process must begin with the run that it works for")
     if kind == "linear":
         _run_here.linear_held_out(int(of))
+    elif kind == "tables":
+        _run_here.tables(of)
     else:
         _run_here.held_out(int(of))
 
@@ -672,8 +699,9 @@ def _prepare_here(kind: str, of: str) -> None:
 def _train_at_once(run: Training, data: Sequence[Path], jobs: int) -> None:
     """Train what the folds need and is not there yet, so many at once."""
     _ = run.tokeniser_json
-    work = [("network", stage) for stage in run.stages if stage != FINAL]
-    work += [("linear", str(fold)) for fold in np.unique(run.linear_folds)]
+    folds = run.stages[:-1]
+    work = [*(("network", fold) for fold in folds), *(("linear", fold) for fold in folds)]
+    work += [("tables", FINAL)]
     threads = max(1, (os.cpu_count() or 1) // jobs)
     with ProcessPoolExecutor(
         jobs,

@@ -29,7 +29,6 @@ from training.train import OTHER, OUT_OF_FOLD, TrainConfig, main
 AUTHORED = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2)]
 TINY = TrainConfig(
     rotation=RotationConfig(n_folds=2),
-    linear_folds=2,
     tune=TuneConfig(
         exits=(1, 2),
         epochs=0.15,
