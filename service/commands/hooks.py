@@ -8,6 +8,7 @@ import click
 
 from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
 from service.commands.output import columns, print_rows
+from service.domain.decision import Mode
 from service.domain.inbound import InboundHook, Platform
 from service.domain.site import Site
 from service.moderation.telling.hooks import add_hook, revoke_hook
@@ -72,15 +73,22 @@ def revoke_command(services: Services, hook_id: str) -> None:
 
 def _how_to_paste(site: Site) -> str:
     post = _example_post(site)
-    lines = [f"Paste the script where comments belong; write each page's address for {post}."]
+    lines = [f"Paste the script where comments belong; replace {post} with each page's address."]
     if load_settings().pages_url is None:
         lines.append(
-            f"Write this service's address for {_EXAMPLE_URL}, or set SLOPSIEVE_PAGES_URL."
+            f"Replace {_EXAMPLE_URL} with this service's address, or set SLOPSIEVE_PAGES_URL."
         )
     if site.settings.blog is None:
         lines.append(
-            "Any page may send to it, and nobody is led back, until the site's own is named: "
-            "slopsieve sites set SITE --blog https://…"
+            "Any page may send to it, and visitors aren't sent back after posting, until you set "
+            "the site's address: slopsieve sites set SITE --blog https://…"
+        )
+    if not site.settings.public_feed:
+        lines.append("Nobody sees the comments until: slopsieve sites set SITE --public-feed")
+    if site.settings.mode is Mode.OBSERVE:
+        lines.append(
+            "It shows ham and approved comments alone, and a site that observes lists nothing as "
+            "held: slopsieve sites set SITE --mode hold"
         )
     return "\n".join(lines)
 

@@ -382,7 +382,10 @@ def test_a_hook_s_secret_is_shown_once_and_a_form_has_none(run, tmp_path):
     assert added["secret"] not in listed
     assert json.loads(coral.stdout)["secret"] == "a" * 40
     assert json.loads(form.stdout)["secret"] == ""
-    assert "--blog" in form.stderr
+    assert all(option in form.stderr for option in ("--blog", "--public-feed"))
+    assert "--mode hold" not in form.stderr
+    run("sites", "set", "Garden", "--mode", "observe")
+    assert "--mode hold" in run("hooks", "add", "Garden", "static-form").stderr
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Action
 from service.domain.errors import NotFoundError
+from service.domain.published import as_published
 from service.moderation.intake.report import MAX_APPEAL_CHARS, appeal
 from service.web.edge.auth import open_to_all
 from service.web.edge.current import services
@@ -69,7 +70,7 @@ def _find(token: str) -> Case:
 def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None) -> Response:
     """Return the page; `refused` is what was typed and cannot be taken."""
     # One page for what is not judged yet and for spam that its site does not explain.
-    is_known = case.action is Action.PUBLISH or case.is_explained
+    is_known = case.is_explained or (case.action is Action.PUBLISH and not _is_left_out(case))
     return page(
         "statement.html",
         status,
@@ -77,10 +78,17 @@ def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None
         case=case,
         title=gettext(_STATES[case.action] if is_known else noted("Your comment is not shown yet")),
         ground=_ground_of(case) if case.is_explained else None,
+        is_known=is_known,
         by_person=case.decision is not None and is_by_person(case.decision),
         refused=refused,
         max_chars=MAX_APPEAL_CHARS,
     )
+
+
+def _is_left_out(case: Case) -> bool:
+    """Return True if the site's own list doesn't show a comment, though the site only observes."""
+    site = services.sites.get(case.comment.site_id)
+    return site.settings.public_feed and as_published(case) is None
 
 
 def _ground_of(case: Case) -> str:

@@ -254,3 +254,16 @@ def test_appeals_of_one_address_are_limited(services, stranger, held):
     statuses = [appeal(stranger, link_of(services, held), "").status_code for _ in range(11)]
 
     assert statuses == [422] * 10 + [429]
+
+
+def test_what_its_own_list_leaves_out_is_not_called_accepted_where_a_site_observes(
+    services, stranger
+):
+    set_site(services, mode=Mode.OBSERVE)
+    url = link_of(services, keep(services, p_spam=0.999))
+    accepted = read(stranger, url).text
+
+    set_site(services, mode=Mode.OBSERVE, public_feed=True)
+
+    assert "Your comment is accepted" in accepted
+    assert "Your comment is not shown yet" in read(stranger, url).text
