@@ -9,12 +9,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.domain.applying import platform_of
 from service.domain.comment import Comment, CommentKind
 from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
 from service.signals.links import Link, find_links
-from service.signals.mail_footers import end_of_own_words
+from service.signals.mail_footers import end_of_own_words, may_come_by_mail
 from service.signals.phrases import words_of
 from service.signals.shop_names import sounds_commercial
 from service.signals.view import view_of_text
@@ -32,7 +31,6 @@ _AROUND = " \t\r\n[].…"
 # They hand on what was done elsewhere.
 _BRIDGES = frozenset({"brid.gy", "fed.brid.gy"})
 _SALES = (Cue.OFFER, Cue.VICE, Cue.CALL, Cue.PITCH)
-_BY_MAIL = frozenset({"github", "github-thread", "discourse"})
 
 
 def judged_text(comment: Comment) -> Comment:
@@ -40,7 +38,7 @@ def judged_text(comment: Comment) -> Comment:
     if comment.kind is not None:
         wordless = _is_wordless(comment, comment.kind)
         return replace(comment, text="") if wordless else comment
-    if platform_of(comment.site_comment_id)[0] not in _BY_MAIL:
+    if not may_come_by_mail(comment):
         return comment
     end = end_of_own_words(comment.text, platform_host=host_of(comment.post.url or ""))
     return comment if end == len(comment.text) else replace(comment, text=comment.text[:end])

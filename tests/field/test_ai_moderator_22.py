@@ -126,6 +126,7 @@ def test_a_moderators_edit_at_discourse_is_told_where_it_shows(discourse, servic
 
 
 LINK = "https://on.soundcloud.com/Yi22313j3dsoXHODcg"
+ISSUE = "https://github.com/ada/b/issues/7#issuecomment-1"
 OF_GITHUB = (
     "> —\n> Reply to this email directly, view it on GitHub\n"
     "> <https://github.com/ada/b/issues/7#issuecomment-1>, or unsubscribe\n"
@@ -150,6 +151,37 @@ OF_GITHUB = (
         "-- \nMara Holm\nHeating at large",
         "Visit Topic <https://forum.example/t/x/1> or reply to this email to respond.",
         "To unsubscribe from these emails, click here <https://forum.example/email/1>.",
+        (
+            f"--\nReply to this email directly or view it on GitHub:\n{ISSUE}\nMessage ID:\n"
+            "<ada/b/issues/7/1@github.com>"
+        ),
+        f'—<br />Reply to this email directly, <a href="{ISSUE}">view it on GitHub</a>.',
+        (
+            "---\n[Thema ansehen](https://forum.example/t/x/1/2) oder antworte auf diese Mail.\n\n"
+            "Um dich abzumelden, klicke [hier](https://forum.example/email/unsubscribe/1)."
+        ),
+        "---\n## Previous Replies\n> You said so, the store has no stock",
+        "Get Outlook for iOS<https://aka.ms/o0ukef>",
+        "Obtenir Outlook pour Android<https://aka.ms/AAb9ysg>",
+        "Sent with [Proton Mail](https://proton.me/) secure email.",
+        "Sent from Spark",
+        "iPhoneから送信",
+        "Odesláno z iPhonu",
+        "أُرسلت من الـ iPhone",
+        "-- \nDiese Nachricht wurde von meinem Android-Gerät mit K-9 Mail gesendet.",
+        "czw., 27 lis 2026 o 10:00 Ada <a@blog.example> napisał(a):\n\n> Cześć",
+        "čt 27. 11. 2026 v 10:00 odesílatel Ada <a@blog.example>\nnapsal:\n\n> Ahoj",
+        "בתאריך יום ה׳, 27 בנוב׳ 2026 ב-10:00 מאת Ada <\u202aa@b.example\u202c\u200f>:\u202c\n> א",
+        "Ada <a@blog.example> ezt írta (időpont: 2026. nov. 27., P, 10:00):\n> Szia",
+        "2026年11月27日(金) 10:00 Ada <a@blog.example>:\n> こんにちは",
+        "On 27/11/2026 10:00, Ada wrote:\n> Hi",
+        (
+            f"{'_' * 32}\nFrom: Ada <a@blog.example>\nSent: Thursday, November 27, 2026 10:00 AM\n"
+            f"To: ada/b <b@noreply.github.com>\nSubject: Re: Valve\n\n{'You said so. ' * 9}\nMara"
+        ),
+        "发件人: Ada <a@blog.example>\n发送时间: 2026年11月27日 10:00\n收件人: b\n主题: 3\n\n好",
+        "De : Ada <a@blog.example>\nEnvoyé : jeudi 27 novembre 2026 10:00\nÀ : ada/b\n\nBonjour",
+        "-----Original Message-----\nFrom: Ada\nSent: Thursday\nSubject: Re: x\n\nYou said so",
     ],
 )
 def test_a_mails_footer_is_kept_and_not_judged(footer):
@@ -172,6 +204,18 @@ def test_a_mails_footer_is_kept_and_not_judged(footer):
         "> a quote\n\nMy answer",
         "Message ID: ***@***.***",
         "Here is what I wrote:\nuse two valves",
+        "Thanks.\n\nOn Monday I wrote:\n> open the third valve",
+        "Thanks.\n\nIn 2026 the pump failed and my wife wrote:\n> never again",
+        "Nice.\n-- \nCheapest loans in Lagos, search rita loans",
+        "Hi\n\nSent from my shop: 50 % off valves today",
+        "Hi\n\nSent from my iPhone: cheapest loans in Lagos",
+        "Hi\n\nYou are receiving this because we sell casino chips",
+        "Hi\n\nOn 27/11/2026 10:00, Ada wrote:\n> Cheapest valves, ask for Rita",
+        "Hi\n\nFrom: A <a@b.example>\nSent: 27.11.2026 10:00\nSubject: x\n\nCheapest loans",
+        "Hi\n\nFrom: A <a@b.example>\nSent: 27.11.2026 10:00\nSubject: x\n\nSee loans-lagos.shop",
+        "Hi\n\nTo unsubscribe write to rita@loans.example",
+        "I fixed it.\n\nSent from Spark to Kafka, 3 GB",
+        "It fails.\n\nSame on my iPhone",
     ],
 )
 def test_what_a_writer_put_there_is_judged(text):

@@ -14,6 +14,7 @@ from service.signals.detector import Observation, detector
 from service.signals.lexicon import Cue
 from service.signals.links import Link
 from service.signals.look_alikes import LATIN_LETTER, LOOK_ALIKES, MIXED, OTHER_LETTER
+from service.signals.mail_footers import may_come_by_mail
 from service.signals.phrases import ALONE
 from service.signals.posts import text_of_post, words_of_post
 from service.signals.regions import Range, inside
@@ -193,10 +194,11 @@ _LINK_STARTS = ("http", "www.")
 def broken_lines(comment: Comment, _history: History) -> Observation | None:
     """Fire on lines of ordinary length that break in a sentence and go on in lower case.
 
-    Who begins in lower case writes so throughout: there it says nothing of a sentence.
+    Who begins in lower case writes so throughout: there it says nothing of a sentence. Mail
+    programs break the lines of what people write.
     """
     view = view_of(comment)
-    if view.text.lstrip()[:1].islower():
+    if view.text.lstrip()[:1].islower() or may_come_by_mail(comment):
         return None
     breaks = list(_breaks(view))
     if not breaks:

@@ -35,6 +35,7 @@ class Example:
     trust_level: int | None = None
     kind: CommentKind | None = None
     edit: Edit | None = None
+    site_comment_id: str | None = None
 
     @property
     def comment(self) -> Comment:
@@ -46,6 +47,7 @@ class Example:
             sender=Sender(email_domain=self.email_domain, listings=self.listings),
             kind=self.kind,
             edit=self.edit,
+            site_comment_id=self.site_comment_id,
             form=self.form,
         )
 

@@ -129,6 +129,11 @@ EXAMPLES = {
                 "The drawing I mean is in the second part of this old manual\n"
                 "https://manuals.example/pump.pdf"
             ),
+            Example(
+                "I had the same thing last winter, it turned out that the third\nvalve was stuck"
+                " and the pump had air in it.",
+                site_comment_id="github:IC_1",
+            ),
         ),
     ),
 }
