@@ -63,6 +63,15 @@ _MESSENGER = (
     r"|kakao|skype|snapchat|insta(?:gram)?|tg|wa|ig|微信|加微|加薇|加v|加賴|вацап|ватсап|вотсап"
     r"|телеграме?|тг|واتساب|تلگرام|تلغرام|تليجرام|ב?ווטסאפ|ב?טלגרם|카톡|텔레그램"
 )
+# Chinese, Japanese and Korean write no blank beside these: only a name in Latin letters follows.
+_UNSPACED_MESSENGER = (
+    r"(?:[微薇]信|(?<![a-z])v信|加[微薇]|카카오톡|카톡|텔레그램)[号號]?[是为為]?"
+    r"|加v(?![a-z])|(?<!\w)vx(?=[ :：])|(?<!オン)ライン ?id"
+)
+_UNSPACED_NAME = (
+    r"(?:(?!(?:i?phone|i?pad|i?os|android|win|windows|mac|linux|web|sdk|api|bot)[\d._-])"
+    r"[a-z](?=[a-z.-]{0,30}[_\d])[a-z\d_.-]{4,31}|1[3-9]\d{9}(?!\d))"
+)
 # A name with an underscore or a digit: "rita_loans" is a handle, "strength" after "signal" is not.
 _NAME = r"@?(?=[\w.-]{0,30}[_\d])[\w.-]{4,32}"
 _HANDLE = re.compile(
@@ -72,7 +81,11 @@ _HANDLE = re.compile(
     r"[ \u00a0]{0,2}"
     r"(?:(?:me|us|him|her|id|handle|at|on|nr|no|number|me at|us at|contact)[ .:]{1,2})?"
     rf"[:：=~-]{{0,2}} ?(?:{_NAME}|@[\w.]{{4,32}}|live:[\w.]{{4,32}})"
+    rf"|(?:{_UNSPACED_MESSENGER})[ \u00a0]{{0,2}}[:：=~-]{{0,2}} ?{_UNSPACED_NAME}"
     r"|(?<!\w)(?:signal|discord|kik|line)(?: id)?:? ?@[\w.]{4,32}"
+    # A digit ends each name at Signal; "line id: row_3" and "signal pin.12" are of programmers.
+    rf"|(?<!\w)(?-i:(?:LINE|Line) ?(?:ID|Id|id)[:：]? ?){_NAME}"
+    r"|(?<!\w)(?-i:Signal:? ?)[a-z_]\w{2,31}\.\d{2,9}(?!\w)"
     rf"|(?<![\w@.]){_NAME} (?:on|via|auf|en|sur) (?:{_MESSENGER})(?!\w)",
     re.IGNORECASE,
 )
@@ -86,7 +99,7 @@ _PROVIDERS = wordset(
 )
 _AT_WORDS = wordset("arroba arobase chiocciola собака małpa zavináč παπάκι")
 MESSENGER_WORDS = wordset(
-    "whatsapp whatsap whatapp watsapp watsap wechat weixin viber zalo kakao skype",
+    "whatsapp whatsap whatapp watsapp watsap wechat weixin vx viber zalo kakao skype",
     "telegram snapchat insta instagram tg wa ig signal discord kik line вацап",
     "ватсап вотсап телеграм",
     "телеграме тг واتساب تلگرام تلغرام تليجرام ווטסאפ בווטסאפ טלגרם בטלגרם",
@@ -99,8 +112,13 @@ _MESSENGER_PIECES = (
     "ats app",
     "e chat",
     "微",
+    "薇",
     "加",
+    "信",
+    "vx",
+    "ライン",
     "카톡",
+    "카카오톡",
     "텔레그램",
 )
 

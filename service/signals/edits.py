@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import html
+import math
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from service.domain.applying import unversioned
 from service.domain.comment import Comment
@@ -17,9 +19,10 @@ from service.signals.contacts import MESSENGER_WORDS, ContactKind, find_contacts
 from service.signals.hosts import registered_domain
 from service.signals.lexicon import Cue
 from service.signals.links import find_links
+from service.signals.markup import BBCODE, BLOCK, INLINE
 from service.signals.named_hosts import named_hosts
 from service.signals.offering import links, offers
-from service.signals.phrases import words_of
+from service.signals.phrases import count_words, folded, words_of
 from service.signals.plain import HIDDEN, plain_of
 from service.signals.segments import BRAND, PRICE
 from service.signals.view import view_of
@@ -31,24 +34,14 @@ _FEW_WORDS, _FEW_OF, _MOST_WORDS = 5, 10, 20
 # Of less than half of a text nobody can say that it is still what was ruled on.
 _LEAST_KEPT = 0.5
 
-_INLINE = "a|abbr|b|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|tt|u"
-_BLOCK = (
-    "blockquote|br|center|dd|details|div|dl|dt|figure|h[1-6]|hr|img|li|ol|p|pre|summary|table|tbody"
-    "|td|th|thead|tr|ul"
-)
 _VALUE = r"\s{0,4}=\s{0,4}(?:\"[^\"<>]{0,2000}\"|'[^'<>]{0,2000}'|[^\s<>\"']{1,2000})"
 _TAG = re.compile(
-    rf"</?(?:(?P<inline>{_INLINE})|{_BLOCK})"
+    rf"</?(?:(?P<inline>{INLINE})|{BLOCK}|img)"
     rf"(?P<attributes>(?:\s{{1,9}}[a-z-]{{1,20}}{_VALUE}){{0,20}})\s{{0,9}}/?>",
     re.IGNORECASE,
 )
 # Readers see what these say; the values of others are looks or links.
 _SAID = re.compile(rf"\s(?:alt|title)({_VALUE})", re.IGNORECASE)
-_BBCODE = re.compile(
-    r"\[/?(?:b|i|u|s|url|img|code|list|size|color|font|center|left|right|align|email|spoiler|sup"
-    r"|sub|li|ul|ol|table|tr|td|th|quote|\*)(?:=[^\[\]\s]{0,300})?\]",
-    re.IGNORECASE,
-)
 # Numbers of a list, a fence with its language, a box to tick.
 _MARKDOWN = re.compile(
     r"^[ \t]{0,8}(?:\d{1,3}[.)](?=\s)|(?:```|~~~)[\w+-]{0,20})|\[[ xX]\](?=\s)", re.MULTILINE
@@ -96,7 +89,8 @@ def measure(ruled: RuledText, shown: Comment) -> Change:
     digest = _Digest(shown)
     left = Counter(ruled.words)
     unknown = []
-    for word in _words(shown):
+    words = _words(shown)
+    for word in words:
         known = digest(word)
         if left[known] > 0:
             left[known] -= 1
@@ -115,10 +109,11 @@ def measure(ruled: RuledText, shown: Comment) -> Change:
         else:
             new.append(word)
     ways = {digest(way) for way in _ways(shown)}
-    few = min(_MOST_WORDS, max(_FEW_WORDS, len(ruled.words) // _FEW_OF))
+    added = count_words(new)
+    few = min(_MOST_WORDS, max(_FEW_WORDS, (count_words(words) - added) // _FEW_OF))
     return Change(
-        new_words=len(new),
-        is_small=len(new) <= few and gone.total() <= (1 - _LEAST_KEPT) * len(ruled.words),
+        new_words=math.ceil(added),
+        is_small=added <= few and gone.total() <= (1 - _LEAST_KEPT) * len(ruled.words),
         opens_way=not ways <= set(ruled.ways) or _sells(shown, frozenset(new)),
         closes_way=not ways >= set(ruled.ways),
     )
@@ -161,8 +156,8 @@ def _words(comment: Comment) -> list[str]:
         parts += text[end : link.start], link.anchor or ""
         end = link.end
     seen = _TAG.sub(_said, " ".join((*parts, text[end:])))
-    seen = html.unescape(_MARKDOWN.sub(" ", _BBCODE.sub(" ", seen)))
-    return list(words_of(unicodedata.normalize("NFKC", plain_of(seen).text)))
+    seen = html.unescape(_MARKDOWN.sub(" ", BBCODE.sub(" ", seen)))
+    return list(words_of(folded(plain_of(seen).text)))
 
 
 def _said(tag: re.Match[str]) -> str:
@@ -177,13 +172,20 @@ def _ways(comment: Comment) -> Iterator[str]:
     name = comment.author.name or ""
     for target in (comment.author.url or "", *(link.target for link in find_links(text))):
         if target:
-            yield _SCHEME.sub("", html.unescape(target)).rstrip("/").casefold()
-    yield from (host for host in named_hosts(f"{name}\n{text}") if registered_domain(host))
+            yield _way(unquote(html.unescape(target)).casefold())
+    hosts = named_hosts(f"{name}\n{text}")
+    yield from (host.removeprefix("www.") for host in hosts if registered_domain(host))
     for contact in find_contacts(text, view_of(comment).word_set):
         pattern = _NO_DIGIT if contact.kind is ContactKind.PHONE else _NO_NAME
         yield pattern.sub("", text[contact.start : contact.end]).casefold()
     for pattern in (_LONG_NUMBER, _MENTION, _UNSEEN):
         yield from (found.casefold() for found in pattern.findall(text))
+
+
+def _way(target: str) -> str:
+    """Return what an address leads to; a mail address as the same one without a link."""
+    mailbox = target.removeprefix("mailto:")
+    return _SCHEME.sub("", target).rstrip("/") if mailbox == target else _NO_NAME.sub("", mailbox)
 
 
 def _sells(shown: Comment, new: frozenset[str]) -> bool:
@@ -198,5 +200,5 @@ def _sells(shown: Comment, new: frozenset[str]) -> bool:
     ]
     found += [match[0] for pattern in (_PRICE, BRAND) for match in pattern.finditer(shown.text)]
     return not new.isdisjoint(_MESSENGERS) or any(
-        not new.isdisjoint(words_of(unicodedata.normalize("NFKC", words))) for words in found
+        not new.isdisjoint(words_of(folded(words))) for words in found
     )

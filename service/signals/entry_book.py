@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from service.domain.comment import Comment, Sender
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.signals.hosts import host_of, registered_domain
 from service.signals.named_hosts import named_hosts
-from service.signals.phrases import PhraseFinder, readings_of
+from service.signals.phrases import PhraseFinder, folded, readings_of, words_of
 from service.signals.view import view_of
 
 # Whoever is named more closely is meant more: a person before a domain, that before a network,
@@ -34,12 +34,12 @@ class EntryBook:
     def __init__(self, entries: Iterable[ListEntry] = ()) -> None:
         self._by_key: defaultdict[_Key, list[ListEntry]] = defaultdict(list)
         self._phrases: list[ListEntry] = []
-        rows: list[list[str]] = []
+        rows: list[Sequence[str]] = []
         for entry in entries:
             for key in entry.keys:
                 if entry.kind is EntryKind.PHRASE:
                     self._phrases.append(entry)
-                    rows.append(key.split())
+                    rows.append(words_of(folded(key)))
                 else:
                     self._by_key[entry.kind, key].append(entry)
         self._kinds = {kind for kind, _ in self._by_key}

@@ -12,8 +12,9 @@ import unicodedata
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from models.undisguise import HIDDEN
+from models.undisguise import HIDDEN, plain_letter, undisguise
 from service.signals.hosts import registered_domain
+from service.signals.markup import without_markup
 from service.signals.phrases import ALONE, MARKS
 
 # The most labels that a name may have in DNS.
@@ -27,10 +28,16 @@ _HIDDEN = re.compile(f"[{HIDDEN}]")
 _USER_INFO = re.compile(r"(?<=//)[^\s/?#\\<>]*@")
 _MAIL_NAME_CHAR = re.compile(r"\w@\Z")
 _OTHER_DOTS = re.compile("[\u3002\uff61\u00b7\u2022\u2219\u2027\u30fb]")
-_DOT_WORDS = "dot|d0t|punkt|point|punto|ponto|kropka|nokta|точка|点|點|ドット|닷"
+# Chinese, Japanese and Korean leave no blank beside it.
+_UNSPACED_DOT = "点|點|ドット|どっと|닷|점"
+_DOT_WORDS = (
+    "dot|d0t|punkt|punt|point|pont|punto|ponto|kropka|tečka|nokta|titik|chấm|точка|крапка|نقطة"
+    f"|נקודה|डॉट|จุด|{_UNSPACED_DOT}"
+)
 _WRITTEN_DOT = re.compile(
     rf"[ \t]{{0,3}}[\[({{<*_~-][ \t]{{0,2}}(?:\.|{_DOT_WORDS})[ \t]{{0,2}}[\])}}>*_~-][ \t]{{0,3}}"
     rf"|[ \t]{{1,3}}(?:{_DOT_WORDS})[ \t]{{1,3}}"
+    rf"|(?<=[a-z0-9])(?:{_UNSPACED_DOT})(?=[a-z0-9])"
     r"|[ \t]{1,3}\.[ \t]{0,3}(?=\w)",
     re.IGNORECASE,
 )
@@ -40,7 +47,15 @@ _RUNS = (
     re.compile(rf"(?:[^\W{ALONE}]|[{MARKS}.-])+"),
     re.compile(rf"[\w{MARKS}.-]+"),
 )
-_WORD_BEHIND = re.compile("[-_]")
+_WORD_BEHIND = re.compile(f"[-_]|(?<=[a-z])[{ALONE}]")
+# Letters in squares and small capitals have no compatibility form.
+_STYLED = {
+    code: plain
+    for first, last in ((0x250, 0x2AF), (0x1D00, 0x1D22), (0xA730, 0xA731), (0x1F150, 0x1F189))
+    for code in range(first, last + 1)
+    if (plain := plain_letter(chr(code))) != chr(code)
+}
+_PLACEHOLDER = "\ue000"
 
 
 def named_hosts(text: str) -> frozenset[str]:
@@ -60,14 +75,23 @@ def named_hosts(text: str) -> frozenset[str]:
 
 
 def _readings(text: str) -> tuple[str, ...]:
-    """Return the text as it stands, without hidden characters, and decoded; dots undone in each.
+    """Return the text as it stands, without hidden characters, decoded, without what readers see
+    no letters in; dots undone in each.
 
     What one reading joins another keeps apart, so none can hide a name from the others.
     """
     seen = unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
-    texts = [_USER_INFO.sub("", one) for one in (text, seen, _decoded(seen))]
+    decoded = _decoded(seen)
+    texts = [text, seen, decoded, _bare(seen), _bare(decoded)]
+    texts = [_USER_INFO.sub("", one) for one in dict.fromkeys(texts)]
     texts += [_WRITTEN_DOT.sub(".", _OTHER_DOTS.sub(".", one)) for one in texts]
     return tuple(dict.fromkeys(one.lower() for one in texts if "." in one))
+
+
+def _bare(text: str) -> str:
+    """Return the text without markup and disguises; hosts stand in no shield of their own."""
+    styled = without_markup(text).translate(_STYLED)
+    return undisguise(styled.replace(".", _PLACEHOLDER)).text.replace(_PLACEHOLDER, ".")
 
 
 def _decoded(text: str) -> str:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from models.undisguise import undisguise
+from service.signals.markup import without_markup
 
 # Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han and Hangul: written without spaces, or with endings
 # joined to the word, so each character counts as a word of its own.
@@ -21,13 +22,38 @@ ALONE = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900
 MARKS = "".join(
     chr(code) for code in range(0x300, 0xE00) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
 )
+# They spell how a word sounds, or only draw it out, and most writers leave them out.
+_LEFT_OUT = re.compile("[\u0307\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]")
+# The two i of Turkish in either case; the dot between words of katakana parts none.
+_ALIKE = str.maketrans({"\u0130": "i", "\u0131": "i", "\u30fb": " "})
 _UNSPACED = re.compile(f"[{ALONE}]")
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(rf"[{ALONE}]|[^\W_{ALONE}](?:[^\W_{ALONE}]|[{MARKS}])*+")
 
 
 def words_of(text: str) -> tuple[str, ...]:
     """Return the words of a text as it stands, without regard to case."""
     return tuple(_WORD.findall(text.casefold()))
+
+
+def folded(text: str) -> str:
+    """Return the text without what spellings of one word differ in: widths, vowel points."""
+    return _LEFT_OUT.sub("", unicodedata.normalize("NFKC", text).translate(_ALIKE))
+
+
+def count_words(words: Sequence[str]) -> float:
+    """Return how many words these are, of which a character alone is a part.
+
+    A word of Chinese has two characters, one of the other scripts without spaces about three.
+    """
+    return sum(
+        1 if not _UNSPACED.match(word) else 1 / 2 if _HAN.match(word) else 1 / 3 for word in words
+    )
+
+
+def count_unspaced(text: str) -> float:
+    """Return how many words the characters of scripts without spaces between words make."""
+    return count_words(_UNSPACED.findall(text))
 
 
 def is_unspaced(words: Sequence[str]) -> bool:
@@ -40,9 +66,9 @@ def readings_of(text: str) -> tuple[tuple[str, ...], ...]:
 
     Takes time linear in the length.
     """
-    plain = unicodedata.normalize("NFC", undisguise(text).text)
-    seen = words_of(plain)
-    return (seen,) if plain == text else tuple(dict.fromkeys((seen, words_of(text))))
+    shown = without_markup(text)
+    seen = (undisguise(shown).text, undisguise(text).text, text)
+    return tuple(words_of(one) for one in dict.fromkeys(map(folded, seen)))
 
 
 class PhraseFinder:

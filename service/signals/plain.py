@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import dataclass
 
 from models import undisguise
+from service.signals.markup import without_tags
+from service.signals.phrases import MARKS
 
 # Characters that show nothing. Joiners are needed in Persian, Hindi and emoji; dropping them here
 # only affects the reading of words, never the text that a person sees.
@@ -16,8 +19,13 @@ STYLED = (
     "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u1d00-\u1d22"
 )
 _ODD = re.compile(f"[{HIDDEN}{STYLED}]")
-# Letters and signs by name that are drawn as blanks: fillers of Hangul, the empty Braille cell.
-_BLANK = "\u115f\u1160\u3164\uffa0\u2800\x00-\x1f\x7f-\x9f"
+# What else Unicode lets nobody see (Default_Ignorable_Code_Point, interlinear marks), letters and
+# signs by name that are drawn as blanks, and marks that stand on a letter or on nothing.
+_BLANK = (
+    "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\u2800\x00-\x1f\x7f-\x9f"
+    f"{MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
 _VISIBLE = re.compile(f"[^\\s{HIDDEN}{_BLANK}]")
 _HIDDEN = re.compile(f"[{HIDDEN}]")
 
@@ -37,8 +45,8 @@ class PlainText:
 
 
 def is_visible(text: str) -> bool:
-    """Return True if a text has a visible character."""
-    return _VISIBLE.search(text) is not None
+    """Return True if a text has a visible character, shown as a site shows HTML."""
+    return _VISIBLE.search(html.unescape(without_tags(text))) is not None
 
 
 def plain_of(text: str) -> PlainText:

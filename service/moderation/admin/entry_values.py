@@ -133,6 +133,8 @@ def _domain(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
             "is a suffix under which everybody may register, or none at all",
             "give a domain that somebody registered, such as example.com",
         )
+    bare = name.removeprefix("www.")
+    name = bare if registered_domain(bare) else name
     return Recognised(label=name, keys=tuple(dict.fromkeys((name, _as_read(name)))))
 
 

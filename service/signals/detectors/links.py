@@ -13,6 +13,7 @@ from service.signals.hosts import host_of
 from service.signals.lexicon import Cue
 from service.signals.links import Link
 from service.signals.listings import listed
+from service.signals.phrases import count_unspaced
 from service.signals.reference_hosts import is_reference
 from service.signals.regions import inside
 from service.signals.segments import segments_of
@@ -150,11 +151,16 @@ def _words_outside(view: TextView) -> int:
     """Count the words outside links, up to one more than are let be."""
     count = done = 0
     for link in view.links:
-        count += len(view.text[done : link.start].split())
+        count += _words(view.text[done : link.start])
         done = link.end
         if count > _MAX_WORDS_BESIDE:
             return count
-    return count + len(view.text[done:].split())
+    return count + _words(view.text[done:])
+
+
+def _words(text: str) -> int:
+    """Count the words of a text in a script with spaces or without."""
+    return max(len(text.split()), int(count_unspaced(text)))
 
 
 # Somebody who shares their own work says "I" in the sentence with the link; those are left alone.

@@ -13,7 +13,7 @@ from service.signals.detector import Observation, detector
 from service.signals.lexicon import Cue
 from service.signals.phrases import words_of
 from service.signals.posts import text_of_post
-from service.signals.regions import inside
+from service.signals.regions import Range, inside
 from service.signals.segments import Segment, segments_of, topic_words
 from service.signals.spans import spans_of
 from service.signals.view import TextView, view_of
@@ -218,11 +218,13 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 # Unicode tags spell letters that nobody sees, and rows of zero-width characters or of variation
-# selectors hold bits. Flags ("🏴", then tags) and emoji need a few of them.
+# selectors hold bits. Emoji need a few of them, and a flag the tags of its region behind "🏴".
 _UNSEEN = re.compile(
-    "(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]{3,}+"
-    "|[\u200b-\u200f\u2060-\u206f\ufeff\u180e]{8,}+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+"
+    "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}+\U000e007f?"
+    "|(?P<tags>[\U000e0000-\U000e007f]++)"
+    "|(?P<bits>[\u200b-\u200f\u2060-\u206f\ufeff\u180e]{8,}+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+)"
 )
+_LEAST_TAGS = 3
 # Without such words the patterns above cannot match; most comments hold none.
 _STRONG = wordset(
     "ignore disregard forget ai llm moderator moderation classifier chatbot assistant system",
@@ -256,7 +258,8 @@ def prompt_injection(comment: Comment, _history: History) -> Observation | None:
     Text that no person sees is meant for machines, whatever it says.
     """
     view = view_of(comment)
-    if unseen := [match.span() for match in _UNSEEN.finditer(view.text)]:
+    unseen = _unseen(view.text)
+    if unseen or _unseen(comment.author.name or ""):
         return Observation(
             reason=Phrase("carries text in invisible characters, which only machines read"),
             spans=spans_of(unseen),
@@ -274,6 +277,13 @@ def prompt_injection(comment: Comment, _history: History) -> Observation | None:
         reason=Phrase("addresses an automated reader to steer its verdict"),
         spans=spans_of(spans),
     )
+
+
+def _unseen(text: str) -> list[Range]:
+    """Return where a text holds characters that nobody sees; tags may stand among letters."""
+    found = [] if text.isascii() else list(_UNSEEN.finditer(text))
+    has_tags = sum(len(match["tags"] or "") for match in found) >= _LEAST_TAGS
+    return [match.span() for match in found if match["bits"] or (match["tags"] and has_tags)]
 
 
 _OPENING = "\"“”„«»‘'‹「『"
