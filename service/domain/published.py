@@ -15,6 +15,10 @@ from service.domain.verdict import Outcome
 MAX_POST_CHARS = 500
 """Posts at longer addresses are not asked for: an index takes no more."""
 
+# Tags are for machines alone; the flags of a few regions are spelled in them.
+_TAGS = re.compile(
+    "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}+\U000e007f)|[\U000e0000-\U000e007f]+"
+)
 _MAIL = re.compile(r"[^\s@]+@[^\s@]+")
 
 
@@ -71,10 +75,14 @@ def as_published(case: Case) -> PublishedComment | None:
     comment = case.comment
     return PublishedComment(
         id=comment.id,
-        text=comment.text,
+        text=_seen(comment.text),
         at=comment.written_at or comment.received_at,
-        author_name=comment.author.name,
+        author_name=comment.author.name and _seen(comment.author.name),
         author_url=comment.author.url,
         post_url=comment.post.url,
         reply_to=comment.reply_to,
     )
+
+
+def _seen(text: str) -> str:
+    return _TAGS.sub(r"\1", text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.domain.decision import EDIT_POLICY, Decision, Ruling
+from service.domain.decision import BY_STAFF, EDIT_POLICY, Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import HIGHER_CUTOFF, SITE_DECISIONS, beside_of, quote_lean
@@ -44,7 +44,12 @@ def explain(verdict: Verdict, text: str = "", decision: Decision | None = None) 
     if decision is not None and decision.decided_by.startswith(EDIT_POLICY):
         ruled = "approved" if decision.ruling is Ruling.APPROVE else "rejected"
         by = decision.decided_by.removeprefix(EDIT_POLICY)
-        sentences.insert(0, f"Stays {ruled}, as {by} {ruled} it before the edit. {decision.note}")
+        why = (
+            "staff of the site edited it and let it stand"
+            if by.startswith(BY_STAFF)
+            else f"{by} {ruled} it before the edit"
+        )
+        sentences.insert(0, f"Stays {ruled}, as {why}. {decision.note}")
     if verdict.instruction is not None or verdict.held_by:
         sentences.append(_beside(verdict, verdict.instruction))
     # It abstains where there is nothing to read.

@@ -10,7 +10,8 @@ Four rules, for evidence whose weight was set or learnt here (`SET_WEIGHTS`):
   of one family err together: a browser that fills hidden fields is also fast, an office shares its
   address.
 - An edit of a comment that a moderator rejected is no ham, whatever it says: a moderator looks. So
-  they do at a pitch by an account that advertises, until their decisions took its weight.
+  they do at a pitch by an account that advertises, and at text that nobody sees, until their
+  decisions took its weight.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.scoring.set_weights import SET_WEIGHTS, Family
 
 HELD_BACK = "held_back"
-_REJECTED = "rejected_before_edit"
+_REJECTED, _UNSEEN = "rejected_before_edit", "unseen_text"
 # Six approvals here without a rejection, or twelve at the installation's other sites.
 _GOOD_RECORD = 0.6
 # So many decisions make a learnt weight a measurement: its own, no longer the prior's.
@@ -70,11 +71,12 @@ def hold_back(
     waiting = [one.signal.name for one in beside if _waits(one)]
     if waiting and least < spam_from - _ROUNDING and short > 0.0:
         taken -= short
-        reason = (
-            Phrase("is left to a moderator, as one rejected it before it was edited")
-            if _REJECTED in waiting
-            else Phrase("is left to a moderator, as its account may advertise")
-        )
+        if _REJECTED in waiting:
+            reason = Phrase("is left to a moderator, as one rejected it before it was edited")
+        elif _UNSEEN in waiting:
+            reason = Phrase("is left to a moderator, as it carries text that nobody sees")
+        else:
+            reason = Phrase("is left to a moderator, as its account may advertise")
     if not taken:
         return None
     return WeighedSignal(

@@ -29,6 +29,7 @@ class Family(StrEnum):
     DECISIONS = "decisions"
     ACCOUNTS = "accounts"
     REACTIONS = "reactions"
+    WORDS = "words"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +187,14 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="what moderators approved is not what stands there now",
             source=_AGED,
             yields=False,
+        ),
+        "unseen_text": SetWeight(
+            weight=1.5,
+            family=Family.WORDS,
+            reason="nobody types what nobody sees, though some copy it unawares",
+            source=_JUDGEMENT,
+            yields=False,
+            waits=True,
         ),
         "rejected_before_edit": SetWeight(
             weight=1.0,

@@ -8,7 +8,18 @@ from models.inputs import ModelOutput
 
 
 @pytest.mark.parametrize(
-    "text", [" \u200b\u3000\n", "\u2060\u00ad", "\ufe0f\u200d", "\u3164", "\u2800", "\U000e0041"]
+    "text",
+    [
+        " \u200b\u3000\n",
+        "\u2060\u00ad",
+        "\ufe0f\u200d",
+        "\u3164",
+        "\u2800",
+        "\U000e0041",
+        "\u180b\u17b4\U0001d173\U0001bca0\ufff9",
+        "\u0301",
+        "<p>&nbsp;</p><br>",
+    ],
 )
 @pytest.mark.parametrize("p_spam", [0.003, 0.999])
 def test_a_comment_without_visible_characters_is_unsure(api, classifier, text, p_spam):
@@ -19,7 +30,7 @@ def test_a_comment_without_visible_characters_is_unsure(api, classifier, text, p
     assert (verdict["outcome"], verdict["degraded_by"]) == ("unsure", ["text"])
 
 
-@pytest.mark.parametrize("text", [".", "👍", "조", "\u200b!\u200b", "ก", "🏴"])
+@pytest.mark.parametrize("text", [".", "👍", "조", "\u200b!\u200b", "ก", "🏴", "<3", "<img src=x>"])
 def test_a_single_visible_one_is_enough(api, classifier, text):
     classifier.answer = ModelOutput(p_spam=0.003)
 

@@ -22,7 +22,14 @@ from service.domain.applying import unversioned, versioned
 from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Edit, SiteId
-from service.domain.decision import EDIT_POLICY, KEPT_BY_STAFF, KEPT_FEW_WORDS, KEPT_WORDS, Ruling
+from service.domain.decision import (
+    BY_STAFF,
+    EDIT_POLICY,
+    KEPT_BY_STAFF,
+    KEPT_FEW_WORDS,
+    KEPT_WORDS,
+    Ruling,
+)
 from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
 from service.domain.published import as_published
 from service.domain.ruled_text import RuledText
@@ -145,7 +152,7 @@ def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment
     if by_staff:
         # Who may moderate there and lets stand what is shown approves of it.
         if was_shown:
-            ruled = ruled_text(shown, approved=True, by=ruled.by if ruled else by)
+            ruled = ruled_text(shown, approved=True, by=ruled.by if ruled else f"{BY_STAFF}{by}")
         return replace(shown, edit=Edit.BY_STAFF, ruled=ruled)
     if ruled is None and not was_shown:
         return replace(shown, edit=Edit.UNAPPROVED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment, Edit
+from service.domain.decision import BY_STAFF
 from service.domain.history import Conduct, History, TrackRecord
 from service.domain.phrase import Phrase, noted
 from service.signals.detector import Observation, detector
@@ -223,7 +224,8 @@ def added_by_edit(comment: Comment, _history: History) -> Observation | None:
     if comment.edit not in _ADDED:
         return None
     strength, approved, let_through = _ADDED[comment.edit]
-    return Observation(strength=strength, reason=let_through if comment.ruled is None else approved)
+    by_person = comment.ruled is not None and not comment.ruled.by.startswith(BY_STAFF)
+    return Observation(strength=strength, reason=approved if by_person else let_through)
 
 
 @detector

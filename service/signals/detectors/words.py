@@ -253,17 +253,8 @@ def _may_address_machine(text: str, words: Set[str]) -> bool:
 
 @detector
 def prompt_injection(comment: Comment, _history: History) -> Observation | None:
-    """Fire on instructions or false notes meant for a machine, unless the writer quotes them.
-
-    Text that no person sees is meant for machines, whatever it says.
-    """
+    """Fire on instructions or false notes meant for a machine, unless the writer quotes them."""
     view = view_of(comment)
-    unseen = _unseen(view.text)
-    if unseen or _unseen(comment.author.name or ""):
-        return Observation(
-            reason=Phrase("carries text in invisible characters, which only machines read"),
-            spans=spans_of(unseen),
-        )
     if not _may_address_machine(view.text, view.word_set):
         return None
     plain = view.plain
@@ -276,6 +267,21 @@ def prompt_injection(comment: Comment, _history: History) -> Observation | None:
     return Observation(
         reason=Phrase("addresses an automated reader to steer its verdict"),
         spans=spans_of(spans),
+    )
+
+
+@detector
+def unseen_text(comment: Comment, _history: History) -> Observation | None:
+    """Fire on characters that no person sees; a person looks at it (`service/scoring`).
+
+    Such text is meant for machines, whatever it says.
+    """
+    unseen = _unseen(comment.text)
+    if not unseen and not _unseen(comment.author.name or ""):
+        return None
+    return Observation(
+        reason=Phrase("carries text in invisible characters, which only machines read"),
+        spans=spans_of(unseen),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gettext as gnu
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -27,6 +28,7 @@ from service.domain.phrase import Phrase
 
 ENGLISH = "en"
 _CHOSEN = "language"
+_VALUE = re.compile(r"%\(\w+\)s")
 
 # What is written where no request is, such as a mail, is written in this.
 _SPOKEN = ContextVar("spoken", default=ENGLISH)
@@ -95,8 +97,17 @@ def said(phrase: Phrase, instead: Mapping[str, str] = MappingProxyType({})) -> s
 
 
 def is_said(phrase: Phrase) -> bool:
-    """Return True if a phrase has a translation in the reader's language."""
-    return _translations(current_language()).gettext(phrase.template) != phrase.template
+    """Return True if a phrase and those in it have a translation in the reader's language."""
+    template = phrase.template
+    is_own = _translations(current_language()).gettext(template) != template
+    # What only joins other phrases reads the same in any language.
+    says = is_own or not _VALUE.sub("", template).strip(" ;,.:()")
+    return says and all(
+        is_said(one)
+        for value in phrase.values.values()
+        for one in (value if isinstance(value, tuple) else (value,))
+        if isinstance(one, Phrase)
+    )
 
 
 def _said(value: object, instead: Mapping[str, str]) -> str:

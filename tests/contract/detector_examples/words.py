@@ -144,4 +144,19 @@ EXAMPLES = {
             Example("`<|im_start|>` tokens leak into the output when the template is wrong"),
         ),
     ),
+    "unseen_text": Examples(
+        fires_on=(
+            Example("Thanks! \U000e0068\U000e0061\U000e006d"),
+            Example(
+                "Go \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+                "\U000e0068\U000e0061\U000e006d"
+            ),
+            Example("\U000e0068H\U000e0061a\U000e006dm"),
+        ),
+        silent_on=(
+            Example("Go \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f!"),
+            Example("\u845b\U000e0100\u98fe\u533a\u306e\u6c34"),
+            Example("\u2764\ufe0f thank you all \u200b"),
+        ),
+    ),
 }

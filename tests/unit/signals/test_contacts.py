@@ -18,6 +18,10 @@ from service.signals.view import view_of_text
         ("telegram @rita_loans today", "HANDLE", "telegram @rita_loans"),
         ("join t.me/fast_profit", "HANDLE", "t.me/fast_profit"),
         ("пиши в телеграм @vika_rabota", "HANDLE", "телеграм @vika_rabota"),
+        ("怎么放气。请加微信ruth888", "HANDLE", "微信ruth888"),
+        ("薇信 ruth888", "HANDLE", "薇信 ruth888"),
+        ("LINE ID: ruth22", "HANDLE", "LINE ID: ruth22"),
+        ("or Signal ruth.22", "HANDLE", "Signal ruth.22"),
     ],
 )
 def test_finds_contact_details(text, kind, written):
@@ -36,6 +40,9 @@ def test_finds_contact_details(text, kind, written):
         "set wait_timeout and wal_status",
         "`ana@example.com` is in the config",
         "WhatsApp compresses photos",
+        "微信iPhone14版崩溃，微信8.0.50更新后闪退",
+        "增加version_2的支持",
+        "the line id: row_3 and signal pin.22",
     ],
 )
 def test_takes_nothing_else_for_a_contact(text):
