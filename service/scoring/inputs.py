@@ -7,13 +7,14 @@ from urllib.parse import urlsplit
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import Comment
+from service.signals.hosts import host_of
 from service.signals.mentions import without_mentions
 
 
 def model_input(comment: Comment) -> ModelInput:
     """Return the classifier's view of a comment; offsets into `text` stay those of the comment."""
     return ModelInput(
-        text=without_mentions(comment.text),
+        text=without_mentions(comment.text, own_host=host_of(comment.post.url or "")),
         post_title=comment.post.title or "",
         post_excerpt=comment.post.excerpt or "",
         author_name=comment.author.name or "",

@@ -11,7 +11,7 @@ from service.signals.lexicon import ENTRIES, UNSPACED, Cue
 from service.signals.words import Word
 
 _STEM_LETTERS = 4
-_MAY_LACK_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_MAY_LACK_SPACES = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 class Hit(NamedTuple):
@@ -54,7 +54,7 @@ def _entries() -> Iterator[tuple[Cue, str]]:
 
 _WORDS, _STEMS = _read_lexicon()
 _UNSPACED = {
-    cue: re.compile("|".join(re.escape(piece) for line in lines for piece in line.split()))
+    cue: re.compile("|".join(piece for line in lines for piece in line.split()))
     for cue, lines in UNSPACED.items()
 }
 

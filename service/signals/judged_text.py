@@ -9,20 +9,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.domain.comment import Comment, CommentKind
+from service.domain.comment import Comment, CommentKind, Post
 from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
 from service.signals.links import Link, find_links
 from service.signals.mail_footers import end_of_own_words, may_come_by_mail
-from service.signals.phrases import words_of
+from service.signals.phrases import is_unspaced, words_of
+from service.signals.posts import is_about
 from service.signals.shop_names import sounds_commercial
-from service.signals.view import view_of_text
-from service.signals.words import find_words
+from service.signals.view import TextView, view_of_text
 
 # A plugin's sentence in any language: "Hans gefällt dieser Beitrag auf social.example."
 _MOST_IN_A_REACTION = 12
 # "Mara mentioned this article on mara.example."
 _MOST_IN_A_MENTION = 6
+# Of scripts that write no spaces.
+_CHARACTERS_OF_A_WORD = 2
 _MAX_COMPOSED_CHARS = 1_000
 _MARKUP = re.compile(r"<[^<>]{0,1000}>|&#?[A-Za-z0-9]{1,10};")
 # As blogs quote a page that says nothing but its title.
@@ -54,24 +56,37 @@ def _is_wordless(comment: Comment, kind: CommentKind) -> bool:
     text = _MARKUP.sub(" ", comment.text)
     links = find_links(comment.text)
     view = view_of_text(text)
-    parts = (comment.author.name, comment.author.url, comment.post.title)
-    known = {
-        word.text
-        for part in (*parts, *(link.target for link in links))
-        for word in find_words(part or "")
-    }
-    sells = any(
-        hit.cue is Cue.VICE or not known.issuperset(words_of(view.plain.text[hit.start : hit.end]))
-        for hit in view.cues
-        if hit.cue in _SALES
-    )
+    name = comment.author.name or ""
+    parts = (name, comment.author.url, comment.post.title, *(link.target for link in links))
+    known = frozenset(word for part in parts for word in words_of(part or ""))
+    sells = _sells(view, comment.post, known, frozenset(words_of(name)))
     if sells or view.contacts or not _lead_to_the_source(links, comment):
         return False
     source, told = host_of(comment.author.url or ""), text.strip(_AROUND).lower()
     if kind.is_mention and _TITLE_AND_HOST.fullmatch(told) and told.endswith(f"({source})"):
         return True
-    own = sum(word.text not in known for word in view.words)
-    return own <= (_MOST_IN_A_MENTION if kind.is_mention else _MOST_IN_A_REACTION)
+    own = [word for word in words_of(view.plain.text) if word not in known]
+    characters = sum(is_unspaced([word]) for word in own)
+    most = _MOST_IN_A_MENTION if kind.is_mention else _MOST_IN_A_REACTION
+    return len(own) - characters + characters // _CHARACTERS_OF_A_WORD <= most
+
+
+def _sells(view: TextView, post: Post, known: frozenset[str], name: frozenset[str]) -> bool:
+    """Return True if a text sells in words that neither the post nor its author's name explain.
+
+    One word of a trade may be of a name ("Loan Nguyen"); with a second one, the name sells.
+    """
+    sold = set[str]()
+    has_vice = False
+    for hit in view.cues:
+        text = view.plain.text[hit.start : hit.end]
+        if hit.cue not in _SALES or is_about(post, text):
+            continue
+        if not (name if hit.cue is Cue.VICE else known).issuperset(words_of(text)):
+            return True
+        has_vice |= hit.cue is Cue.VICE
+        sold.add(text)
+    return has_vice and len(sold) > 1
 
 
 def _lead_to_the_source(links: Sequence[Link], comment: Comment) -> bool:

@@ -94,10 +94,12 @@ ENTRIES: dict[Cue, tuple[str, ...]] = {
     ),
     # Trades whose adverts fill comment boxes everywhere.
     Cue.VICE: (
-        "casino* kasino* казино slot slots gacor betting bet365 sportsbook poker roulette",
-        "baccarat",
-        "jackpot* gambling lottery togel judi escort* viagra cialis tramadol* xanax ozempic",
-        "kamagra",
+        "casino* kasino* казино slot_machine slot_machines slot_game slot_games slot_online",
+        "slots_online online_slot online_slots free_slots play_slots casino_slots gacor betting",
+        "bet365 sportsbook poker roulette baccarat",
+        "jackpot* gambling lottery togel judi escort_service escort_services escort_girl",
+        "escort_girls escort_agency female_escort female_escorts escort_bayan bayan_escort",
+        "escortlar viagra cialis sildenafil tadalafil tramadol* xanax ozempic kamagra",
         "weight_loss fat_burner belly_fat erectile male_enhancement cbd_gummies gummies keto",
         "payday loan loans lender* lending crypto* bitcoin_investment forex binary_options",
         "trading_bot",
@@ -115,16 +117,52 @@ ENTRIES: dict[Cue, tuple[str, ...]] = {
         "immigration_consultant*",
         "work_permit work_visa packers_and_movers movers_and_packers escorts call_girls mod_apk",
         "apk",
-        "cracked_version activation_key activation_keys product_keys replica fake_documents",
-        "kredit kredite geldanlage sofortkredit crédit prêt préstamo préstamos empréstimo",
-        "prestito",
-        "кредит* займ* ставк* слоты казіно pożyczk* chwilówk* půjčk* kredi bahis pinjaman",
+        "cracked_version activation_key activation_keys product_keys fake_documents fake_passport",
+        "replica_watch replica_watches replica_bag replica_bags replica_handbags replica_rolex",
+        "sugar_daddy double_your_bitcoin double_your_crypto",
+        "kredit kredite geldanlage sofortkredit crédit_rapide crédit_sans prêt_rapide",
+        "prêt_personnel",
+        "prêt_sans prêt_entre prêt_d'argent offre_de_prêt préstamo préstamos prestamos empréstimo",
+        "empréstimos emprestimo prestito prestiti",
+        "кредит* займ* микрозайм* казіно pożyczk* chwilówk* půjčk* kredi bahis pinjaman",
         "judi_online",
         "sex porn porno* xxx sexcam* sex_cam* sex_chat* sex_shop* sex_toys sexdate* порно секс",
         "apuestas apostas scommesse gokken weddenschap* tragamonedas ruletas marabout voyance",
         "قرض قروض کازینو شرط_بندی جلب_الحبيب سحر הלוואה הלוואות קזינו δάνειο δάνεια καζίνο",
         "στοίχημα*",
         "लोन कैसीनो वशीकरण vashikaran astrologer* astrology satta",
+        # Gambling
+        "sportwetten wettanbieter glücksspiel* spielautomat* spielothek* paris_sportifs",
+        "pari_sportif machines_à_sous jeux_d'argent tragaperras juegos_de_azar cassino cassinos",
+        "caça_níqueis jogo_do_bicho jogos_de_azar casinò gioco_d'azzardo kasyn* bukmacher*",
+        "gry_hazardowe automaty_do_gier hazardní_hry sázkov* sázky goksite* gokkast*",
+        "spelautomat* vadslagning taruhan kumar_sitesi kumar_siteleri canlı_bahis sòng_bạc",
+        "sòng_bài cá_cược cá_độ cờ_bạc nhà_cái nổ_hũ lô_đề xổ_số букмекер* ставки_на_спорт",
+        "ставок_на_спорт ставки_онлайн спортивные_ставки игровые_автоматы игровых_автоматов",
+        "онлайн_слоты слоты_онлайн азартные_игры азартні_ігри ігрові_автомати",
+        "ставки_на_спортивні лотере* τζόγος הימורים كازينو مراهنات مراهنة قمار روليت شرطبندی",
+        "کیسینو سٹہ सट्टा जुआ जुगार कॅसिनो ক্যাসিনো জুয়া বেটিং క్యాసినో జూదం బెట్టింగ్ கேசினோ காசினோ சூதாட்டம்",
+        "சூதாட்ட",
+        # Loans and coins
+        "darlehen kredyt* lening leningen lån lånet snabblån smslån úvěr позика позики позику",
+        "vay_tiền vay_nóng vay_vốn khoản_vay pinjol وام ঋণ লোন రుణం లోన్ கடன் லோன் mkopo mikopo",
+        "kryptowährung* kryptowalut* kryptoměn* krypto cryptomonnaie* criptomoned* criptomoeda*",
+        "criptovalut* cryptovaluta* kripto криптовалют* κρυπτονομίσματα tiền_ảo tiền_điện_tử",
+        "العملات_الرقمية ارز_دیجیتال کرپٹو क्रिप्टो ক্রিপ্টো క్రిప్టో கிரிப்டோ",
+        # Sex and pills
+        "eskort_bayan acompanhantes_de_luxo gái_gọi phim_sex bokep porr porrfilm* проститутк*",
+        "интим_услуги эскорт_услуги ескорт_послуги порнограф* πορνό פורנו إباحي سكس سکس پورن",
+        "पोर्न पॉर्न एस्कॉर्ट পর্ন এসকর্ট పోర్న్ ఎస్కార్ట్ எஸ்கார்ட் ponografia potenzmittel виагра виагру",
+        "віагра дженерики βιάγκρα فياجرا ویاگرا वियाग्रा ভায়াগ্রা",
+        # Papers, fortunes and ranks
+        "ghostwriter_agentur bachelorarbeit_schreiben rédaction_de_mémoire redacción_de_tesis",
+        "monografia_pronta jasa_skripsi joki_skripsi tez_yazdırma tez_yazımı pisanie_prac",
+        "diplomová_práce_na_zakázku viết_luận_văn_thuê курсовая_на_заказ диплом_на_заказ",
+        "дипломная_на_заказ купить_диплом диплом_купить дипломна_на_замовлення انجام_پایان_نامه",
+        "hellseher* wahrsager* kartenlegen amarres_de_amor cartomante* věštkyně spådam",
+        "waarzegger* dukun pesugihan falcı medyum thầy_bói гадалк* ворожк* приворот* μέντιουμ",
+        "فالگیر نجومی ज्योतिषी জ্যোতিষী జ్యోతిష్యుడు ஜோதிடர் zpětné_odkazy обратные_ссылки",
+        "зворотні_посилання روابط_خلفية بک_لینک بیک_لنک बैकलिंक ব্যাকলিংক",
     ),
     # Asking the reader to do something that serves the writer.
     Cue.CALL: (
@@ -342,7 +380,8 @@ ENTRIES: dict[Cue, tuple[str, ...]] = {
     ),
 }
 
-# Scripts that write no spaces are searched for these pieces instead of for words.
+# Scripts that write no spaces are searched for these pieces instead of for words. They are regular
+# expressions, as pieces of other words look alike: "年代写真", "무대 출연", "토토로".
 UNSPACED: dict[Cue, tuple[str, ...]] = {
     Cue.OFFER: (
         "割引 送料無料 無料 激安 格安 特価 限定 クーポン キャンペーン 通販 お得 販売 保証 正規品",
@@ -352,10 +391,20 @@ UNSPACED: dict[Cue, tuple[str, ...]] = {
         "批發 折扣碼 現貨 专业团队 專業團隊 一站式 満足 副業 月入 日赚",
     ),
     Cue.VICE: (
-        "カジノ 出会い 融資 借金 稼げる 稼ぐ 副業 投資 仮想通貨 카지노 토토 바카라 대출 먹튀",
-        "도박 슬롯",
-        "赌场 博彩 贷款 代写 代孕 加密货币 投资 刷单 兼职 彩票 賭場 娛樂城 貸款 代寫 加密貨幣",
-        "投資 兼職 百家樂",
+        "カジノ 出会い(?:系|サイト|アプリ|掲示板) 融資 闇金 稼げる 稼ぐ 副業 仮想通貨 暗号資産",
+        "投資案件 ギャンブル パチンコ パチスロ スロットマシン オンラインスロット ブックメーカー",
+        "競馬予想 デリヘル アダルト動画 バイアグラ 論文代筆 占い師 電話占い 被リンク 카지노",
+        r"토토(?!로) 바카라 (?<!무)대출(?!한|해|했|연) 먹튀 (?<!수)도박 스포츠\s?배팅",
+        r"배팅\s?사이트 베팅 룰렛 슬롯머신 슬롯사이트 온라인슬롯 출장\s?안마 조건만남 성인용품",
+        r"야동(?!물) 논문\s?대필 코인\s?투자 비아그라 백링크 급전(?!직|선|환|개) 赌场 赌博",
+        "博彩(?!众|眾) 投注 老虎机 六合彩 彩票 棋牌(?:游戏|平台) (?<!房)贷款(?!项) 网贷",
+        "(?<![现古当近年时世朝交替历])代写(?!真) 代孕 加密货币 虚拟币 虚拟货币 投资理财 高回报",
+        "刷单 兼职(?:赚|日|招|刷) 招兼职 约炮 色情 小姐上门 伟哥 算命",
+        "外链(?:代发|建设|群发|购买) 发外链 刷粉 办证 代开发票 套现 賭場 賭博 娛樂城 老虎機",
+        "(?<!房)貸款(?!項) (?<![現古當近年時世朝交替歷])代寫(?!真) 加密貨幣 虛擬貨幣 投資理財",
+        "兼職(?:賺|日|招) 百家樂 威而鋼 發外鏈 คาสิโน พนัน บาคาร่า แทงบอล หวย เว็บสล็อต เกมสล็อต",
+        "สล็อต(?:แตก|ออนไลน์|เว็บ) เงินกู้ สินเชื่อ คริปโต หนังโป๊ ไวอากร้า หมอดู(?!แล|อา|ให้) แบคลิงค์",
+        "รับทำวิทยานิพนธ์",
     ),
     Cue.CALL: (
         "こちら クリック お問い合わせ お申し込み 詳しくは 検索 登録 ご覧ください ライン追加 LINE",

@@ -75,6 +75,31 @@ def test_what_nobody_wrote_is_judged_by_its_source(kind, text):
 
 
 @pytest.mark.parametrize(
+    "title",
+    [
+        "How a mortgage loan works",
+        "Bitcoin, crypto and your taxes",
+        "SEO services: why I fired mine",
+        "Casinos of Monaco: a history",
+    ],
+)
+@pytest.mark.parametrize(
+    ("kind", "text"), [("like", "Hans liked {}."), ("pingback", "[…] {} (blog.example) […]")]
+)
+def test_what_the_post_is_about_sells_nothing(kind, text, title):
+    comment = make_comment(
+        text.format(title), kind=CommentKind.read(kind), author=HANS, post=Post(title=title)
+    )
+
+    assert judged_text(comment).text == ""
+
+
+@pytest.mark.parametrize("name", ["Loan Nguyen", "Trần Thị Loan", "Poker Alice", "Keto", "花子"])
+def test_a_name_that_is_a_trade_too_is_a_name(name):
+    assert judge("like", f"{name} liked this.", Author(name=name, url=HANS.url)).outcome == "ham"
+
+
+@pytest.mark.parametrize(
     "host", ["techhub.social", "mastodon.online", "mathstodon.xyz", "hostux.social"]
 )
 def test_a_server_that_is_named_like_a_shop_is_no_shop(host):
@@ -101,6 +126,8 @@ def test_the_record_of_its_source_speaks_against_a_like(key, rejections, outcome
         ("like", "Hans liked this, see https://best-loans.net/apply", HANS),
         ("repost", "Write to me on WhatsApp +49 151 0000000", HANS),
         ("like", "Casino bonus liked this.", Author(name="Casino bonus", url="https://x.example")),
+        ("like", "รับทำเว็บ ฝากถอนไว โบนัสทุกวัน สมัครเลยวันนี้", HANS),
+        ("like", "Kasyno bez depozytu", HANS),
         ("pingback", "[…] Cheap viagra online (pharm-cheap.com) […]", HANS),
         ("trackback", "buy cheap viagra online no prescription", HANS),
         ("mention", "We tried this in our old house and it took a whole weekend to finish.", HANS),
@@ -160,6 +187,16 @@ MENTION = (
         '@<a href="https://friendica.example/profile/mara" class="mention">Mara</a> Danke!',
         '<a class="u-url mention" href="https://pl.example/users/mara" rel="ugc">@mara</a> Danke!',
         '<a href="https://lemmy.example/u/mara" class="mention">@mara@lemmy.example</a> Danke!',
+        '<a href="https://mastodon.online/@mara" class="mention">@<span>mara</span></a> Danke!',
+        '<a href="https://techhub.social/@mara" class="mention">@<span>mara</span></a> Danke!',
+        (
+            'Danke! <a href="https://mastodon.social/tags/heating" class="mention hashtag">#'
+            "<span>heating</span></a>"
+        ),
+        (
+            'Danke! <a href="https://pixelfed.social/discover/tags/heating?src=hash"'
+            ' class="u-url hashtag">#heating</a>'
+        ),
         "@mara@blog.example @kai@chaos.social Danke!",
         "Danke an @mara@blog.example",
     ],
@@ -173,6 +210,15 @@ def test_an_addressee_is_no_link_and_no_e_mail_address(text):
     assert len(read) == len(text)
     assert "blog.example" not in read
     assert "Danke" in read
+    assert "social" not in read
+    assert ("heating" in read) == ("heating" in text)
+
+
+@pytest.mark.parametrize("page", ["?author=1", "actor/mara", ""])
+def test_whoever_is_linked_at_the_posts_own_site_is_an_addressee(page):
+    text = f'<a href="https://blog.example/{page}" class="u-url mention">@mara</a> Danke!'
+
+    assert model_input(make_comment(text, post=POST)).text.strip() == "Danke!"
 
 
 @pytest.mark.parametrize(
@@ -181,6 +227,8 @@ def test_an_addressee_is_no_link_and_no_e_mail_address(text):
         '<a class="mention" href="https://loans.example.com/">@loans</a>',
         '<a class="mention" href="https://cheap-loans.shop/@loans">@loans</a>',
         '<a class="mention" href="https://loans.example.com/@other">@loans</a>',
+        '<a class="hashtag" href="https://cheap-loans.shop/tags/loans">#loans</a>',
+        '<a class="hashtag" href="https://loans.example.com/tags/other">#loans</a>',
         '<a class="mention" href="https://loans.example.com/@loans">cheap loans</a>',
         '<a href="https://loans.example.com/@loans">@loans</a>',
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from disposable_email_domains import blocklist
 
 from service.domain.comment import Comment, CommentKind, ListBasis, ListKind
@@ -10,6 +12,7 @@ from service.domain.phrase import Phrase
 from service.signals.cues import find_cues
 from service.signals.detector import Observation, detector
 from service.signals.earlier import ACCOUNT, EMAIL, NAME, Key, rejected_before
+from service.signals.hosts import host_of
 from service.signals.judged_text import judged_text
 from service.signals.lexicon import Cue
 from service.signals.links import find_links
@@ -29,7 +32,7 @@ _MAX_OVERLAP = 0.3
 @detector
 def author_link(comment: Comment, _history: History) -> Observation | None:
     """Fire where the author's address is named like a shop and the text would fit any post."""
-    if not has_commercial_address(comment) or not _is_bland(comment):
+    if not _is_a_shops(comment) or not _is_bland(comment):
         return None
     return Observation(
         strength=0.8,
@@ -58,7 +61,7 @@ def commercial_author_link(comment: Comment, _history: History) -> Observation |
     A plain fact: people who sell have opinions too. `author_link` asks about the text besides.
     Silent on the profile that a like or a mention came from: servers are named like services.
     """
-    if not has_commercial_address(comment):
+    if not _is_a_shops(comment):
         return None
     if comment.kind is not None and is_profile(comment.author.url or ""):
         return None
@@ -77,23 +80,41 @@ _TRADE_WORDS = wordset(
 )
 # "Rob the plumber" is a person; it takes two such words, or one of a trade that people never sign.
 _MIN_TRADE_WORDS = 2
+# Such as people sign: "Trần Thị Loan", "Poker Alice".
+_SIGNED = wordset("loan keto poker prophet")
 
 
 @detector
 def keyword_author_name(comment: Comment, _history: History) -> Observation | None:
-    """Fire on a name made of trade words, or that holds a web address."""
+    """Fire on a name made of trade words, or that holds a web address.
+
+    Silent on mentions, whose authors are the titles of pages.
+    """
     name = (comment.author.name or "")[:300]
     words = find_words(name)
-    if not words:
+    if not words or (comment.kind is not None and comment.kind.is_mention):
         return None
-    trade = sum(word.text in _TRADE_WORDS for word in words)
-    vices = sum(hit.cue is Cue.VICE for hit in find_cues(name, words))
-    if trade + vices < _MIN_TRADE_WORDS and not vices and not find_links(name):
+    vices = [hit for hit in find_cues(name, words) if hit.cue is Cue.VICE]
+    trade = [word for word in words if word.text in _TRADE_WORDS]
+    # A word is one, however many lists have it.
+    count = len({hit.start for hit in vices} | {word.start for word in trade})
+    alone = any(name[hit.start : hit.end].lower() not in _SIGNED for hit in vices)
+    if count < _MIN_TRADE_WORDS and not alone and not find_links(name):
         return None
     return Observation(
-        strength=1.0 if trade + vices >= _MIN_TRADE_WORDS else 0.7,
+        strength=1.0 if count >= _MIN_TRADE_WORDS else 0.7,
         reason=Phrase("signs with the name of a product, a service or a web address"),
     )
+
+
+def _is_a_shops(comment: Comment) -> bool:
+    """Return True if the author's address is a seller's, a person's own name left out of it."""
+    url = comment.author.url or ""
+    for word in find_words((comment.author.name or "")[:300]):
+        if word.text in _SIGNED:
+            url = host_of(url).replace(word.text, "")
+    author = replace(comment.author, url=url)
+    return has_commercial_address(replace(comment, author=author))
 
 
 # Services of this kind lend out names below their own; three levels are all that real lists hold.

@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 
-from service.domain.comment import Comment, Post
+from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.phrase import Phrase
-from service.signals.cues import Hit
 from service.signals.detector import Observation, detector
 from service.signals.lexicon import Cue
-from service.signals.phrases import words_of
-from service.signals.posts import text_of_post
+from service.signals.posts import is_about
 from service.signals.regions import Range, inside
 from service.signals.segments import Segment, segments_of, topic_words
 from service.signals.spans import spans_of
-from service.signals.view import TextView, view_of
+from service.signals.view import view_of
 from service.signals.words import find_words
 from service.signals.wordset import wordset
 
@@ -140,10 +138,6 @@ def _is_another(subject: str, topic: frozenset[str]) -> bool:
     return len(named) >= _MIN_SUBJECT_WORDS and topic.isdisjoint(named)
 
 
-# "Casinos" in the post is the casino of the comment; "better" is no bet.
-_MIN_STEM = 5
-
-
 @detector
 def offered_vice(comment: Comment, _history: History) -> Observation | None:
     """Fire on a trade that lives on spam, where a link, a contact or the author's URL leads on.
@@ -151,10 +145,10 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
     What the post itself is about is no sign of anything, and nor is a word without an address.
     """
     view = view_of(comment)
-    named = [hit for hit in view.cues if hit.cue is Cue.VICE]
-    if not named or not (view.open_links or comment.author.url or view.contacts):
+    if not (view.open_links or comment.author.url or view.contacts):
         return None
-    told = _beside_the_topic(named, view, comment.post)
+    named = [hit for hit in view.cues if hit.cue is Cue.VICE]
+    told = [h for h in named if not is_about(comment.post, view.plain.text[h.start : h.end])]
     if not told:
         return None
     return Observation(
@@ -162,20 +156,6 @@ def offered_vice(comment: Comment, _history: History) -> Observation | None:
         reason=Phrase("names a trade that lives on spam, beside an address to go to"),
         spans=spans_of(view.original(hit) for hit in told),
     )
-
-
-def _beside_the_topic(named: list[Hit], view: TextView, post: Post) -> list[Hit]:
-    topic = f" {' '.join(words_of(text_of_post(post)))} "
-    words = [" ".join(words_of(view.plain.text[hit.start : hit.end])) for hit in named]
-    known = {word for word in set(words) if _stands_in(topic, word)}
-    return [hit for hit, word in zip(named, words, strict=True) if word not in known]
-
-
-def _stands_in(topic: str, word: str) -> bool:
-    """Return True if a post has the full word, or a longer one with another ending."""
-    if len(word) < _MIN_STEM:
-        return f" {word} " in topic
-    return bool(re.search(rf" {re.escape(word)}\w{{0,2}} ", topic))
 
 
 _MACHINE = (

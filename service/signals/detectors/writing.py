@@ -11,7 +11,6 @@ from service.domain.comment import Comment, Post
 from service.domain.history import History
 from service.domain.phrase import Phrase
 from service.signals.detector import Observation, detector
-from service.signals.lexicon import Cue
 from service.signals.links import Link
 from service.signals.look_alikes import LATIN_LETTER, LOOK_ALIKES, MIXED, OTHER_LETTER
 from service.signals.mail_footers import may_come_by_mail
@@ -116,14 +115,12 @@ _ADDRESS = re.compile(r"[!-~]*[/_][!-~]*|[!-.0-~]*-[!-.0-~]*-[!-~]*")
 def language_mismatch(comment: Comment, _history: History) -> Observation | None:
     """Fire on an offer in another script or language than the post's.
 
-    An offer is a link, a contact or a trade that lives on spam. Never on a script or a language
-    alone: readers write in theirs.
+    An offer is a link or a contact. Never on a script or a language alone: readers write in
+    theirs, and in it "slot" and "loan" are words like any.
     """
     links = uncommon_links(comment)
     view = view_of(comment)
     offered = [*((k.start, k.end) for k in links), *((c.start, c.end) for c in view.contacts)]
-    if not offered:
-        offered = [view.original(hit) for hit in view.cues if hit.cue is Cue.VICE]
     if not offered:
         return None
     there = _language_of_post(comment.post)

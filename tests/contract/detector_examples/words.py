@@ -117,6 +117,24 @@ EXAMPLES = {
                 author_url="https://quick-money.net/",
             ),
             Example("Купить диплом, кредит за час, пишите на kredit-srazu@mail-box.ru"),
+            *(
+                Example(f"{trade} https://a-money.net/x", post_title=title)
+                for trade, title in (
+                    ("专业代写论文", "现代写作课：怎么开头"),
+                    ("토토 사이트 추천", "이웃집 토토로 다시 보기"),
+                    ("대출 상담", "무대 출연 후기"),
+                    ("도박 사이트", "수도박물관 방문기"),
+                    ("出会い系サイト", "思い出 会いに行く旅"),
+                    ("poker now", "Pokerus in Pokémon"),
+                    ("เว็บพนันออนไลน์", "หม้อน้ำ"),
+                    ("ক্যাসিনো", "রেডিয়েটর"),
+                    ("கேசினோ", "ரேடியேட்டர்"),
+                    ("కేసినో క్యాసినో", "రేడియేటర్"),
+                    ("Kasyno online", "Kaloryfery"),
+                    ("sòng bạc", "Bảo trì"),
+                    ("كازينو", "المشعاع"),
+                )
+            ),
         ),
         silent_on=(
             Example("The casino scene in that film is why I still read about it every year."),
@@ -128,6 +146,19 @@ EXAMPLES = {
                 "The pump in my cellar does that too, photos here: https://cellar-notes.org/pump",
             ),
             Example("Poker players call that tilt. It took me a year to stop reloading the page."),
+            Example("Casino night was fun https://a.example.org", post_title="Casinos of Monaco"),
+            *(
+                Example(f"{text} https://mara-notes.net/x", post_title="Bleeding a radiator")
+                for text in (
+                    "RAM slots on this board",
+                    "Ford Escort wiring diagram",
+                    "tout est prêt, photos",
+                    "두 번째 PCIe 슬롯 사진",
+                    "이웃집 토토로 배경화면은 여기 있어요",
+                    "现代写作很有意思",
+                    "У меня заняты все слоты памяти",
+                )
+            ),
         ),
     ),
     "prompt_injection": Examples(

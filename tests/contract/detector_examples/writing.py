@@ -82,6 +82,10 @@ EXAMPLES = {
             ),
             Example("Спасибо, у меня было точно так же, помог третий узел.", post_title="nginx"),
             Example(
+                "도서관에서 대출 받은 책에도 같은 내용이 있더라고요.",
+                post_title="Running Docker on a VPS",
+            ),
+            Example(
                 "Die Ventile für das Haus gibt es auf ventil-kaufen.de und nicht im Baumarkt",
                 post_title="Heizung entlüften",
                 post_excerpt="Zuerst ist die Pumpe abzustellen, und das Wasser muss sich für eine"
