@@ -168,10 +168,10 @@ class _Importing:
     def _read(self, entry: Imported, read: list[tuple[NewComment, Imported]]) -> None:
         try:
             given = validate(CommentRequest, dict(entry.document))  # type: ignore[arg-type]  # what is no JSON is refused by name
+            new = new_comment(given, self.site, self.services, lane=Lane.BULK, key=None)
         except (InvalidInputError, EdgeError) as refusal:
             self._fault(entry.number, refusal)
             return
-        new = new_comment(given, self.site, self.services, lane=Lane.BULK, key=None)
         read.append((new, entry))
         if entry.cut:
             self.counts.cut += 1

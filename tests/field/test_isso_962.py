@@ -21,12 +21,15 @@ def key_of(submit):
         ("[2001:db8::1]:8443", "2001:db8::1"),
         ("[2001:db8::1]", "2001:db8::1"),
         ("2001:db8::1%eth0", "2001:db8::1"),
+        ("for=203.0.113.9", "203.0.113.9"),
+        ('For="[2001:db8::1]:4711"', "2001:db8::1"),
+        ("_hidden, 203.0.113.9", "203.0.113.9"),
     ],
 )
 def test_an_address_is_read_whatever_is_written_around_it(key_of, given, meant):
     assert key_of(given) == key_of(meant)
 
 
-@pytest.mark.parametrize("given", ["", "unknown", "-", "unknown, unknown", None])
+@pytest.mark.parametrize("given", ["", "unknown", "-", "unix:", "_hidden, unknown", None])
 def test_an_unknown_address_is_none(key_of, given):
     assert key_of(given) is None

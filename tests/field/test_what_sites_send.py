@@ -21,8 +21,12 @@ def test_a_locale_is_taken_for_a_language(submit, given, kept):
     assert submit(language=given).comment.language == kept
 
 
-def test_an_offset_needs_no_colon(submit):
-    case = submit(written_at="2026-03-01T12:30:00+0100")
+@pytest.mark.parametrize(
+    "given",
+    ["2026-03-01T12:30:00+0100", "2026-03-01 12:30:00 +0100", "2026-03-01 12:30:00+01"],
+)
+def test_an_offset_needs_no_colon(submit, given):
+    case = submit(written_at=given)
 
     assert case.comment.written_at.isoformat() == "2026-03-01T11:30:00+00:00"
 
@@ -33,6 +37,18 @@ def test_an_offset_needs_no_colon(submit):
         ("author.url", {"author": {"url": "javascript:alert(1)"}}),
         ("author.url", {"author": {"url": " java\tscript:alert(1)"}}),
         ("author.url", {"author": {"url": "data:text/html,hi"}}),
+        *(
+            ("author.url", {"author": {"url": url}})
+            for url in (
+                "javascript:0;alert(1)",
+                "javascript:0",
+                "data:1;base64,eA==",
+                "vbscript:1",
+                "java\u200bscript:alert(1)",
+                "javascript&colon;alert(1)",
+            )
+        ),
+        ("post.published_at", {"post": {"published_at": "9999-12-31T00:00:00Z"}}),
         ("post.url", {"post": {"url": "vbscript:x"}}),
         ("author.email", {"author": {"email": "not a mail"}}),
         ("author.email", {"author": {"email": "@mail.example"}}),
@@ -46,7 +62,9 @@ def test_what_is_no_address_is_refused_by_name(api, field, body):
     assert (error["field"], bool(error["remedy"])) == (field, True)
 
 
-@pytest.mark.parametrize("url", ["blog.example:8080/me", "//blog.example", "HTTPS://blog.example"])
+@pytest.mark.parametrize(
+    "url", ["blog.example:8080/me", "foo:80", "//blog.example", "HTTPS://blog.example"]
+)
 def test_a_web_address_needs_no_scheme(submit, url):
     assert submit(author={"url": url}).comment.author.url
 

@@ -117,6 +117,7 @@ def test_of_a_file_cut_short_what_is_whole_is_kept(bring, cases, pack):  # noqa:
         ("Mon, 05 Jan 2026 10:00:00 +0000", "", datetime(2026, 1, 5, 10, tzinfo=UTC)),
         ("0000-00-00 00:00:00", "0000-00-00 00:00:00", None),
         ("-0001-11-30 00:00:00", "soon", None),
+        ("9999-12-31 23:59:59", "", None),
     ],
 )
 def test_a_date_that_cannot_be_read_is_named(gmt, local, meant, tmp_path):
@@ -127,6 +128,16 @@ def test_a_date_that_cannot_be_read_is_named(gmt, local, meant, tmp_path):
     assert isinstance(entry, Imported)
     assert entry.document.get("written_at") == meant
     assert entry.cut == (() if meant else ("written_at",))
+
+
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "data:text/html,hi"])
+def test_a_comment_is_imported_without_what_is_no_web_address(url, tmp_path):
+    content = WXR % wp_comment(1, "Hello.", comment_author_url=url)
+
+    (entry,) = read(content.encode(), tmp_path / "export")
+
+    assert "url" not in entry.document["author"]
+    assert entry.cut == ("author_url",)
 
 
 @pytest.mark.parametrize("kind", ["review", "webmention", "pingback", "trackback"])

@@ -16,7 +16,8 @@ from service.domain.comment import (
     MAX_URL_CHARS,
 )
 from service.domain.decision import Ruling
-from service.web.edge.given import valid_address, valid_email
+from service.web.api.intake import MOST_AHEAD
+from service.web.edge.given import is_web_address, valid_address, valid_email
 from service.web.edge.moments import read_any_moment
 from service.web.webhooks.payload import cut_text
 
@@ -71,13 +72,20 @@ def _beginning(length: int) -> Callable[[object], object]:
 
 
 def _whole(given: object) -> object:
-    """Return an address that is short enough: the beginning of one is another address."""
-    return given if isinstance(given, str) and len(given) <= MAX_URL_CHARS else None
+    """Return a web address that is short enough: the beginning of one is another address."""
+    is_kept = isinstance(given, str) and len(given) <= MAX_URL_CHARS and is_web_address(given)
+    return given if is_kept else None
+
+
+def _past(given: object) -> object:
+    """Return a date that has come."""
+    is_past = isinstance(given, datetime) and given <= datetime.now(UTC) + MOST_AHEAD
+    return given if is_past else None
 
 
 _KEPT: Mapping[str, Callable[[object], object]] = {
     "text": lambda given: cut_text(given) if isinstance(given, str) else given,
-    "written_at": lambda given: None if isinstance(given, str) else given,
+    "written_at": _past,
     "address": lambda given: valid_address(str(given)),
     "post_url": _whole,
     "post_title": _beginning(MAX_TITLE_CHARS),
@@ -93,7 +101,7 @@ def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None)
     """Return a comment of single fields; empty ones are left out.
 
     For exports of other systems, which nobody can correct: what is too long is cut, an address,
-    an e-mail or a date that is none is left out, and the comment says of which fields.
+    an e-mail or a date that is none or ahead is left out, and the comment says of which fields.
     """
     document: dict[str, object] = {}
     groups: dict[str, dict[str, object]] = {name: {} for name in _GROUPS}

@@ -68,9 +68,16 @@ _KEEP_NEEDS_WAIT = Problem(
     remedy="add wait to the query",
 )
 # A clock may be wrong by a time zone; a date further ahead is a mistake.
-_MOST_AHEAD = timedelta(days=1)
+MOST_AHEAD = timedelta(days=1)
 _AHEAD = Problem(
     field="written_at", problem="is in the future", remedy="send when it was written, or null"
+)
+# Blogs date posts ahead that are to stay on top.
+_MOST_AHEAD_OF_POST = timedelta(days=365)
+_POST_AHEAD = Problem(
+    field="post.published_at",
+    problem="is in the future",
+    remedy="send when it was published, or null",
 )
 
 # When to read a comment whose verdict did not come in the time that its request had. The line is
@@ -190,12 +197,17 @@ def new_comment(
 ) -> NewComment:
     """Return the comment as it is to be kept; address and e-mail end here.
 
-    Raises `InvalidInputError` for one that was written more than a day ahead.
+    Raises `InvalidInputError` for one that was written more than a day ahead, or whose post was
+    published more than a year ahead.
     """
     now = services.clock()
-    if given.written_at and given.written_at > now + _MOST_AHEAD:
-        raise InvalidInputError([_AHEAD])
     post, author = given.post or PostRequest(), given.author or AuthorRequest()
+    dates = (
+        (given.written_at, MOST_AHEAD, _AHEAD),
+        (post.published_at, _MOST_AHEAD_OF_POST, _POST_AHEAD),
+    )
+    if ahead := [problem for date, most, problem in dates if date and date > now + most]:
+        raise InvalidInputError(ahead)
     form = given.form or FormRequest()
     excerpt = (post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS]
     comment = Comment(

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from html import unescape
 
 MAX_EMAIL_CHARS = 320
 _UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})
 # IPv4 with a port, and IPv6 in brackets with or without one (RFC 3986, section 3.2.2).
 _WITH_PORT = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)(?:%[^\]]*)?\](?::[0-9]{1,5})?")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?![0-9])")
-# Browsers leave these out before they read a scheme (WHATWG URL, section 4.4).
-_LEFT_OUT = re.compile(r"[\x00-\x20]+")
+# What `Forwarded` writes around an address, and a name that hides one (RFC 7239, section 6).
+_FORWARDED = re.compile(r'(?:for=)?"?([^"]*)"?', re.IGNORECASE)
+_HIDDEN = ("_", "unix:")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_PORT = re.compile(r"[0-9]{1,5}(?:[/?#]|\Z)")
+_SCRIPTS = frozenset({"javascript", "vbscript", "data"})
+# Browsers leave out the first before they read a scheme (WHATWG URL, section 4.4), programs that
+# tidy addresses the others.
+_LEFT_OUT = re.compile("[\x00-\x20\xa0\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
 
 
 def read_address(given: str) -> str | None:
     """Return the IP address, None for an empty or unknown one.
 
-    Takes an address with a port or a zone, and the list of an `X-Forwarded-For` header, whose
-    first address is the client's. Raises `ValueError` for anything else.
+    Takes an address with a port or a zone, and the list of an `X-Forwarded-For` or `Forwarded`
+    header, whose first address is the client's. Raises `ValueError` for anything else.
     """
-    parts = [part.strip() for part in given.split(",")]
-    named = [part for part in parts if part.lower() not in _UNKNOWN]
+    parts = [_FORWARDED.sub(r"\1", part.strip(), count=1) for part in given.split(",")]
+    named = [p for p in parts if p.lower() not in _UNKNOWN and not p.startswith(_HIDDEN)]
     if not named:
         return None
     with_port = _WITH_PORT.fullmatch(named[0])
@@ -48,9 +55,15 @@ def cut(given: str | None, length: int) -> str | None:
 
 
 def is_web_address(given: str) -> bool:
-    """Return True unless the URL has a scheme other than http and https."""
-    scheme = _SCHEME.match(_LEFT_OUT.sub("", given))
-    return scheme is None or scheme[1].lower() in ("http", "https")
+    """Return True unless the URL has a scheme other than http and https.
+
+    A host with a port has none. HTML's references are read, for what shows it as it is.
+    """
+    plain = _LEFT_OUT.sub("", unescape(given))
+    scheme = _SCHEME.match(plain)
+    name = scheme[1].lower() if scheme else "http"
+    has_port = scheme is not None and _PORT.match(plain, scheme.end())
+    return name in ("http", "https") or (bool(has_port) and name not in _SCRIPTS)
 
 
 def is_email(given: str) -> bool:

@@ -11,18 +11,22 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 _RFC_3339 = re.compile(
-    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:?\d{2})", re.ASCII
+    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]| ?[+-]\d{2}(?::?\d{2})?)",
+    re.ASCII,
 )
 _SCHEMA = {"type": "string", "format": "date-time", "examples": ["2026-03-01T12:00:00Z"]}
 
 
 def read_moment(value: object) -> datetime:
-    """Return the moment, in UTC. Raises `PydanticCustomError` for anything but RFC 3339."""
+    """Return the moment, in UTC. Raises `PydanticCustomError` for anything but RFC 3339.
+
+    The offset may be as git and PostgreSQL write it: ` +0100`, `+01`.
+    """
     if isinstance(value, datetime):
         return value
     if isinstance(value, str) and _RFC_3339.fullmatch(value):
         with contextlib.suppress(ValueError):
-            return _in_utc(datetime.fromisoformat(value.upper()))
+            return _in_utc(datetime.fromisoformat(re.sub(" (?=[+-])", "", value.upper())))
     raise PydanticCustomError("moment", "is not a date and time with an offset (RFC 3339)")
 
 
