@@ -95,8 +95,8 @@ ENTRIES: dict[Cue, tuple[str, ...]] = {
     # Trades whose adverts fill comment boxes everywhere.
     Cue.VICE: (
         "casino* kasino* казино slot_machine slot_machines slot_game slot_games slot_online",
-        "slots_online online_slot online_slots free_slots play_slots casino_slots gacor betting",
-        "bet365 sportsbook poker roulette baccarat",
+        "slots_online online_slot online_slots free_slot free_slots play_slots casino_slots gacor",
+        "betting bet365 sportsbook poker roulette baccarat",
         "jackpot* gambling lottery togel judi escort_service escort_services escort_girl",
         "escort_girls escort_agency female_escort female_escorts escort_bayan bayan_escort",
         "escortlar viagra cialis sildenafil tadalafil tramadol* xanax ozempic kamagra",

@@ -31,7 +31,7 @@ class Recipe:
     """How a part is started and how long it may take to stop.
 
     `says_when_started` is part of the line that it writes once it does its work. `mend` is called
-    once where it keeps ending by itself soon after each start.
+    where it ends by itself several times in a row; what it returns is true if that may have helped.
     """
 
     name: str
@@ -66,6 +66,7 @@ class Part:
         self._started_at = 0.0
         self._due_at = 0.0
         self._deaths = 0
+        self._ends_by_itself = 0
 
     @property
     def pid(self) -> int | None:
@@ -131,8 +132,10 @@ class Part:
             "a part ended and is started again",
             extra={"part": self.recipe.name, "how": describe_exit(code), "in_seconds": wait},
         )
-        if code > 0 and self._deaths == _ENDS_UNTIL_MENDED:
-            self.recipe.mend()
+        # Who was killed had worked until then.
+        self._ends_by_itself = self._ends_by_itself + 1 if code > 0 else 0
+        if self._ends_by_itself == _ENDS_UNTIL_MENDED and self.recipe.mend():
+            self._deaths, self._due_at = 0, self._monotonic()
         return code
 
     def ask_to_stop(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from redis.exceptions import RedisError
@@ -94,30 +95,33 @@ def test_a_log_that_is_not_to_blame_is_put_back(folder, run, monkeypatch):
     assert files(folder) == before
 
 
-def test_a_log_damaged_while_the_server_runs_is_set_aside_after_a_few_starts(folder, caplog):
+def test_a_log_damaged_while_the_server_runs_is_set_aside_each_time(folder, caplog):
     lock = os.open(folder.lock_file, os.O_RDWR | os.O_CREAT)
     crew = _Crew(_Signals(), LogFormat.TEXT)
+    deadline = time.monotonic() + 60
+
+    def wait_until(happened) -> None:
+        while not happened():
+            assert time.monotonic() < deadline
+            crew.look_after()
+            time.sleep(0.02)
+
+    def aside() -> list[Path]:
+        return sorted(folder.valkey_folder.glob("appendonlydir.damaged-*"))
+
     try:
         client = open_client(_start_valkey(crew, folder, lock))
-        fill(client)
-        pid = client.info("server")["process_id"]
-        spoil(folder, ending=".incr.aof")
-        damaged = files(folder)
-        os.kill(pid, signal.SIGKILL)
+        for count in (1, 2):
+            fill(client)
+            spoil(folder, ending=".incr.aof")
+            damaged = files(folder)
+            os.kill(client.info("server")["process_id"], signal.SIGKILL)
 
-        deadline = time.monotonic() + 30
-        while not list(folder.valkey_folder.glob("appendonlydir.damaged-*")):
-            assert time.monotonic() < deadline
-            crew.look_after()
-            time.sleep(0.02)
-        while not answers(client):
-            assert time.monotonic() < deadline
-            crew.look_after()
-            time.sleep(0.02)
+            wait_until(lambda count=count: len(aside()) == count)
+            wait_until(lambda: answers(client))
 
-        [aside] = folder.valkey_folder.glob("appendonlydir.damaged-*")
-        assert {path.name: path.read_bytes() for path in aside.iterdir()} == damaged
-        assert client.dbsize() == 0
+            assert {path.name: path.read_bytes() for path in aside()[-1].iterdir()} == damaged
+            assert client.dbsize() == 0
         assert "filled again from the database" in caplog.text
         client.close()
     finally:
