@@ -27,7 +27,7 @@ _COMMANDS = {
     "retrain": ("retrain", "Train a candidate on decisions and compare both versions."),
     "move": ("move", "Copy everything into another, empty database and compare both."),
     "backup": ("backup", "Write database, secret key, lists and own models into FILE (.tar)."),
-    "restore": ("backup", "Restore a backup into a data folder without a database."),
+    "restore": ("backup", "Restore a backup into an empty data folder."),
     "sites": ("sites", "Add sites; manage their keys and settings."),
     "users": ("users", "Add moderators; change what they may do; reset their passwords."),
     "callbacks": ("callbacks", "Set where sites are notified; replay what they missed."),

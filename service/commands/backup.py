@@ -44,7 +44,15 @@ _OURS = re.compile(
     rf"|{_MODELS}/({CURRENT_FILE}|{PREVIOUS_FILE}|{_VERSION_FILE})",
     re.ASCII,
 )
+# SQLite would play an older database's log into the restored one; an older Valkey has decisions
+# that the backup lacks.
+_IN_THE_WAY = (
+    *(f"{_DATABASE}{end}" for end in ("", "-wal", "-journal")),
+    *(_KEY, _LISTS, _MODELS, "valkey"),
+)
 _MOST_MANIFEST_BYTES = 1 << 20
+# What reading one raises that is no JSON, or that has other parts than ours.
+_WRONG_MANIFEST = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @click.command("backup")
@@ -107,16 +115,14 @@ def backup_command(file: str) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @data_dir_option
 def restore_command(file: str) -> None:
-    """Put a backup into a data folder that holds no database yet.
+    """Put a backup into a data folder that holds nothing of an installation yet.
 
     Every file is checked against its SHA-256 and the database by SQLite before anything is put in
     its place. Histories are filled again by themselves at the next start.
     """
     folder = DataFolder(command_settings().data_dir)
     with only_one(folder.lock_file):
-        taken = [
-            name for name in (_DATABASE, _KEY, _LISTS, _MODELS) if (folder.path / name).exists()
-        ]
+        taken = [name for name in _IN_THE_WAY if (folder.path / name).exists()]
         if taken:
             msg = (
                 f"the data folder {folder.path} already holds {', '.join(taken)}: "
@@ -215,7 +221,7 @@ def _unpack(file: Path, staging: Path) -> list[str]:
                 with target.open("rb") as written:
                     if _sha256(written) != sha256:
                         damaged.append(name)
-    except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
+    except (tarfile.TarError, OSError, EOFError, *_WRONG_MANIFEST) as error:
         msg = f"{file} is no whole backup of Slopsieve ({type(error).__name__}): nothing restored"
         raise StartError(msg) from error
     if damaged:

@@ -83,15 +83,19 @@ def test_a_model_that_was_trained_here_serves_again_after_restoring(home, tmp_pa
     assert check_version(restored / "second") == check_version(shipped)
 
 
-def test_nothing_is_restored_over_what_is_there(home, tmp_path):
+@pytest.mark.parametrize("left", ["slopsieve.db", "slopsieve.db-wal", "secret.key", "valkey"])
+def test_nothing_is_restored_over_what_is_there(home, tmp_path, left):
     file = tmp_path / "backup.tar"
     run("backup", str(file), folder=home)
-    before = (home / "slopsieve.db").read_bytes()
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / left).write_bytes(b"of an older installation")
 
-    with pytest.raises(StartError, match="already holds slopsieve"):
-        run("restore", str(file), folder=home)
+    with pytest.raises(StartError, match=f"already holds {left}:"):
+        run("restore", str(file), folder=there)
 
-    assert (home / "slopsieve.db").read_bytes() == before
+    assert (there / left).read_bytes() == b"of an older installation"
+    assert sorted(path.name for path in there.iterdir()) == sorted([left, "slopsieve.lock"])
 
 
 @pytest.mark.parametrize("name", ["../evil", "/etc/evil", "reputation/../x", "reputation/.x", "up"])
@@ -108,6 +112,17 @@ def test_an_archive_writes_nowhere_but_where_backups_do(tmp_path, name):
         run("restore", str(file), folder=folder)
 
     assert sorted(path.name for path in folder.iterdir()) == ["slopsieve.lock"]
+
+
+@pytest.mark.parametrize("manifest", ["[]", '{"format": 1, "files": ["slopsieve.db"]}', "[" * 9**5])
+def test_an_archive_of_another_program_is_refused(tmp_path, manifest):
+    file, content = tmp_path / "other.tar", tmp_path / "backup.json"
+    content.write_text(manifest)
+    with tarfile.open(file, "w") as archive:
+        archive.add(content, arcname="backup.json")
+
+    with pytest.raises(StartError, match="no whole backup"):
+        run("restore", str(file), folder=tmp_path / "empty")
 
 
 def test_a_damaged_backup_is_refused(home, tmp_path):
