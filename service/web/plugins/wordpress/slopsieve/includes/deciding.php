@@ -62,45 +62,50 @@ function note_ruling( int $id, string $ruling ): void {
  * @param \WP_Comment $comment The comment.
  */
 function note_deletion( $id, $comment ): void {
-	$there = get_comment_meta( $id, THERE, true );
-	// It may have arrived although no answer came: then the service knows it by the blog's own id.
-	$there = $there ? $there : get_comment_meta( $id, SENT_AS, true );
-	if ( $there && 'spam' !== $comment->comment_approved ) {
+	$there = known_as( (int) $id );
+	if ( '' !== $there && 'spam' !== $comment->comment_approved ) {
 		note_withdrawal( $there );
 	}
+}
+
+/** Return the id under which the service knows a comment, empty if it was never sent. */
+function known_as( int $id ): string {
+	$there = get_comment_meta( $id, THERE, true );
+	// It may have arrived although no answer came: then the service knows it by the blog's own id.
+	return (string) ( $there ? $there : get_comment_meta( $id, SENT_AS, true ) );
 }
 
 /** Keep a withdrawal until the service has it. */
 function note_withdrawal( string $there ): void {
 	$withdrawn = array_slice( array_unique( array_merge( get_option( WITHDRAWN, array() ), array( $there ) ) ), -MOST_WITHDRAWN );
 	update_option( WITHDRAWN, $withdrawn, false );
-	noted( 0 );
+	noted( $there );
 }
 
 /**
- * Remember what to tell at the end of this request, or return it; 0 stands for withdrawals.
+ * Remember what to tell at the end of this request, or return it.
  *
- * @param int|null ...$given Nothing to read it, null to forget it, a comment to add.
- * @return int[]
+ * @param int|string|null ...$given Nothing to read it, null to forget it, a comment or a withdrawal to add.
+ * @return array<int|string>
  */
 function noted( ...$given ): array {
-	static $ids = array();
+	static $all = array();
 	if ( $given ) {
-		$ids = null === $given[0] ? array() : array_unique( array_merge( $ids, $given ) );
+		$all = null === $given[0] ? array() : array_unique( array_merge( $all, $given ) );
 	}
-	return $ids;
+	return $all;
 }
 
 /** Tell the service what was noted in this request; what it does not take is tried again. */
 function tell_noted(): void {
-	$ids = noted();
+	$noted = noted();
 	noted( null );
-	if ( $ids && function_exists( 'fastcgi_finish_request' ) ) {
+	if ( $noted && function_exists( 'fastcgi_finish_request' ) ) {
 		fastcgi_finish_request();
 	}
 	$until = time() + TELLING_SECONDS;
-	foreach ( $ids as $id ) {
-		$told = time() < $until && ( $id ? tell_of( $id ) : tell_of_withdrawn( $until ) );
+	foreach ( $noted as $one ) {
+		$told = time() < $until && ( is_int( $one ) ? tell_of( $one ) : withdraw( $one ) );
 		if ( ! $told ) {
 			retry_soon();
 			return;
@@ -135,18 +140,14 @@ function tell_of( int $id ): bool {
 	return true;
 }
 
-/** Withdraw what was deleted here, until then; return whether nothing is left. */
-function tell_of_withdrawn( int $until ): bool {
-	foreach ( get_option( WITHDRAWN, array() ) as $there ) {
-		if ( is_away() || time() >= $until ) {
-			return false;
-		}
-		$path = 0 === strpos( $there, 'wp-' ) ? '/v1/comments?site_comment_id=' : '/v1/comments/';
-		if ( is_final( ask_service( 'DELETE', $path . rawurlencode( $there ) ) ) ) {
-			update_option( WITHDRAWN, array_values( array_diff( get_option( WITHDRAWN, array() ), array( $there ) ) ), false );
-		}
+/** Withdraw there what was deleted here; return whether nothing is left to tell of it. */
+function withdraw( string $there ): bool {
+	$path = 0 === strpos( $there, 'wp-' ) ? '/v1/comments?site_comment_id=' : '/v1/comments/';
+	if ( ! is_final( ask_service( 'DELETE', $path . rawurlencode( $there ) ) ) ) {
+		return false;
 	}
-	return ! get_option( WITHDRAWN, array() );
+	update_option( WITHDRAWN, array_values( array_diff( get_option( WITHDRAWN, array() ), array( $there ) ) ), false );
+	return true;
 }
 
 /**

@@ -92,9 +92,9 @@ function erase_person( $email, $page = 1 ): array {
 	$ids     = comments_of( $email, (int) $page );
 	$removed = false;
 	foreach ( $ids as $id ) {
-		$there   = get_comment_meta( $id, THERE, true );
-		$removed = $removed || $there || get_comment_meta( $id, STATE, true );
-		if ( $there ) {
+		$there   = known_as( (int) $id );
+		$removed = $removed || '' !== $there || get_comment_meta( $id, STATE, true );
+		if ( '' !== $there ) {
 			note_withdrawal( $there );
 		}
 		foreach ( METAS as $key ) {

@@ -75,7 +75,7 @@ function sweep(): void {
 }
 
 /**
- * Tell and ask what is left, decisions before verdicts, the oldest first.
+ * Tell and ask what is left.
  *
  * One that fails alone does not hold the others up; a service that is away ends the run.
  */
@@ -84,14 +84,15 @@ function retry(): void {
 		return;
 	}
 	$until = time() + SECONDS_A_RUN;
-	$done  = tell_of_withdrawn( $until );
-	foreach ( array( 'untold_ids', 'waiting_ids' ) as $which ) {
-		foreach ( call_user_func( __NAMESPACE__ . '\\' . $which, MOST_A_RUN ) as $id ) {
-			if ( is_away() || time() >= $until ) {
-				retry_soon();
-				return;
-			}
-			$done = try_again( (int) $id ) && $done;
+	$done  = true;
+	foreach ( what_is_left() as $one ) {
+		if ( is_away() || time() >= $until ) {
+			retry_soon();
+			return;
+		}
+		if ( ! ( is_int( $one ) ? try_again( $one ) : withdraw( $one ) ) ) {
+			keep_connection( array( 'failed' => $one ) );
+			$done = false;
 		}
 	}
 	if ( ! $done || waiting_ids( 1 ) || untold_ids( 1 ) ) {
@@ -99,6 +100,20 @@ function retry(): void {
 	} elseif ( connection( 'away_since' ) ) {
 		keep_connection( array( 'away_since' => 0 ) );
 	}
+}
+
+/**
+ * Return the withdrawals, then the comments with a decision to tell, then those without a verdict, the oldest first.
+ *
+ * All of it begins after the one that failed last: it may be the only one, for which a firewall answers.
+ *
+ * @return array<int|string>
+ */
+function what_is_left(): array {
+	$ids  = array_unique( array_map( 'intval', array_merge( untold_ids( 0 ), waiting_ids( 0 ) ) ) );
+	$left = array_merge( get_option( WITHDRAWN, array() ), $ids );
+	$at   = array_search( connection( 'failed' ), $left, true );
+	return false === $at ? $left : array_merge( array_slice( $left, $at + 1 ), array_slice( $left, 0, $at + 1 ) );
 }
 
 /** Do what is left to do for one comment; return whether that worked. */
@@ -127,7 +142,7 @@ function untold_ids( int $most ): array {
 	return find_ids( $most, TELL, null );
 }
 
-/** Return ids of comments, in any place, that have this meta. */
+/** Return ids of comments, in any place, that have this meta, all of them for 0. */
 function find_ids( int $most, string $key, ?string $value ): array {
 	$query = array(
 		'fields'                    => 'ids',
