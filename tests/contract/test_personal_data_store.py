@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from service.domain.case import SpamOnly
 from service.domain.comment import Author, Sender
 from service.domain.decision import Ruling
 from service.domain.sender import Person
 from service.domain.verdict import Outcome
+from service.ports.audit import AuditEntry
 from tests.factories import NOW, SITE, keep_one, make_decision
 
 EMAIL = Person(sender=Sender(email_key="e1"))
@@ -28,14 +31,15 @@ def test_a_persons_comments_are_found_by_their_keys(stores):
     assert found(stores, person) == [mine, older]
 
 
-def test_a_name_finds_only_what_was_kept_without_a_key_of_it(stores):
+def test_a_name_finds_what_has_no_key_of_it_or_one_of_a_lost_secret(stores):
     keyless = keep_one(stores, author=Author(name="M\u202eara \U0001f331"))
-    keep_one(stores, author=Author(name="M\u202eara \U0001f331"), sender=Sender(name_key="other"))
+    sender = Sender(name_key="other")
+    keyed = keep_one(stores, author=Author(name="M\u202eara \U0001f331"), sender=sender)
     keep_one(stores, author=Author(name="Mara"))
 
     person = Person(sender=Sender(), author_name="M\u202eara \U0001f331")
 
-    assert found(stores, person) == [keyless]
+    assert found(stores, person) == [keyless, keyed]
 
 
 def test_nobody_is_found_by_nothing(stores):
@@ -103,9 +107,31 @@ def test_of_spam_alone_what_somebody_approved_is_left(stores):
 
     assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {spam, rejected}
 
-    stores.decisions.undo(approved, by="mod", at=NOW)
+    for one, days_ago in ((approved, 30), (rejected, 31)):
+        stores.decisions.undo(one, by="mod", at=NOW - timedelta(days=days_ago))
 
-    assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {spam, approved, rejected}
+    assert find_old(stores, only=SpamOnly.NOT_APPROVED) == {spam, rejected}
+    assert find_old(stores, only=SpamOnly.HELD) == {spam, rejected}
+
+
+@pytest.mark.parametrize(
+    ("detail", "days_ago", "is_old"),
+    [
+        ("mode: observe to hold; learns: True to False", 29, False),
+        ("mode: observe to hold", 31, True),
+        ("learns: True to False", 29, True),
+    ],
+)
+def test_spam_that_was_published_is_held_since_its_sites_mode_changed(
+    stores, detail, days_ago, is_old
+):
+    held = keep_one(stores, Outcome.SPAM, received_at=NOW - timedelta(days=90))
+    at = NOW - timedelta(days=days_ago)
+    stores.audit_log.append(
+        AuditEntry(at=at, actor="ada", act="change settings", subject=SITE, detail=detail)
+    )
+
+    assert find_old(stores, only=SpamOnly.HELD) == ({held} if is_old else set())
 
 
 def test_of_held_spam_what_somebody_decided_is_left_even_after_it_was_found(stores):

@@ -23,6 +23,7 @@ from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.schema.tables import (
+    audit_log,
     comments,
     decisions,
     is_held_as_spam,
@@ -55,8 +56,8 @@ class PersonalDataStore(SqlStore):
         """Return the ids of a person's comments, ascending, those after `after` if it is given.
 
         They have the address, e-mail or name key of `person.sender`, its keys before the rotation
-        too, or no key of a name and exactly the author's name `person.author_name`. Withdrawn
-        ones are nobody's. Looks at every comment there is: nobody waits for it.
+        too, or exactly the author's name `person.author_name`: it may have no key, or that of a
+        secret before. Withdrawn ones are nobody's. Looks at every comment: nobody waits for it.
         """
         condition = _is_of(person)
         if condition is None:
@@ -84,7 +85,9 @@ class PersonalDataStore(SqlStore):
     ) -> list[CommentId]:
         """Return comments received before then whose words are still kept, in no order.
 
-        Left out is what waits: for its verdict, or for a person.
+        Left out is what waits: for its verdict, or for a person. Spam is as old as the undoing of
+        the last decision on it, and what is held as its site's mode, if those are younger: until
+        then it was published, or somebody's to keep.
         """
         # One outcome at a time, because the index knows their ages apart.
         queries = [_old(outcome, received_before) for outcome in Outcome]
@@ -98,6 +101,10 @@ class PersonalDataStore(SqlStore):
                 if len(found) == limit:
                     break
                 query = query.where(*_CONDITIONS[only]).limit(limit - len(found))
+                if only is not None:
+                    query = query.where(sa.not_(_was_decided_since(received_before)))
+                if only is SpamOnly.HELD:
+                    query = query.where(comments.c.site_id.not_in(_of_other_mode(received_before)))
                 found += connection.scalars(query)
         return found
 
@@ -172,9 +179,7 @@ def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
         if keys:
             known_by.append(comments.c[f"sender_{name}"].in_(keys))
     if person.author_name is not None:
-        known_by.append(
-            comments.c.sender_name_key.is_(None) & (comments.c.author_name == person.author_name)
-        )
+        known_by.append(comments.c.author_name == person.author_name)
     if not known_by:
         return None
     return sa.or_(*known_by) & comments.c.withdrawn_at.is_(None)
@@ -194,6 +199,19 @@ def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[Comment
             comments.c.review_rank == REST_RANK,
         )
         .order_by(*key, comments.c.id)
+    )
+
+
+def _was_decided_since(at: datetime) -> sa.Exists:
+    return sa.exists().where(decisions.c.comment_id == comments.c.id, decisions.c.undone_at >= at)
+
+
+def _of_other_mode(at: datetime) -> sa.Select[tuple[str]]:
+    """Return the ids of sites whose mode was changed since, which their log begins with."""
+    return sa.select(audit_log.c.subject).where(
+        audit_log.c.act == "change settings",
+        audit_log.c.at >= at,
+        audit_log.c.detail.startswith("mode: "),
     )
 
 
