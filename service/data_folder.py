@@ -76,15 +76,19 @@ class DataFolder:
     def secret_key(self) -> str:
         """Return the installation's secret key, made at the first call and kept since then.
 
-        Safe to call from several processes at once: all get the same one.
+        Safe to call from several processes at once: all get the same one. Raise `StartError` for a
+        damaged one, and where the database holds something already, for a lost one.
         """
-        if not self.key_file.exists():
+        # Asked first: whoever fills the database has made the key by then.
+        is_filled = self.database_file.exists() and self.database_file.stat().st_size > 0
+        if not is_filled and not self.key_file.exists():
             write_private(self.key_file, f"{secrets.token_urlsafe(32)}\n", replace=False)
-        key = self.key_file.read_text(encoding="utf-8").strip()
+        key = self.key_file.read_text(encoding="utf-8").strip() if self.key_file.exists() else ""
         if len(key) < MIN_SECRET_CHARS:
             msg = (
-                f"the secret key in {self.key_file} is damaged: restore it from a backup, or "
-                "delete it, which ends all sessions and forgets who sent what"
+                f"the secret key in {self.key_file} is lost or damaged: restore it from a backup "
+                "(tar -xf BACKUP secret.key), or put a new one there (openssl rand -hex 32), which "
+                "ends all sessions and forgets who sent what; or it was in SLOPSIEVE_SECRET_KEY"
             )
             raise StartError(msg, ExitCode.DATA_FOLDER)
         return key

@@ -150,6 +150,6 @@ def _is_named(settings: Settings) -> bool:
 
 def _is_new(settings: Settings, folder: DataFolder) -> bool:
     """Return True if the folder holds no installation, so that one would be created."""
-    lacks_database = settings.database_url is None and not folder.database_file.exists()
-    lacks_secret = settings.secret_key is None and not folder.key_file.exists()
-    return lacks_database or lacks_secret
+    if settings.database_url is None:
+        return not folder.database_file.exists()
+    return settings.secret_key is None and not folder.key_file.exists()

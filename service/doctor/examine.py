@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -61,15 +62,25 @@ def examine(
     yield from check_combinations(settings)
     yield from _secrets(settings)
     yield from _safely("model", lambda: check_versions(versions_folder(settings)))
-    if settings.database_url is None and not (settings.data_dir / "slopsieve.db").exists():
+    # SQLite would make the file.
+    file = _database_file(settings)
+    if file is not None and not file.exists():
         yield fail(
             "data folder",
-            f"{settings.data_dir.resolve()} holds no database yet",
+            f"{file.parent.resolve()} holds no database yet",
             "Start once with slopsieve up, or name another folder with --data-dir.",
         )
         return
     yield from _safely("settings", lambda: _wiring(settings))
     yield from _installation(settings, deep=deep)
+
+
+def _database_file(settings: Settings) -> Path | None:
+    """Return the file that the database is in, None where it is a server's."""
+    if settings.database_url is None:
+        return settings.data_dir / "slopsieve.db"
+    scheme, _, path = settings.database_url.get_secret_value().partition(":///")
+    return Path(path.partition("?")[0]) if scheme.startswith("sqlite") else None
 
 
 def _wiring(settings: Settings) -> Iterator[Finding]:

@@ -43,9 +43,18 @@ def test_without_workers_everything_else_is_well(home, tmp_path):
     assert len(found) > 16
 
 
-def test_an_empty_folder_is_told_and_left_as_it_was(tmp_path):
-    code, found = examine(tmp_path / "nothing")
+@pytest.mark.parametrize("url", [{}, {"SLOPSIEVE_DATABASE_URL": "sqlite:///{}/one.db"}])
+def test_an_empty_folder_is_told_and_left_as_it_was(tmp_path, url):
+    given = {name: value.format(tmp_path) for name, value in url.items()}
+    code, found = examine(tmp_path / "nothing", **given)
 
     assert code == 1
     assert found["data folder"] == "fail"
-    assert not (tmp_path / "nothing").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lost_key_is_told_and_not_replaced(home):
+    (home / "secret.key").unlink()
+
+    assert examine(home)[1]["settings"] == "fail"
+    assert not (home / "secret.key").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,16 @@ def test_a_damaged_key_is_refused_rather_than_replaced(tmp_path):
         DataFolder(tmp_path).secret_key()
 
     assert (tmp_path / "secret.key").read_text() == "short"
+
+
+@pytest.mark.parametrize(("database", "is_lost"), [(b"", False), (b"SQLite format 3", True)])
+def test_a_key_that_a_database_was_filled_under_is_not_replaced(tmp_path, database, is_lost):
+    (tmp_path / "slopsieve.db").write_bytes(database)
+
+    with pytest.raises(StartError, match="lost") if is_lost else nullcontext():
+        DataFolder(tmp_path).secret_key()
+
+    assert (tmp_path / "secret.key").exists() is not is_lost
 
 
 def test_a_full_disk_is_told_as_such_and_no_other_folder_is_asked_for(tmp_path, monkeypatch):
