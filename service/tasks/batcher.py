@@ -268,5 +268,5 @@ def _acknowledge(messages: Sequence[Message]) -> None:
     try:
         for message in messages:
             message.ack()
-    except Exception as error:  # noqa: BLE001  # the broker went away: it delivers them again
-        log.warning("a batch was not acknowledged", extra={"error": type(error).__name__})
+    except Exception as error:  # the broker went away: it delivers them again
+        log.warning("a batch was not acknowledged", exc_info=error)

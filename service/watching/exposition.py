@@ -80,13 +80,13 @@ class Exposition:
         try:
             return MetricsSocket(self._folder, self._process, self._packed)
         except OSError as error:
-            log.warning("this process shows no metrics", extra={"error": type(error).__name__})
+            log.warning("this process shows no metrics", exc_info=error)
             return None
 
 
 def _quietly(read: Read) -> Iterable[Metric]:
     try:
         return list(read())
-    except Exception as error:  # noqa: BLE001  # the other numbers are worth showing
-        log.warning("numbers could not be read", extra={"error": type(error).__name__})
+    except Exception as error:  # the other numbers are worth showing
+        log.warning("numbers could not be read", exc_info=error)
         return []

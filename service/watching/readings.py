@@ -100,10 +100,8 @@ class Readings:
         began = self._monotonic()
         try:
             readings: Sequence[Metric] | None = tuple(part.read())
-        except Exception as error:  # noqa: BLE001  # a part that is away is told by its number
-            log.warning(
-                "a part gave no numbers", extra={"part": name, "error": type(error).__name__}
-            )
+        except Exception as error:  # a part that is away is told by its number
+            log.warning("a part gave no numbers", extra={"part": name}, exc_info=error)
             readings = None
         with self._lock:
             kept, now = self._kept[name], self._monotonic()
