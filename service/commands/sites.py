@@ -176,9 +176,11 @@ def set_command(
     asked = {name: value for name, value in others.items() if value is not None}
     if languages:
         asked["languages"] = languages
-    if "blog" in asked and not is_blog(asked["blog"]):
-        remedy = "give one such as https://blog.example/"
-        raise InvalidInputError([Problem("--blog", "is not the address of a web page", remedy)])
+    if "blog" in asked:
+        asked["blog"] = asked["blog"].strip()
+        if not is_blog(asked["blog"]):
+            remedy = "give one such as https://blog.example/"
+            raise InvalidInputError([Problem("--blog", "is not the address of a web page", remedy)])
 
     def change(old: SiteSettings) -> SiteSettings:
         if promised_cutoffs:

@@ -183,7 +183,7 @@ def test_reports_verdicts_and_decisions_at_the_same_time_leave_a_true_queue(stor
 def test_an_appeal_comes_first_once_until_a_person_answers_it_by_itself(stores):
     spam = keep_one(stores, Outcome.SPAM)
     unsure = keep_one(stores, Outcome.UNSURE, received_at=NOW - timedelta(hours=90))
-    rejected = keep_one(stores, Outcome.HAM, received_at=NOW - timedelta(hours=1))
+    rejected = keep_one(stores, Outcome.UNSURE, received_at=NOW - timedelta(hours=1))
     by_policy, together, alone = (
         make_decision(f"d{number}", rejected, decided_by=by)
         for number, by in enumerate((CAMPAIGN_POLICY, "ada", "ada"))
@@ -197,15 +197,16 @@ def test_an_appeal_comes_first_once_until_a_person_answers_it_by_itself(stores):
     stores.comments.reposition(SITE, after=None, limit=9)
 
     assert sorted(kept) == [False, False, False, True]
+    assert not add_appeal(stores, keep_one(stores, Outcome.HAM))
     appeal = stores.cases.get(spam).appeal
     assert appeal == Appeal(text=f"{kept.index(True)} \x00", at=NOW, is_open=True)
     assert [one.subject for one in stores.audit_log.recent()] == [rejected, spam]
     assert stores.decisions.add_many([together]) == []
-    assert to_review(stores) == [spam, rejected, unsure]
+    assert to_review(stores) == [rejected, spam, unsure]
     stores.decisions.add(alone)
     assert to_review(stores) == [spam, unsure]
     stores.decisions.undo(rejected, by="ada", at=NOW)
-    assert to_review(stores) == [spam, rejected, unsure]
+    assert to_review(stores) == [rejected, spam, unsure]
     stores.personal_data.withdraw([rejected], at=NOW)
     assert to_review(stores) == [spam, unsure]
     with pytest.raises(NotFoundError):

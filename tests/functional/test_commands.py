@@ -33,7 +33,7 @@ def test_what_two_word_clients_are_told_is_a_setting(run):
         [row[name] for name in ("holds_unsure", "reports_decide", "rejects_campaigns", "blog")]
         for (row,) in (
             run("sites", "list", "--json"),
-            run(*change, *there, "--blog", "https://garden.example/"),
+            run(*change, *there, "--blog", " https://garden.example/ "),
             run(*change, "--mode", "enforce"),
             run(*change, *back),
         )

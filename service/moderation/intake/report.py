@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import unicodedata
 from datetime import timedelta
 
 from service.domain.case import Case
@@ -18,6 +17,7 @@ from service.moderation.admin.acts import make_act
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.announce import wake_deliverers, write_messages
 from service.ports.services import Services
+from service.signals.plain import is_visible
 
 # WordPress keeps what it submitted for 15 days and rebuilds later reports from its own database.
 REPORTS_FIND = timedelta(days=30)
@@ -126,8 +126,7 @@ def appeal(case: Case, text: str, services: Services) -> bool:
     there is nothing to appeal against. Raises `NotFoundError` if the comment has gone.
     """
     words = text.replace("\r\n", "\n").strip()
-    is_blank = not any(unicodedata.category(one)[0] in "LNPS" for one in words)
-    if is_blank or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:
+    if not is_visible(words) or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:
         return False
     act = make_act(services, actor="author", act="appeal", subject=case.comment.id)
     return services.reports.appeal(case.comment.id, words, act=act)

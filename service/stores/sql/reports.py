@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from service.domain.comment import CommentId
+from service.domain.decision import Action
 from service.domain.report import Report
 from service.ports.audit import AuditEntry
 from service.ports.delivery import Tell
@@ -60,13 +61,15 @@ class ReportStore(SqlStore):
     def appeal(
         self, tx: sa.Connection, comment_id: CommentId, text: str, *, act: AuditEntry
     ) -> bool:
-        """Keep an author's appeal with the log's entry; return False if there was one before.
+        """Keep an author's appeal with the log's entry; return False for a second or published one.
 
         The comment, which must be judged, comes first in the review queue in the same transaction.
         Raise `NotFoundError` for one that is not kept, or was withdrawn.
         """
         position = _lock_comment(tx, comment_id, comments.c.withdrawn_at.is_(None))
-        if position.appealed_at is not None:
+        # Somebody may have approved it since the author read why it is held.
+        (case,) = load_cases(tx, [comment_id])
+        if case.appeal is not None or case.action is Action.PUBLISH:
             return False
         rank = rank_of(position, appealed=True)
         tx.execute(

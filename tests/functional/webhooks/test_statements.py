@@ -140,7 +140,9 @@ def test_an_author_appeals_once_and_a_person_answers(services, stranger, held):
         assert review_queue(services) == []
 
 
-@pytest.mark.parametrize("text", ["", " \r\n ", "\u200b\u202e", "x" * 501, "x" * 9_000])
+@pytest.mark.parametrize(
+    "text", ["", " \r\n ", "\u200b\u202e", "\u2800\u3164", "x" * 501, "x" * 9_000]
+)
 def test_an_appeal_says_something_in_500_characters(services, stranger, held, text):
     answer = appeal(stranger, link_of(services, held), text)
 
