@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from datetime import timedelta
@@ -163,3 +164,24 @@ def test_a_keys_ends_are_set_one_by_one(stores):
     assert expiring == replace(key, expires_at=soon)
     assert revoked == untouched == replace(key, expires_at=soon, revoked_at=now)
     assert stores.sites.find_key(key.secret_sha256) == (revoked, stores.sites.get(key.site_id))
+
+
+def test_of_keys_that_end_each_other_at_once_one_stays(stores):
+    ids = ["key-1", "key-2"]
+    for key_id in ids:
+        stores.sites.add_key(make_key(key_id))
+
+    def check(keys: list[SiteKey]) -> None:
+        time.sleep(0.05)
+        if sum(key.is_valid(NOW) for key in keys) < 2:
+            raise ConflictError("the last one")
+
+    def end(key_id: str) -> bool:
+        try:
+            return bool(stores.sites.end_key(key_id, revoked_at=NOW, check=check))
+        except ConflictError:
+            return False
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(end, ids)) == [False, True]
+    assert sum(key.is_valid(NOW) for key in stores.sites.list_keys(SITE)) == 1

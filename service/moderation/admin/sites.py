@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
+from functools import partial
 from urllib.parse import urlsplit
 
 from service.domain.comment import SiteId
@@ -164,10 +165,9 @@ def revoke_key(
     With `site_id` it must be a key of that site, and `ConflictError` is raised rather than
     leaving the site without a valid one: who revokes with a key must not lock themselves out.
     """
-    if site_id is not None:
-        _refuse_lockout(key_id, site_id, services)
     act = make_act(services, actor=actor, act="revoke key", subject=key_id)
-    return services.sites.end_key(key_id, revoked_at=act.at, act=act)
+    check = None if site_id is None else partial(_refuse_lockout, key_id, site_id, act.at)
+    return services.sites.end_key(key_id, revoked_at=act.at, act=act, check=check)
 
 
 def change_site_settings(
@@ -276,14 +276,16 @@ def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> S
         return services.sites.get(site.id)
 
 
-def _refuse_lockout(key_id: str, site_id: SiteId, services: Services) -> None:
-    keys = {key.id: key for key in services.sites.list_keys(site_id)}
+def _refuse_lockout(
+    key_id: str, site_id: SiteId, now: datetime, all_keys: Sequence[SiteKey]
+) -> None:
+    keys = {key.id: key for key in all_keys if key.site_id == site_id}
     if key_id not in keys:
         raise NotFoundError("this site has no key of this id")
     if keys[key_id].is_akismet:
         return
     others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
-    if not any(key.is_valid(services.clock()) for key in others):
+    if not any(key.is_valid(now) for key in others):
         raise ConflictError("this is the site's last valid key; issue another one first")
 
 

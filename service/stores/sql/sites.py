@@ -144,11 +144,18 @@ class SiteStore(SqlStore):
         expires_at: datetime | None = None,
         revoked_at: datetime | None = None,
         act: AuditEntry | None = None,
+        check: Callable[[Sequence[SiteKey]], None] | None = None,
     ) -> SiteKey:
         """Set a key's end, with its entry in the log, and return it.
 
-        Raise `NotFoundError` for an unknown key.
+        `check` is given all keys of its site first, which nobody else ends meanwhile; what it
+        raises is raised. Raise `NotFoundError` for an unknown key.
         """
+        if check is not None:
+            of_key = sa.select(site_keys.c.site_id).where(site_keys.c.id == key_id)
+            query = sa.select(site_keys).where(site_keys.c.site_id == of_key.scalar_subquery())
+            rows = tx.execute(query.order_by(site_keys.c.id).with_for_update())
+            check([key_from(row) for row in rows])
         ends = {"expires_at": expires_at, "revoked_at": revoked_at}
         changes = {name: at for name, at in ends.items() if at is not None}
         statement = (
