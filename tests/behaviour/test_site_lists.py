@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from threading import Barrier
 
 import pytest
 
@@ -324,3 +326,25 @@ def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
             decide_and_list(comment.id, Effect.BLOCK, what, services, by="Ola")
 
     assert services.cases.get(comment.id).decision is None
+
+
+def test_of_two_moderators_who_list_a_domain_at_once_one_is_refused(services, monkeypatch):
+    in_force = services.list_entries.in_force
+    asked = Barrier(2)
+
+    def both_ask(at):
+        found = in_force(at)
+        asked.wait(5)
+        return found
+
+    monkeypatch.setattr(services.list_entries, "in_force", both_ask)
+
+    def add(effect: Effect) -> bool:
+        try:
+            return bool(add_entry(new_entry(effect=effect), services, by="ola"))
+        except InvalidInputError:
+            return False
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(add, Effect)) == [False, True]
+    assert len(in_force(services.clock())) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, SiteId
@@ -79,7 +80,8 @@ def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
         problems += _refusals(entry, services)
     if entry is None or problems:
         raise InvalidInputError(problems)
-    keep_entries([entry], services, by=by)
+    act = _acts("add {effect} entry", services, by=by)
+    services.list_entries.add([entry], act=act, check=partial(_refuse_doubles, entry))
     return entry
 
 
@@ -190,11 +192,7 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
 
 def _refusals(entry: ListEntry, services: Services) -> Iterator[Problem]:
     """Yield why an entry cannot be kept: it is on a list already, one too many, or too common."""
-    doubles = find_doubles(entry, services.list_entries.in_force(entry.added_at))
-    if any(double.effect is entry.effect for double in doubles):
-        yield Problem("value", "is on this list already", "remove the other entry first")
-    elif doubles:
-        yield Problem("value", "is on the other list", "remove the other entry first")
+    yield from _double_problems(entry, services.list_entries.in_force(entry.added_at))
     everything = EntryFilter(in_force=True, at=services.clock())
     is_full = services.list_entries.count(everything) >= MAX_IN_FORCE
     is_phrase = entry.kind is EntryKind.PHRASE
@@ -207,6 +205,20 @@ def _refusals(entry: ListEntry, services: Services) -> Iterator[Problem]:
     if is_phrase and _preview(entry, services).is_too_common:
         problem = "is found in too many comments that stand the other way"
         yield Problem("value", problem, "give a longer phrase")
+
+
+def _double_problems(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[Problem]:
+    doubles = find_doubles(entry, in_force)
+    if any(double.effect is entry.effect for double in doubles):
+        return [Problem("value", "is on this list already", "remove the other entry first")]
+    if doubles:
+        return [Problem("value", "is on the other list", "remove the other entry first")]
+    return []
+
+
+def _refuse_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> None:
+    if problems := _double_problems(entry, in_force):
+        raise InvalidInputError(problems)
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:

@@ -53,15 +53,20 @@ class ListEntryStore(SqlStore):
         entries: Sequence[ListEntry],
         *,
         act: Callable[[ListEntry], AuditEntry] | None = None,
+        check: Callable[[Sequence[ListEntry]], None] | None = None,
     ) -> None:
         """Keep entries, all or none. Raise `NotFoundError` for an unknown site.
 
+        `check` is given those in force first, which nobody else changes meanwhile; what it raises
+        is raised.
         What `act` returns of each goes into the log in the same transaction; so it does of those
         that `remove` and `restore` return. Raise `ConflictError` for an id that is taken.
         """
         for site_id in sorted({entry.site_id for entry in entries if entry.site_id is not None}):
             refuse_unknown(tx, sites, site_id, "site")
         _count_change(tx)
+        if check is not None:
+            check(_in_force(tx, entries[0].added_at))
         for entry in entries:
             values = _entry_values(entry) | {"folded": _folded_text(entry)}
             if not insert_new(tx, list_entries, values):
@@ -161,8 +166,7 @@ class ListEntryStore(SqlStore):
     def in_force(self, at: datetime) -> list[ListEntry]:
         """Return all entries that are not removed and have not expired at `at`, in no order."""
         with reading(self._engine) as connection:
-            rows = connection.execute(sa.select(list_entries).where(_is_in_force(at))).all()
-        return [entry for row in rows if (entry := _readable(row))]
+            return _in_force(connection, at)
 
     def version(self) -> int:
         """Return a number that grows with every change but hits; cheap to ask for."""
@@ -188,6 +192,11 @@ class ListEntryStore(SqlStore):
             )
         )
         self.write(lambda connection: connection.execute(statement, rows))
+
+
+def _in_force(connection: sa.Connection, at: datetime) -> list[ListEntry]:
+    rows = connection.execute(sa.select(list_entries).where(_is_in_force(at))).all()
+    return [entry for row in rows if (entry := _readable(row))]
 
 
 def _count_change(connection: sa.Connection) -> None:
