@@ -232,7 +232,7 @@ def test_accounts_keys_and_lists_are_logged_with_what_changes(stores):
 
     stores.users.add(ada, act=entry("add"))
     for _ in range(2):
-        stores.sessions.add(session)
+        stores.sessions.add(session, password_hash=ada.password_hash)
         stores.users.change("u1", lambda now, _: now, end_sessions_at=NOW, act=entry("change"))
         assert stores.sessions.end_all("u1", at=NOW, act=act) == 0
         session = replace(session, id="ses_2")

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from service.domain.errors import NotAuthenticatedError
 from service.domain.user import UserSession
 from tests.contract.test_user_store import make_user
 from tests.factories import NOW
@@ -21,7 +22,7 @@ def _accounts(stores):
 def begin(stores, session_id: str, user_id: str = "u-Ada", **changes) -> UserSession:
     values = {"created_at": NOW, "last_seen_at": NOW, "browser": "Firefox on Linux"}
     session = UserSession(id=session_id, user_id=user_id, **(values | changes))
-    stores.sessions.add(session)
+    stores.sessions.add(session, password_hash="$argon2id$x")
     return session
 
 
@@ -30,6 +31,19 @@ def test_a_session_comes_back_as_it_was(stores):
 
     assert stores.sessions.get("s1") == session
     assert stores.sessions.get("no") is None
+
+
+@pytest.mark.parametrize(
+    "by_now", [{"password_hash": "$argon2id$y"}, {"ended_at": NOW}, {"id": "u-Zoe"}]
+)
+def test_no_session_begins_with_a_password_that_opens_nothing_by_now(stores, by_now):
+    user = make_user("Zoe", **{"id": "u-Other"} | by_now)
+    stores.users.add(user)
+
+    with pytest.raises(NotAuthenticatedError):
+        begin(stores, "s1", "u-Other")
+
+    assert stores.sessions.get("s1") is None
 
 
 def test_a_session_that_is_used_is_remembered_as_seen(stores):

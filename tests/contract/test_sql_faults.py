@@ -151,7 +151,7 @@ def prepare(services: Services) -> Known:
     """Give every use case something to do."""
     add_user("olive", services, actor="cli")
     ada, first = add_user("ada", services, actor="cli", role=Role.MODERATOR)
-    change_password(ada, services, old=first, new=PASSWORD)
+    ada = change_password(ada, services, old=first, new=PASSWORD)
     for _ in range(2):
         begin_session(ada, services, user_agent=None)
     ended, _ = add_user("ended", services, actor="cli", role=Role.MODERATOR)

@@ -7,8 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from service.domain.errors import NotAuthenticatedError
 from service.moderation.admin.accounts import (
     add_user,
+    authenticate_user,
+    change_password,
+    find_user,
+    reset_password,
 )
 from tests.fakes import Overridden, away
 from tests.functional.moderators import (
@@ -98,6 +103,43 @@ def test_a_changed_password_ends_every_other_session(services):
 
     assert here.get("/review").status_code == 200
     assert there.get("/review").status_code == 303
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda services: reset_password("Ola", services, actor="boss"),
+        lambda services: change_password(
+            find_user("Ola", services), services, old=PASSWORD, new="b" * 20
+        ),
+    ],
+)
+@pytest.mark.parametrize("step", ["sign in", "change"])
+def test_a_password_replaced_after_it_was_checked_opens_nothing(services, act, step):
+    add_moderator(services)
+    due = []
+
+    def verify(*given):
+        fits = services.passwords.verify(*given)
+        while due:
+            due.pop()(services)
+        return fits
+
+    slow = replace(services, passwords=Overridden(services.passwords, verify=verify))
+    client = make_app(slow).test_client()
+    if step == "change":
+        sign_in(client)
+        form = _passwords(client.get("/password"), old=PASSWORD, new="c" * 20)
+        due.append(act)
+        answer = client.post("/password", data=form)
+    else:
+        due.append(act)
+        answer = sign_in(client)
+
+    assert answer.status_code in (403, 422)
+    assert client.get("/review").status_code == 303
+    with pytest.raises(NotAuthenticatedError):
+        authenticate_user("Ola", "c" * 20, services)
 
 
 def test_signing_out_needs_a_form_and_ends_a_stolen_copy_of_the_session_and_no_other(services):

@@ -26,6 +26,7 @@ MAX_PASSWORD_CHARS = 1_000
 MAX_NAME_CHARS = 60
 # Verified in place of a real hash when a name is unknown, so that both answers take as long.
 _DECOY_PASSWORD = "no account has this password"  # noqa: S105  # opens nothing
+_NOT_THE_PASSWORD = Problem("old", "is not the password", "enter the present one")
 
 
 class LastOwnerError(ConflictError):
@@ -280,7 +281,7 @@ def change_password(user: User, services: Services, *, old: str, new: str) -> Us
     """
     problems = []
     if not check_password(user, old, services):
-        problems.append(Problem("old", "is not the password", "enter the present one"))
+        problems.append(_NOT_THE_PASSWORD)
     if not MIN_PASSWORD_CHARS <= len(new) <= MAX_PASSWORD_CHARS:
         problems.append(
             Problem(
@@ -294,17 +295,28 @@ def change_password(user: User, services: Services, *, old: str, new: str) -> Us
     if problems:
         raise InvalidInputError(problems)
     act = make_act(services, actor=user.name, act="change password", subject=user.id)
-    return _set_password(user, new, services, act, must_change=False)
+    return _set_password(user, new, services, act, must_change=False, instead_of=user.password_hash)
 
 
 def _set_password(
-    user: User, password: str, services: Services, act: AuditEntry, *, must_change: bool
+    user: User,
+    password: str,
+    services: Services,
+    act: AuditEntry,
+    *,
+    must_change: bool,
+    instead_of: str | None = None,
 ) -> User:
-    """Set a password and end the sessions that the old one began, in one transaction with `act`."""
+    """Set a password and end the sessions that the old one began, in one transaction with `act`.
+
+    With `instead_of` raise `InvalidInputError` if the account has another hash than this by now:
+    whoever gave the old password in time must not undo a reset.
+    """
     password_hash = services.passwords.hash(password)
-    return services.users.change(
-        user.id,
-        lambda now, _: replace(now, password_hash=password_hash, must_change_password=must_change),
-        end_sessions_at=act.at,
-        act=act,
-    )
+
+    def change(now: User, _: Sequence[User]) -> User:
+        if instead_of not in (None, now.password_hash):
+            raise InvalidInputError([_NOT_THE_PASSWORD])
+        return replace(now, password_hash=password_hash, must_change_password=must_change)
+
+    return services.users.change(user.id, change, end_sessions_at=act.at, act=act)

@@ -54,7 +54,11 @@ def name_browser(user_agent: str | None) -> str:
 
 
 def begin_session(user: User, services: Services, *, user_agent: str | None) -> UserSession:
-    """Keep that an account has signed in, and return its new session."""
+    """Keep that an account has signed in, and return its new session.
+
+    `user` is the account as its password was checked. Raises `NotAuthenticatedError` if it has
+    another one by now, or has ended: what ended its sessions ends this one, too.
+    """
     now = services.clock()
     session = UserSession(
         id=services.new_id("ses"),
@@ -63,7 +67,7 @@ def begin_session(user: User, services: Services, *, user_agent: str | None) -> 
         last_seen_at=now,
         browser=name_browser(user_agent),
     )
-    services.sessions.add(session)
+    services.sessions.add(session, password_hash=user.password_hash)
     return session
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from service.domain.errors import ConflictError
+from service.domain.errors import ConflictError, NotAuthenticatedError
 from service.domain.user import SecondFactor, User, UserSession
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
@@ -88,9 +88,19 @@ class SessionStore(SqlStore):
     """Keeps who is signed in, where."""
 
     @transaction
-    def add(self, tx: sa.Connection, session: UserSession) -> None:
-        """Keep a session that begins. Raise `NotFoundError` for an unknown account."""
-        refuse_unknown(tx, users, session.user_id, "account")
+    def add(self, tx: sa.Connection, session: UserSession, *, password_hash: str) -> None:
+        """Keep a session that begins.
+
+        Raise `NotAuthenticatedError` unless its account is there, goes on and has this password.
+        """
+        query = sa.select(users.c.id).where(
+            users.c.id == session.user_id,
+            users.c.password_hash == password_hash,
+            users.c.ended_at.is_(None),
+        )
+        # Locked, so that whatever ends the account's sessions comes before this or ends it.
+        if tx.execute(query.with_for_update(read=True)).one_or_none() is None:
+            raise NotAuthenticatedError("the account has another password, or none, by now")
         tx.execute(sa.insert(user_sessions), [_session_values(session)])
 
     def get(self, session_id: str) -> UserSession | None:

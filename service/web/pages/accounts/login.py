@@ -46,23 +46,23 @@ def sign_in() -> ResponseReturnValue:
         return go_to("pages.queue")
     if request.method == "GET":
         return _sign_in_page()
+    target = safe_next(request.form.get("next"))
     try:
         user = authenticate_user(typed("name"), typed("password"), services)
+        if services.second_factors.get(user.id) is None:
+            _start_session(user)
+            return redirect(target, HTTPStatus.SEE_OTHER)
     except NotAuthenticatedError:
         refusal = gettext("Incorrect name or password.")
         return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
-    target = safe_next(request.form.get("next"))
-    if services.second_factors.get(user.id) is not None:
-        session.clear()
-        session[_PENDING] = {
-            "user": user.id,
-            "at": int(services.clock().timestamp()),
-            "proof": _proof(user),
-            "next": target,
-        }
-        return go_to("pages.sign_in_code")
-    _start_session(user)
-    return redirect(target, HTTPStatus.SEE_OTHER)
+    session.clear()
+    session[_PENDING] = {
+        "user": user.id,
+        "at": int(services.clock().timestamp()),
+        "proof": _proof(user),
+        "next": target,
+    }
+    return go_to("pages.sign_in_code")
 
 
 @pages.route("/sign-in/code", methods=["GET", "POST"])
@@ -76,11 +76,11 @@ def sign_in_code() -> ResponseReturnValue:
         return render_template("sign_in_code.html", refusal="")
     try:
         check_second_factor(user, typed("code"), services)
+        target = safe_next(session[_PENDING].get("next"))
+        _start_session(user)
     except NotAuthenticatedError:
         refusal = gettext("Incorrect code, or already used.")
         return render_template("sign_in_code.html", refusal=refusal), HTTPStatus.FORBIDDEN
-    target = safe_next(session[_PENDING].get("next"))
-    _start_session(user)
     return redirect(target, HTTPStatus.SEE_OTHER)
 
 
