@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.comment import Comment, Lane, Sender
+from service.domain.comment import Comment, CommentId, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
+from service.domain.history import Record
 from service.domain.sender import SenderSecrets, make_sender
-from service.moderation.privacy.erase import find_person, forget_sender
-from service.moderation.review.decide import decide_comment
+from service.moderation.judging.judge import judge_batch
+from service.moderation.privacy.erase import erase_person, find_person, forget_sender
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.services import Services
 from tests.factories import make_comment
-from tests.fakes import make_services, submit_to
+from tests.fakes import Overridden, make_services, submit_to
 
 MARA = "mara@example.org"
 
@@ -52,6 +55,45 @@ def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(servi
     for comment in (old, new):
         assert services.cases.get(comment.id).comment.sender == Sender()
         assert rejected(services, comment) == (0, 0)
+
+
+def erase(services: Services) -> None:
+    erase_person(find_person(services, email=MARA), services, by="operator")
+
+
+def forget(services: Services) -> None:
+    forget_sender(find_person(services, email=MARA).sender, services, by="operator")
+
+
+@pytest.mark.parametrize("what", [erase, forget])
+@pytest.mark.parametrize("act", ["judge", "learn", "unlearn"])
+def test_nothing_that_was_under_way_brings_back_what_was_forgotten(services, what, act):
+    services.queue.judges = act != "judge"
+    sender = make_sender(secret=services.sender_secrets.present, address=None, email=MARA)
+    comment = make_comment(sender=sender)
+    submit_to(services, comment)
+    if act == "unlearn":
+        decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+
+    call = "gather" if act == "judge" else act
+
+    def tell(*given, **named):
+        what(services)
+        return getattr(services.history, call)(*given, **named)
+
+    told = {call: tell}
+    slow = replace(services, history=Overridden(services.history, **told))
+    if act == "judge":
+        judge_batch([comment.id], slow)
+    elif act == "learn":
+        decide_comment(comment.id, Ruling.REJECT, slow, decided_by="mod")
+    else:
+        undo_decision(comment.id, slow, undone_by="mod")
+
+    assert services.history.conducts(sender, now=services.clock()) == {}
+    later = replace(comment, id=CommentId("later"), text="What size is the valve?")
+    [history] = services.history.gather([later], now=services.clock())
+    assert history.email.everywhere == Record()
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.judging.judgement import Judged, StageTimer, judge_with_outputs
 from service.moderation.learning.rebuild import gather_whole
+from service.moderation.learning.remember import forget_erased
 from service.moderation.telling.announce import (
     wake_deliverers,
     write_verdict_messages,
@@ -194,11 +195,14 @@ def _unjudgeable(attempt: Attempt, services: Services) -> Judged:
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
     try:
-        return gather_whole(comments, services)
+        histories = gather_whole(comments, services)
+        forget_erased(comments, services)
     except HistoryBlankError:
         log.warning("histories are being filled again, verdicts are degraded")
     except StoreUnavailableError:
         log.warning("histories are away, verdicts are degraded", extra={"comments": len(comments)})
+    else:
+        return histories
     return None
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from service.domain.comment import Comment
 from service.domain.errors import HistoryBlankError
 from service.domain.history import History
-from service.moderation.learning.remember import apply_to_reputation
+from service.moderation.learning.remember import apply_to_reputation, forget_erased
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -78,6 +78,7 @@ def rebuild_portions(services: Services) -> Iterator[int]:
         page = services.decisions.find_in_force(after=after, limit=PORTION)
         for decided_comment in page.decided_comments:
             apply_to_reputation(decided_comment, services)
+        forget_erased([one.comment for one in page.decided_comments], services)
         if page.next_after is not None:
             services.rebuild_place.move(after, page.next_after)
         # Where the place is gone or moved, something was wiped or is under way: not all is filled.

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Sequence
+from datetime import timedelta
 
 from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings, is_by_person
 from service.domain.case import Case
+from service.domain.comment import Comment, Sender
 from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.moderation.admin.acts import make_act
@@ -30,6 +32,10 @@ _MOST_AT_ONCE = 500
 REJECTED_BY_PEOPLE = 5
 # Undone in one transaction: on SQLite nobody else writes meanwhile.
 _PORTION = 250
+# Of the log's entries of erasing persons and forgetting senders.
+_ERASED = ("person", "sender")
+# Between reading comments and telling histories of them passes less; so do clocks differ.
+_LATELY = timedelta(minutes=15)
 
 
 def remember(decided_comments: Sequence[DecidedComment], services: Services) -> None:
@@ -37,6 +43,7 @@ def remember(decided_comments: Sequence[DecidedComment], services: Services) -> 
     try:
         _recheck_policies(decided_comments, services)
         told = [one.decision for one in decided_comments if apply_to_reputation(one, services)]
+        forget_erased([one.comment for one in decided_comments], services)
         services.decisions.mark_remembered(told)
     except StoreUnavailableError:
         log.warning(
@@ -60,6 +67,7 @@ def remember_open(services: Services) -> int:
                 told.append(one.decision)  # noqa: PERF401  # kept if the store fails half-way
     finally:
         if told:
+            forget_erased([one.comment for one in waiting], services)
             services.decisions.mark_remembered(told)
             log.info("histories were told what they missed", extra={"decisions": len(told)})
     return len(told)
@@ -98,6 +106,23 @@ def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> 
         log.exception("a decision cannot be learnt", extra={"id": decision.id})
         return False
     return True
+
+
+def forget_erased(comments: Sequence[Comment], services: Services) -> None:
+    """Forget senders of whom histories were told although they had just been erased.
+
+    Called after histories were told of comments that were read before: an erasure in between has
+    nothing left to find. A withdrawal alone leaves histories as they are. Raises
+    `StoreUnavailableError`.
+    """
+    since = services.clock() - _LATELY
+    log_of = services.audit_log.recent
+    if not any(act.at >= since for one in _ERASED for act in log_of(subject=one, limit=1)):
+        return
+    senders = {one.id: one.sender for one in comments if one.sender != Sender()}
+    now = services.cases.find([*senders])
+    for sender in {senders[one.comment.id] for one in now if one.comment.sender == Sender()}:
+        services.history.forget(sender)
 
 
 def may_reject(rulings: PeoplesRulings) -> bool:
