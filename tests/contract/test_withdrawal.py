@@ -21,6 +21,7 @@ from service.domain.comment import (
     SiteId,
 )
 from service.domain.decision import Ruling
+from service.domain.errors import ConflictError
 from service.domain.normal_form import content_key
 from service.domain.verdict import Outcome
 from service.ports.comments import AddOutcome, NewComment
@@ -114,6 +115,17 @@ def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay_without_notes
     after = stores.cases.get(comment.id)
     decisions = tuple(replace(one, note=None) for one in before.decisions)
     assert after == replace(before, comment=after.comment, decisions=decisions, withdrawn_at=LATER)
+
+
+def test_no_decision_is_kept_on_a_withdrawn_comment(stores):
+    comment = make_comment()
+    keep(stores, comment)
+    stores.personal_data.withdraw([comment.id], at=LATER)
+
+    with pytest.raises(ConflictError):
+        stores.decisions.add(replace(make_decision("dec", comment.id), note="Mara Lane"))
+
+    assert stores.cases.get(comment.id).decisions == ()
 
 
 def test_a_withdrawn_comment_waits_for_no_verdict(stores):

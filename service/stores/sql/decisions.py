@@ -64,11 +64,13 @@ class DecisionStore(SqlStore):
         decision too, those of `deliveries` that tell the verdict are kept in its place, and left
         out else. So are the log's entries that `acts` returns of the decisions that changed, the
         replaced one first. With `instead_of` it replaces one of these ids alone.
-        Raise `NotFoundError` if the comment is not kept, `ConflictError` if the decision's id is
-        taken or another decision than those is in force; nothing is kept then.
+        Raise `NotFoundError` if the comment is not kept, `ConflictError` if it is withdrawn, if the
+        decision's id is taken or another decision than those is in force; nothing is kept then.
         """
         positions = _lock_comments(tx, [decision.comment_id])
-        known(positions.get(decision.comment_id), "comment", decision.comment_id)
+        row = known(positions.get(decision.comment_id), "comment", decision.comment_id)
+        if row.withdrawn_at is not None:
+            raise ConflictError("the site withdrew this comment in the meantime")
         if instead_of is not None:
             _refuse_another(tx, decision.comment_id, instead_of)
         replaced = _append(tx, [decision], positions, deliveries)
