@@ -35,6 +35,7 @@ from service.domain.site import MAX_UNDO_SECONDS
 from service.domain.verdict import Outcome
 from service.moderation.insight.figures import MAX_DAYS
 from service.moderation.intake.form_tokens import MAX_FIELD_CHARS
+from service.moderation.intake.revise import looks_like_version
 from service.web.edge.answers import Answer
 from service.web.edge.given import (
     MAX_EMAIL_CHARS,
@@ -87,6 +88,12 @@ def _web_address(given: str) -> str:
     return given
 
 
+def _no_version(site_comment_id: str) -> str:
+    if looks_like_version(site_comment_id):
+        raise PydanticCustomError("version", "looks like a version of another comment")
+    return site_comment_id
+
+
 def _email(given: str) -> str:
     if given and not is_email(given):
         raise PydanticCustomError("email", "is not an e-mail address")
@@ -118,6 +125,11 @@ Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
 Url = Annotated[str, StringConstraints(max_length=MAX_URL_CHARS), AfterValidator(_web_address)]
 Email = Annotated[str, StringConstraints(max_length=MAX_EMAIL_CHARS), AfterValidator(_email)]
 SiteId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_CHARS)]
+OwnId = Annotated[
+    SiteId,
+    AfterValidator(_no_version),
+    Field(json_schema_extra={"not": {"pattern": "@[0-9]+$"}}),
+]
 Language = Annotated[str, StringConstraints(pattern=_BCP_47)]
 Locale = Annotated[str, StringConstraints(pattern=_LOCALE), AfterValidator(language_tag)]
 Address = Annotated[
@@ -240,9 +252,12 @@ class CommentRequest(Request):
     )
     post: PostRequest | None = None
     author: AuthorRequest | None = None
-    site_comment_id: SiteId | None = Field(
+    site_comment_id: OwnId | None = Field(
         default=None,
-        description="The site's own id of this comment; makes repeats recognisable.",
+        description=(
+            "The site's own id of this comment; makes repeats recognisable. None that ends in @ "
+            "and a number, as those of edited versions do here."
+        ),
         examples=["wp-88121"],
     )
     address: Address | None = Field(

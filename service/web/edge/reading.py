@@ -56,6 +56,10 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
     ),
     "address": ("is not an IP address", "send an IPv4 or IPv6 address, or null"),
     "web_address": ("is not a web address", "send an http or https address, or null"),
+    "version": (
+        "ends in @ and a number, as later versions of a comment do here",
+        "send an id with another ending",
+    ),
     "email": ("is not an e-mail address", "send one with an @, or null"),
     "string_pattern_mismatch": (
         "is not a BCP 47 language tag",

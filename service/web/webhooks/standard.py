@@ -9,10 +9,8 @@ from flask import request
 from pydantic import Field
 
 from service.domain.comment import Lane
-from service.domain.errors import InvalidInputError, Problem
-from service.moderation.intake.revise import looks_like_version
 from service.web.api.intake import new_comment
-from service.web.api.schemas import CommentRequest, SiteId, SiteIdQuery
+from service.web.api.schemas import CommentRequest, OwnId, SiteIdQuery
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.moments import read_any_moment
@@ -28,7 +26,7 @@ _CREATED, _UPDATED, _DELETED = "comment.created", "comment.updated", "comment.de
 class ShownComment(CommentRequest):
     """A comment as `POST /v1/comments` takes it, with an id, so that edits can be told apart."""
 
-    site_comment_id: SiteId
+    site_comment_id: OwnId
     edited_by_staff: bool = Field(
         default=False,
         strict=True,
@@ -56,13 +54,6 @@ def read(received: Received) -> Sequence[Event]:
     if kind not in (_CREATED, _UPDATED):
         return ()
     given = validate(ShownComment, data)
-    if looks_like_version(given.site_comment_id):
-        problem = Problem(
-            field="site_comment_id",
-            problem="ends in @ and a number, as later versions of a comment do here",
-            remedy="send an id with another ending",
-        )
-        raise InvalidInputError([problem])
     new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
     # Of an edit it is the event's time that tells which one came later.
     written_at = given.written_at if kind == _CREATED else None
