@@ -26,12 +26,14 @@ class AddOutcome(StrEnum):
 class NewComment:
     """A comment on its way in, with what makes repeats of it recognisable.
 
-    `lane` is kept with it, and it is never queued in another one.
+    `lane` is kept with it, and it is never queued in another one. Without `keep` it is withdrawn as
+    soon as it is answered, by upkeep if that failed.
     """
 
     comment: Comment
     lane: Lane
     idempotency_key: str | None = None
+    keep: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

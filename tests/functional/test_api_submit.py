@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from models.inputs import ModelOutput
+from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, FormEvidence, Lane
 from service.domain.sender import make_sender
 from service.moderation.admin.sites import issue_key
+from service.moderation.privacy.prune import prune_comments
 from service.web.app import create_app
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.databases import fresh_stores
@@ -75,6 +77,33 @@ def test_what_is_not_to_be_kept_is_judged_answered_and_forgotten(api, services, 
     assert (kept.comment.text, kept.comment.author.name) == ("", None)
     waiting = api.get("/v1/comments?needs_review=true").get_json()
     assert waiting["comments"] == []
+
+
+def test_what_is_not_to_be_kept_goes_at_the_next_try_or_without_one(api, services, monkeypatch):
+    body = FULL | {"keep": False}
+    with monkeypatch.context() as broken:
+        broken.setattr(services.personal_data, "withdraw", away)
+        assert api.post("/v1/comments?wait=5", json=body).status_code == 503
+        other = body | {"site_comment_id": "wp-3"}
+        assert api.post("/v1/comments?wait=5", json=other).status_code == 503
+
+    again = api.post("/v1/comments?wait=5", json=body)
+    kept = api.post("/v1/comments?wait=5", json=FULL)
+    services.clock.advance(minutes=11)
+    pruned = prune_comments(services, keep=None, keep_spam=None, keep_held_spam=None)
+
+    assert (again.status_code, kept.status_code, pruned) == (202, 409, 1)
+    assert "Retry-After" not in again.headers
+    page = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=9)
+    assert [case.comment.text for case in page.cases] == ["", ""]
+
+
+@pytest.mark.parametrize("own_id", ["thread-5@3", "@1"])
+def test_an_id_that_looks_like_a_version_of_another_comment_is_refused(api, own_id):
+    answer = api.post("/v1/comments", json={"text": "One.", "site_comment_id": own_id})
+
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.get_json()["errors"]] == ["site_comment_id"]
 
 
 def test_a_long_post_is_cut_to_an_excerpt(api, services):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
 from service.domain.case import SpamOnly
+from service.domain.comment import CommentId
 from service.moderation.telling.announce import wake_deliverers, write_withdrawn_messages
 from service.ports.services import Services
 
@@ -19,6 +20,9 @@ _MOST_AT_ONCE = 1_000
 _MOST_COMMENTS_AT_ONCE = 200
 # Deliveries are sent again for some days; a comment in a lost queue may come later.
 _DELETIONS_KEPT = timedelta(days=30)
+# Whoever did not want a comment kept has its answer by then. Far back nothing is looked for, as
+# each one is read.
+_UNKEPT_ANSWERED, _UNKEPT_SOUGHT = timedelta(minutes=10), timedelta(days=1)
 
 
 def _once() -> bool:
@@ -55,13 +59,16 @@ def prune_comments(
     Held spam that nobody decided goes once it is older than `keep_held_spam`. None keeps for ever.
     Words, names, links and the sender's keys go, as when a site deletes a comment; verdict,
     decisions and log stay. What waits for its verdict or for a person stays whole however old it
-    is, and approved comments never count as spam. 200 of each kind at a time, once and then for as
+    is, and approved comments never count as spam. What was not to be kept at all goes whatever it
+    waits for. 200 of each kind at a time, once and then for as
     long as `goes_on` says. Deletions whose comments did not come within 30 days are forgotten, too.
     Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
     now = services.clock()
     services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
-    pruned = 0
+    pruned = _in_portions(
+        partial(_withdraw_unkept, services, at=now), _MOST_COMMENTS_AT_ONCE, goes_on
+    )
     for age, only in (
         (keep, None),
         (keep_spam, SpamOnly.NOT_APPROVED),
@@ -88,6 +95,19 @@ def _withdraw_old(
     ids = services.personal_data.find_old(
         received_before=received_before, only=only, limit=_MOST_COMMENTS_AT_ONCE
     )
+    return _withdraw(ids, services, only, at=at)
+
+
+def _withdraw_unkept(services: Services, *, at: datetime) -> int:
+    ids = services.comments.find_unkept(
+        since=at - _UNKEPT_SOUGHT, before=at - _UNKEPT_ANSWERED, limit=_MOST_COMMENTS_AT_ONCE
+    )
+    return _withdraw(ids, services, None, at=at)
+
+
+def _withdraw(
+    ids: Sequence[CommentId], services: Services, only: SpamOnly | None, *, at: datetime
+) -> int:
     if not ids:
         return 0
     shown = services.cases.find(ids)

@@ -55,6 +55,8 @@ OVERTAKEN_BY = timedelta(minutes=1)
 MAX_FOUND_BY_CONTENT = 100
 # A site that empties its trash may delete thousands that were never sent here.
 MOST_EARLY_DELETIONS = 10_000
+# Begins the fingerprints of comments that nobody wants kept.
+_UNKEPT = "unkept:"
 
 
 class CommentStore(SqlStore):
@@ -66,8 +68,8 @@ class CommentStore(SqlStore):
         """Keep the comments in one transaction and answer for each, in order.
 
         A comment repeats an earlier one of the same site if it has the same idempotency key or
-        the same `site_comment_id`; it is a REPEAT if `fingerprint()` agrees and a CONFLICT if
-        not. Repeats within one call count too. Without either key every comment is NEW.
+        the same `site_comment_id`; it is a REPEAT if `fingerprint()` and `keep` agree and a
+        CONFLICT if not. Repeats within one call count too. Without either key every comment is NEW.
         Safe under concurrent calls: of two equal keys exactly one becomes NEW. Adding the same
         id again is a repeat too, so a call whose answer was lost can be made again. What was
         written before a deletion that is noted is DELETED, also if the two come at once.
@@ -267,6 +269,20 @@ class CommentStore(SqlStore):
         with reading(self._engine) as connection:
             return {names[key]: kept for key, kept in rows_in(connection, query, digest, [*names])}
 
+    def find_unkept(self, *, since: datetime, before: datetime, limit: int) -> list[CommentId]:
+        """Return comments that were not to be kept, received in this time, and still are."""
+        query = (
+            sa.select(comments.c.id)
+            .where(
+                comments.c.received_at >= since,
+                comments.c.received_at < before,
+                comments.c.withdrawn_at.is_(None),
+                comments.c.fingerprint.startswith(_UNKEPT),
+            )
+            .limit(limit)
+        )
+        return self._list(query, lambda row: row.id)
+
     def count_listings(self) -> Mapping[str, ListHits]:
         """Return for every reputation list that holds a kept comment how many, and the rulings.
 
@@ -314,7 +330,7 @@ def comment_values(new: NewComment) -> Values:
         "decided": False,
         "review_rank": REST_RANK,
         "review_at": comment.received_at,
-        "fingerprint": comment.fingerprint(),
+        "fingerprint": comment.fingerprint() if new.keep else _UNKEPT + comment.fingerprint(),
         "idempotency_digest": None if key is None else _digest("key", comment.site_id, key),
         "site_comment_digest": (
             None if own_id is None else site_comment_digest(comment.site_id, own_id)

@@ -95,13 +95,14 @@ def submit_comment(
     Keeps the comment, then has it judged. Its verdict is null until it has been judged; where it
     was waited for in vain, `Retry-After` says when to read it at `links.self`. A repeat with the
     same `Idempotency-Key` or `site_comment_id` is answered as the first was and judged once; with
-    other content it is refused with 409.
+    other content, or another `keep`, it is refused with 409.
     """
     seconds = query.wait or 0.0
     if not body.keep and not seconds:
         raise InvalidInputError([_KEEP_NEEDS_WAIT])
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
+    new = replace(new, keep=body.keep)
     kept = keep_in_line(new, submit, waiter, seconds=seconds or UNWAITED_SECONDS)
     if kept.added.outcome is AddOutcome.CONFLICT:
         raise _conflict(kept.added)
@@ -115,11 +116,9 @@ def submit_comment(
         # What is new and was not waited for stands as it came.
         if seconds or kept.added.outcome is not AddOutcome.NEW:
             case = _look_up(case)
-    # A repeat may be of a comment that is to be kept.
-    is_kept = body.keep or kept.added.outcome is not AddOutcome.NEW
-    if not is_kept:
+    if not body.keep:
         withdraw_comment(case.comment.id, services, by="site")
-    answer = CommentAnswer.of(case, services.statements if is_kept else None)
+    answer = CommentAnswer.of(case, services.statements if body.keep else None)
     headers = {"Location": answer.links.self}
     if seconds and case.verdict is None and body.keep:
         headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
@@ -270,8 +269,8 @@ def _key_in_batch(key: str | None, index: int) -> str | None:
 
 def _conflict(added: Added) -> ConflictError:
     msg = (
-        "This Idempotency-Key or site_comment_id came before with other content, "
-        f"kept as {added.comment_id}. Send other content under another key."
+        "This Idempotency-Key or site_comment_id came before with other content or keep, "
+        f"as {added.comment_id}. Send other content under another key."
     )
     return ConflictError(msg)
 
