@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,7 +13,7 @@ from service.domain.comment import Lane
 from service.moderation.intake.revise import submit_version, withdraw_versions
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import make_services
+from tests.fakes import Overridden, make_services
 
 
 @pytest.fixture
@@ -41,6 +42,30 @@ def test_of_edits_that_come_at_once_the_last_one_stays(services):
     assert "Version 7" in shown(services)
     submit_version(edits[-1], services, by="test")
     assert shown(services) == ["Version 7"]
+
+
+@pytest.mark.parametrize("deleted_first", [False, True])
+def test_an_edit_that_meets_a_deletion_is_not_kept(services, deleted_first):
+    submit_version(version("First", second=0), services, by="test")
+    acts = [
+        lambda: withdraw_versions(SITE, "w-1", services, by="test"),
+        lambda: submit_version(version("Second", second=0), services, by="test"),
+    ]
+
+    def look_up(*given):
+        found = services.comments.find_by_site_ids(*given)
+        if len(acts) > 1:
+            acts.pop(not deleted_first)()
+        return found
+
+    comments = Overridden(services.comments, find_by_site_ids=look_up)
+    meanwhile = replace(services, comments=comments)
+    if deleted_first:
+        submit_version(version("Second", second=0), meanwhile, by="test")
+    else:
+        withdraw_versions(SITE, "w-1", meanwhile, by="test")
+
+    assert shown(services) == []
 
 
 def test_a_comment_may_be_edited_more_often_than_is_looked_up_at_once(services, monkeypatch):

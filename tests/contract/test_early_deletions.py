@@ -31,6 +31,7 @@ def note(stores, site_comment_id=OWN, site_id=SITE, at=NOW, deleted_at=NOW):
     [
         ({}, AddOutcome.DELETED),
         ({"written_at": None}, AddOutcome.DELETED),
+        ({"site_comment_id": f"{OWN}@2"}, AddOutcome.DELETED),
         ({"written_at": LATER}, AddOutcome.NEW),
         ({"site_comment_id": "github:IC_2"}, AddOutcome.NEW),
         ({"site_comment_id": None}, AddOutcome.NEW),

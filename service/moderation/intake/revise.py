@@ -109,15 +109,22 @@ def withdraw_versions(
 ) -> int:
     """Withdraw every version of a comment; return how many there still were.
 
-    A deletion may overtake its comment: of an unknown one it is remembered when it was deleted,
-    now unless given, and what was written before is never kept.
+    A deletion may overtake its comment, or an edit of it: it is remembered when it was deleted, now
+    unless given, and no version that was written before is ever kept.
     """
-    comments, now = services.comments, services.clock()
+    now = services.clock()
+    # First: a version that comes meanwhile either finds this or is found.
+    services.comments.note_deletion(site_id, site_comment_id, deleted_at=deleted_at or now, at=now)
+    return _withdraw_all(_version_ids(site_id, site_comment_id, services), services, by=by)
+
+
+def find_state(site_id: SiteId, site_comment_id: str, services: Services) -> str | None:
+    """Return what an edit, a deletion and a recovery of a comment change; None if unknown."""
     ids = _version_ids(site_id, site_comment_id, services)
     if not ids:
-        comments.note_deletion(site_id, site_comment_id, deleted_at=deleted_at or now, at=now)
-        ids = _version_ids(site_id, site_comment_id, services)
-    return _withdraw_all(ids, services, by=by)
+        return None
+    newest = services.cases.get(ids[-1], site_id=site_id)
+    return f"{ids[-1]}:{'shown' if newest.withdrawn_at is None else 'withdrawn'}"
 
 
 def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> list[CommentId]:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
+from service.domain.applying import unversioned
 from service.domain.comment import CommentId, Lane, ListHits, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
@@ -97,9 +98,9 @@ class CommentStore(SqlStore):
         deleted_at: datetime,
         at: datetime,
     ) -> None:
-        """Remember that a comment was deleted that has not come yet.
+        """Remember that a comment was deleted, each version of it, whether it has come yet or not.
 
-        Look for it once more afterwards: it may have come meanwhile. Of a site's deletions the
+        Look for it afterwards: it may have come meanwhile. Of a site's deletions the
         newest 10,000 are remembered, as digests.
         """
         digest = site_comment_digest(site_id, site_comment_id)
@@ -397,12 +398,17 @@ def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[Comm
     """Return which comments were deleted at their site after they were written."""
     digest = early_deletions.c.site_comment_digest
     query = sa.select(digest, early_deletions.c.deleted_at)
-    named = sorted(row[digest.name] for row in rows if row[digest.name])
-    deleted_at = dict(rows_in(connection, query, digest, named))
+    # A deletion is of every version.
+    named = {
+        row["id"]: site_comment_digest(row["site_id"], unversioned(own))
+        for row in rows
+        if (own := row["site_comment_id"])
+    }
+    deleted_at = dict(rows_in(connection, query, digest, sorted(set(named.values()))))
     return {
         row["id"]
         for row in rows
-        if (at := deleted_at.get(row[digest.name]))
+        if (at := deleted_at.get(named.get(row["id"])))
         and (row["written_at"] is None or row["written_at"] <= at)
     }
 
