@@ -197,6 +197,20 @@ STORIES = {
         ],
         [GONE, (RAW, False)],
     ),
+    "a post is recovered as it was written": (
+        "discourse",
+        [
+            POSTED,
+            (post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed"),
+            (DISCOURSE_POST, "post_recovered"),
+        ],
+        [GONE, (RAW, False)],
+    ),
+    "a post is edited back to what it was": (
+        "discourse",
+        [POSTED, (post(raw="Sofas"), "post_edited"), (DISCOURSE_POST, "post_edited")],
+        [GONE, GONE, (RAW, False)],
+    ),
     "a post is removed by its author": (
         "discourse",
         [POSTED, (post(user_deleted=True, raw="(post deleted by author)"), "post_edited")],
