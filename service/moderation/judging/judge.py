@@ -151,6 +151,7 @@ def _try_batch(
         facts = services.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])
         services.comments.count_attempt(ids)
         histories = _gather(comments, services)
+        forget_erased(comments, services)
         timer.end(Stage.GATHER)
         judged = judge_with_outputs(
             comments,
@@ -195,14 +196,11 @@ def _unjudgeable(attempt: Attempt, services: Services) -> Judged:
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
     try:
-        histories = gather_whole(comments, services)
-        forget_erased(comments, services)
+        return gather_whole(comments, services)
     except HistoryBlankError:
         log.warning("histories are being filled again, verdicts are degraded")
     except StoreUnavailableError:
         log.warning("histories are away, verdicts are degraded", extra={"comments": len(comments)})
-    else:
-        return histories
     return None
 
 
