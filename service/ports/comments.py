@@ -40,11 +40,13 @@ class NewComment:
 class Added:
     """The answer to one `NewComment`: the id under which this content is kept.
 
-    For CONFLICT it is the id of the earlier comment that holds the key with other content.
+    For CONFLICT it is the id of the earlier comment that holds the key with other content. Without
+    `is_kept` the comment goes as soon as it is answered.
     """
 
     outcome: AddOutcome
     comment_id: CommentId
+    is_kept: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,14 +68,14 @@ class CommentStore(SqlStore):
     ) -> list[Added]:
         """Keep the comments in one transaction and answer for each, in order.
 
-        A comment repeats an earlier one of the same site if it has the same idempotency key or
-        the same `site_comment_id`; it is a REPEAT if `fingerprint()` and `keep` agree and a
-        CONFLICT if not. Repeats within one call count too. Without either key every comment is NEW.
-        Safe under concurrent calls: of two equal keys exactly one becomes NEW. Adding the same
-        id again is a repeat too, so a call whose answer was lost can be made again. What was
-        written before a deletion that is noted is DELETED, also if the two come at once.
-        `queued_at` is when they are handed to the queue, which is next; see `mark_queued`. Raise
-        `NotFoundError`, and keep none of them, if one is of an unknown site.
+        A comment repeats an earlier one of the same site if it has the same idempotency key or the
+        same `site_comment_id`; it is a REPEAT if `fingerprint()` agrees and a CONFLICT if not, or
+        if it is to be kept and the earlier one is not. Repeats within one call count too. Without
+        either key every comment is NEW. Safe under concurrent calls: of two equal keys exactly one
+        becomes NEW. Adding the same id again is a repeat too, so a call whose answer was lost can
+        be made again. What was written before a deletion that is noted is DELETED, also if the two
+        come at once. `queued_at` is when they are handed to the queue, which is next; see
+        `mark_queued`. Raise `NotFoundError`, and keep none of them, if one is of an unknown site.
         """
         if not comments:
             return []
@@ -373,16 +373,19 @@ def _claims(row: Values) -> list[str]:
 def _resolve(row: Values, held: Mapping[str, Values]) -> Added:
     """Return the outcome for a comment, given the earlier comments that hold claims.
 
-    Any holder with other content makes it a CONFLICT. A comment under the very same id counts as
-    a holder too, so that a call whose answer was lost can be made again.
+    Any holder with other content makes it a CONFLICT, and so does one that is not to be kept if
+    this one is. A comment under the very same id counts as a holder too, so that a call whose
+    answer was lost can be made again.
     """
     holders = [held[claim] for claim in _claims(row) if claim in held]
     for holder in holders:
-        if holder["fingerprint"] != row["fingerprint"]:
+        # What is kept may be asked about again by who would not keep it.
+        if row["fingerprint"] not in (holder["fingerprint"], _UNKEPT + holder["fingerprint"]):
             return Added(outcome=AddOutcome.CONFLICT, comment_id=holder["id"])
-    if holders:
-        return Added(outcome=AddOutcome.REPEAT, comment_id=holders[0]["id"])
-    return Added(outcome=AddOutcome.NEW, comment_id=row["id"])
+    outcome = AddOutcome.REPEAT if holders else AddOutcome.NEW
+    first = holders[0] if holders else row
+    is_kept = not first["fingerprint"].startswith(_UNKEPT)
+    return Added(outcome=outcome, comment_id=first["id"], is_kept=is_kept)
 
 
 def _lock_sites(connection: sa.Connection, wanted: Sequence[SiteId]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from flask import Response, current_app, g
 
@@ -113,7 +114,7 @@ def _judge(call: AkismetCall, site: Site, *, until: float) -> Case:
 
     One that cannot be judged `until` then is answered without waiting: see `keep_in_line`.
     """
-    new = new_comment(call, site)
+    new = replace(new_comment(call, site), keep=not call.is_test)
     known = _find_known(new, site) if call.recheck and not call.is_test else None
     if known is None:
         return keep_until(new, site, until)

@@ -95,7 +95,7 @@ def submit_comment(
     Keeps the comment, then has it judged. Its verdict is null until it has been judged; where it
     was waited for in vain, `Retry-After` says when to read it at `links.self`. A repeat with the
     same `Idempotency-Key` or `site_comment_id` is answered as the first was and judged once; with
-    other content, or another `keep`, it is refused with 409.
+    other content, or to be kept where the first was not, it is refused with 409.
     """
     seconds = query.wait or 0.0
     if not body.keep and not seconds:
@@ -116,11 +116,12 @@ def submit_comment(
         # What is new and was not waited for stands as it came.
         if seconds or kept.added.outcome is not AddOutcome.NEW:
             case = _look_up(case)
-    if not body.keep:
+    is_kept = kept.added.is_kept
+    if not is_kept:
         withdraw_comment(case.comment.id, services, by="site")
-    answer = CommentAnswer.of(case, services.statements if body.keep else None)
+    answer = CommentAnswer.of(case, services.statements if is_kept else None)
     headers = {"Location": answer.links.self}
-    if seconds and case.verdict is None and body.keep:
+    if seconds and case.verdict is None and is_kept:
         headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
     return answer, headers
 
@@ -269,8 +270,8 @@ def _key_in_batch(key: str | None, index: int) -> str | None:
 
 def _conflict(added: Added) -> ConflictError:
     msg = (
-        "This Idempotency-Key or site_comment_id came before with other content or keep, "
-        f"as {added.comment_id}. Send other content under another key."
+        "This Idempotency-Key or site_comment_id came before, with other content or not to be "
+        f"kept, as {added.comment_id}. Send other content under another key."
     )
     return ConflictError(msg)
 

@@ -116,8 +116,8 @@ KINDS: Mapping[int, Kind] = {
         slug="conflict",
         title="The request contradicts what is kept",
         meaning=(
-            "The same key came with other content or `keep`, the comment was withdrawn by its "
-            "site, or the change would lock the site out."
+            "The same key came with other content or not to be kept, the comment was withdrawn by "
+            "its site, or the change would lock the site out."
         ),
     ),
     413: Kind(
