@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
+import sqlite3
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,8 +81,7 @@ class DataFolder:
         damaged one, and where the database holds something already, for a lost one.
         """
         # Asked first: whoever fills the database has made the key by then.
-        is_filled = self.database_file.exists() and self.database_file.stat().st_size > 0
-        if not is_filled and not self.key_file.exists():
+        if not self._has_tables() and not self.key_file.exists():
             write_private(self.key_file, f"{secrets.token_urlsafe(32)}\n", replace=False)
         key = self.key_file.read_text(encoding="utf-8").strip() if self.key_file.exists() else ""
         if len(key) < MIN_SECRET_CHARS:
@@ -92,6 +92,17 @@ class DataFolder:
             )
             raise StartError(msg, ExitCode.DATA_FOLDER)
         return key
+
+    def _has_tables(self) -> bool:
+        """Return True if the database holds anything; a look at its schema leaves an empty file."""
+        if not self.database_file.exists():
+            return False
+        uri = f"{self.database_file.resolve().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as database:
+            try:
+                return database.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+            except sqlite3.Error:
+                return True
 
 
 def write_private(path: Path, content: str, *, replace: bool) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from service.domain.case import Case, CaseFilter, Order, State
 from service.domain.comment import CommentId, Lane, Post, SiteId
 from service.domain.decision import Mode, Ruling
-from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from service.domain.figures import Tally
 from service.domain.normal_form import content_key
 from service.domain.published import as_published
@@ -292,7 +292,7 @@ def act_out(stores, story) -> list[object]:
         comment_id = CommentId(f"c{which}")
         try:
             _act(stores, number, act, comment_id, outcome)
-        except NotFoundError:
+        except (ConflictError, NotFoundError):
             continue
     orders = [(criteria, order) for criteria in _CRITERIA for order in Order]
     return [
