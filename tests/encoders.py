@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import torch
+from tokenizers import Tokenizer
 from transformers import BertModel
 
+from tests.networks import shipped_tokeniser
 from training.network.encoder import Network
 from training.network.packaged_e5 import empty_encoder
 
 # As many as the tokeniser of the shipped version has.
-VOCABULARY = 30_522
+VOCABULARY = Tokenizer.from_str(shipped_tokeniser()).get_vocab_size()
 
 
 def small_encoder(*, layers: int) -> BertModel:

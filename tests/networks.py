@@ -29,10 +29,14 @@ _TEXTS = (
 )
 
 
-@pytest.fixture(scope="session")
-def tokeniser_json() -> str:
+def shipped_tokeniser() -> str:
     """Return the tokeniser's file of the version that is shipped."""
     return (SHIPPED_DIR / read_current_name() / "tokenizer.json").read_text("utf-8")
+
+
+@pytest.fixture(scope="session")
+def tokeniser_json() -> str:
+    return shipped_tokeniser()
 
 
 @pytest.fixture(scope="session")

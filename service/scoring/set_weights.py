@@ -223,7 +223,8 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
 )
 # Evidence of a sender's history. No file of comments holds it, so a version's own weights for these
 # are ignored.
-HISTORY = frozenset(name for name, one in SET_WEIGHTS.items() if one.family is Family.DECISIONS) | {
-    "sender_burst",
-    "copy_burst",
-}
+HISTORY = frozenset(
+    name
+    for name, one in SET_WEIGHTS.items()
+    if one.family in (Family.DECISIONS, Family.ACCOUNTS) or name in ("sender_burst", "copy_burst")
+)

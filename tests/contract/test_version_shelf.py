@@ -36,7 +36,7 @@ def test_the_current_version_comes_first_then_the_newest_name(shelf):
         ("v-3", ""),
         ("v-2", ""),
     ]
-    assert shelf.all()[0].figures["ham_called_spam"] == ("14 of 15,432 (promised: at most 0.1 %)")
+    assert shelf.all()[0].figures["ham_called_spam"] == ("23 of 24,298 (promised: at most 0.1 %)")
 
 
 def test_promoting_says_which_one_was_current_and_remembers_it(shelf):

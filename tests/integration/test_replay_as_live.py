@@ -52,7 +52,7 @@ def test_replay_tells_of_every_comment_what_happens_to_it_live_to_the_last_digit
 
     told = [one["learning"] for one in replayed]
     assert [one["id"] for one in replayed] == [row["id"] for row in rows]
-    assert 5 <= sum(one["asked"] for one in replayed) <= N_COMMENTS
+    assert 0 < sum(one["asked"] for one in replayed) <= N_COMMENTS
     assert any(one["learning"] != one["frozen"] for one in replayed)
     assert live == told
 

@@ -19,17 +19,17 @@ def vocabulary(tokeniser_json) -> Tokenizer:
 
 @pytest.fixture
 def tokens_of(vocabulary):
-    """Return a function from a window to its tokens as they are spelt in the vocabulary."""
-    return lambda window: [vocabulary.id_to_token(number) for number in window.ids]
+    """Return a function from a window to its tokens, without the mark of a word's beginning."""
+    return lambda window: [vocabulary.id_to_token(number).strip("▁") for number in window.ids]
 
 
 def words_of(text: str, window: Window) -> list[str]:
-    return [text[start:end] for start, end in window.spans]
+    return [text[start:end].strip() for start, end in window.spans]
 
 
 def long_text(words: int, *, seed: int = 7) -> str:
     """Return a text of short words, one token each."""
-    known = ["valve", "boiler", "water", "house", "river", "green", "seven", "table"]
+    known = ["water", "house", "river", "green", "seven", "table", "people", "good"]
     rng = random.Random(seed)
     return " ".join(rng.choice(known) for _ in range(words))
 
@@ -39,14 +39,14 @@ def test_title_name_and_host_come_before_the_text_each_with_its_mark(tokeniser, 
         ModelInput(
             text="thank you",
             post_title="green house",
-            author_name="mara",
+            author_name="peter",
             author_host="shop.com",
         )
     )
 
     assert tokens_of(window) == [
         *("[CLS]", "green", "house", "[SEP]"),
-        *("mara", "[SEP]"),
+        *("peter", "[SEP]"),
         *("shop", ".", "com", "[SEP]"),
         *("thank", "you", "[SEP]"),
     ]
@@ -83,14 +83,16 @@ def test_a_long_title_takes_no_room_from_the_comment(tokeniser):
         ("谢谢 you", ["谢", "谢", "you"]),
         ("a\tb\nc", ["a", "b", "c"]),
         ("green 👍 house", ["green", "👍", "house"]),
-        ("one \ud800 two", ["one", "two"]),
+        ("one \ud800 two", ["one", "\ud800", "two"]),
         ("one\0two", ["one", "two"]),
     ],
 )
 def test_spans_name_the_words_of_the_original(tokeniser, text, words):
     (window,) = tokeniser.windows(ModelInput(text=text))
 
-    assert "".join(words_of(text, window)) == "".join(words)
+    covered = sorted({place for start, end in window.spans for place in range(start, end)})
+    seen = "".join(text[place] for place in covered).replace("\0", " ")
+    assert "".join(seen.split()) == "".join(words)
 
 
 def test_tokens_of_a_link_stand_for_the_whole_link(tokeniser):
@@ -108,7 +110,7 @@ def test_a_long_comment_gives_windows_that_overlap_and_cover_all_of_it(tokeniser
 
     assert 1 < len(windows) <= MAX_WINDOWS
     read = sorted({span for window in windows for span in window.spans})
-    assert [text[start:end] for start, end in read] == text.split()
+    assert [text[start:end].strip() for start, end in read] == text.split()
 
 
 def test_no_window_is_longer_than_the_network_reads(tokeniser):

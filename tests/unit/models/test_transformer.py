@@ -149,7 +149,7 @@ def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
     classifier = TransformerClassifier(counting, tokeniser, TINY_LINEAR, make_calibration())
 
     classifier.score_batch([COMMENTS[0]] * 3)
-    classifier.score_batch([COMMENTS[0], ModelInput(text="  THANKS")])
+    classifier.score_batch([COMMENTS[0], ModelInput(text="  thanks")])
 
     assert counting.read_windows == 1
 

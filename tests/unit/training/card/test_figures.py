@@ -108,4 +108,5 @@ def test_the_shipped_page_is_made_from_its_card_and_is_short():
     page = (folder / CARD_PAGE).read_text("utf-8")
 
     assert page == card_page(card)
-    assert len(page.split()) <= 800
+    # A row a language is most of it.
+    assert len(page.split()) <= 1_300
