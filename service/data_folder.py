@@ -80,7 +80,7 @@ class DataFolder:
         Safe to call from several processes at once: all get the same one. Raise `StartError` for a
         damaged one, and where the database holds something already, for a lost one.
         """
-        # Asked first: whoever fills the database has made the key by then.
+        # The database first: another process writes the key before it fills the database.
         if not self._has_tables() and not self.key_file.exists():
             write_private(self.key_file, f"{secrets.token_urlsafe(32)}\n", replace=False)
         key = self.key_file.read_text(encoding="utf-8").strip() if self.key_file.exists() else ""

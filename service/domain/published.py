@@ -15,10 +15,10 @@ from service.domain.verdict import Outcome
 MAX_POST_CHARS = 500
 """Posts at longer addresses are not asked for: an index takes no more."""
 
-# Tags are for machines alone; the flags of a few regions are spelled in them.
-_TAGS = re.compile(
-    "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}+\U000e007f)|[\U000e0000-\U000e007f]+"
-)
+REGION_FLAG = "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}+\U000e007f"
+"""Matches the flag of a region, the only use of Unicode's tags that people see."""
+TAGS = "[\U000e0000-\U000e007f]"
+_TAGS = re.compile(f"({REGION_FLAG})|{TAGS}+")
 _MAIL = re.compile(r"[^\s@]+@[^\s@]+")
 
 

@@ -24,7 +24,9 @@ from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
 from service.scoring.set_weights import SET_WEIGHTS, Family
 
 HELD_BACK = "held_back"
-_REJECTED, _UNSEEN = "rejected_before_edit", "unseen_text"
+_REJECTED = "rejected_before_edit"
+# In the table's order, by which the first says why.
+_WAITS = {name: one.waits for name, one in SET_WEIGHTS.items() if one.waits}
 # Six approvals here without a rejection, or twelve at the installation's other sites.
 _GOOD_RECORD = 0.6
 # So many decisions make a learnt weight a measurement: its own, no longer the prior's.
@@ -71,12 +73,7 @@ def hold_back(
     waiting = [one.signal.name for one in beside if _waits(one)]
     if waiting and least < spam_from - _ROUNDING and short > 0.0:
         taken -= short
-        if _REJECTED in waiting:
-            reason = Phrase("is left to a moderator, as one rejected it before it was edited")
-        elif _UNSEEN in waiting:
-            reason = Phrase("is left to a moderator, as it carries text that nobody sees")
-        else:
-            reason = Phrase("is left to a moderator, as its account may advertise")
+        reason = next(why for name, why in _WAITS.items() if name in waiting)
     if not taken:
         return None
     return WeighedSignal(
@@ -117,7 +114,7 @@ def _yields(one: WeighedSignal) -> bool:
 
 def _waits(one: WeighedSignal) -> bool:
     name = one.signal.name
-    return name == _REJECTED or (SET_WEIGHTS[name].waits and one.contribution >= _LEAST_AGREEING)
+    return name == _REJECTED or (name in _WAITS and one.contribution >= _LEAST_AGREEING)
 
 
 def _sum(some: Iterable[WeighedSignal]) -> float:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from service.domain.phrase import Phrase
+
 # A factor of 4.5 on the odds: no piece that nobody measured may say more.
 MOST_SET = 1.5
 # What a list would weigh that is always right; each has a share of it (`service/signals/listings`).
@@ -36,8 +38,8 @@ class Family(StrEnum):
 class SetWeight:
     """One weight in log-odds at full strength, why it is that, and what that rests on.
 
-    `yields` says that it counts nothing against a sender with a good record here, `waits` that a
-    moderator looks at the comment, whatever else speaks for it.
+    `yields` says that it counts nothing against a sender with a good record here, `waits`, if
+    given, that a moderator looks at the comment, whatever else speaks for it, and why.
     """
 
     weight: float
@@ -45,7 +47,7 @@ class SetWeight:
     reason: str
     source: str
     yields: bool = True
-    waits: bool = False
+    waits: Phrase | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 < abs(self.weight) <= MOST_SET:
@@ -188,21 +190,21 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             source=_AGED,
             yields=False,
         ),
-        "unseen_text": SetWeight(
-            weight=1.5,
-            family=Family.WORDS,
-            reason="nobody types what nobody sees, though some copy it unawares",
-            source=_JUDGEMENT,
-            yields=False,
-            waits=True,
-        ),
         "rejected_before_edit": SetWeight(
             weight=1.0,
             family=Family.DECISIONS,
             reason="a moderator rejected what it was, which nobody sees in what it is",
             source=_JUDGEMENT,
             yields=False,
-            waits=True,
+            waits=Phrase("is left to a moderator, as one rejected it before it was edited"),
+        ),
+        "unseen_text": SetWeight(
+            weight=1.5,
+            family=Family.WORDS,
+            reason="nobody types what nobody sees, though some copy it unawares",
+            source=_JUDGEMENT,
+            yields=False,
+            waits=Phrase("is left to a moderator, as it carries text that nobody sees"),
         ),
         "dormant_account": SetWeight(
             weight=1.0,
@@ -217,7 +219,7 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="harmless remarks do not vouch for a pitch, approved or only let through",
             source=_SEQUENCES,
             yields=False,
-            waits=True,
+            waits=Phrase("is left to a moderator, as its account may advertise"),
         ),
     }
 )

@@ -183,7 +183,7 @@ def _ways(comment: Comment) -> Iterator[str]:
 
 
 def _way(target: str) -> str:
-    """Return what an address leads to; a mail address as the same one without a link."""
+    """Return an address without scheme and `www.`; that of a mail link as it is written in text."""
     mailbox = target.removeprefix("mailto:")
     return _SCHEME.sub("", target).rstrip("/") if mailbox == target else _NO_NAME.sub("", mailbox)
 

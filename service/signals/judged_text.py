@@ -14,7 +14,7 @@ from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
 from service.signals.links import Link, find_links
 from service.signals.mail_footers import end_of_own_words, may_come_by_mail
-from service.signals.phrases import is_unspaced, words_of
+from service.signals.phrases import count_words, words_of
 from service.signals.posts import is_about
 from service.signals.shop_names import sounds_commercial
 from service.signals.view import TextView, view_of_text
@@ -23,8 +23,6 @@ from service.signals.view import TextView, view_of_text
 _MOST_IN_A_REACTION = 12
 # "Mara mentioned this article on mara.example."
 _MOST_IN_A_MENTION = 6
-# Of scripts that write no spaces.
-_CHARACTERS_OF_A_WORD = 2
 _MAX_COMPOSED_CHARS = 1_000
 _MARKUP = re.compile(r"<[^<>]{0,1000}>|&#?[A-Za-z0-9]{1,10};")
 # As blogs quote a page that says nothing but its title.
@@ -66,9 +64,7 @@ def _is_wordless(comment: Comment, kind: CommentKind) -> bool:
     if kind.is_mention and _TITLE_AND_HOST.fullmatch(told) and told.endswith(f"({source})"):
         return True
     own = [word for word in words_of(view.plain.text) if word not in known]
-    characters = sum(is_unspaced([word]) for word in own)
-    most = _MOST_IN_A_MENTION if kind.is_mention else _MOST_IN_A_REACTION
-    return len(own) - characters + characters // _CHARACTERS_OF_A_WORD <= most
+    return count_words(own) <= (_MOST_IN_A_MENTION if kind.is_mention else _MOST_IN_A_REACTION)
 
 
 def _sells(view: TextView, post: Post, known: frozenset[str], name: frozenset[str]) -> bool:

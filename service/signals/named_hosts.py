@@ -75,14 +75,15 @@ def named_hosts(text: str) -> frozenset[str]:
 
 
 def _readings(text: str) -> tuple[str, ...]:
-    """Return the text as it stands, without hidden characters, decoded, without what readers see
-    no letters in; dots undone in each.
+    """Return the text as written, without hidden characters, decoded, and without markup.
+
+    In each, written dots become dots.
 
     What one reading joins another keeps apart, so none can hide a name from the others.
     """
     seen = unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
     decoded = _decoded(seen)
-    texts = [text, seen, decoded, _bare(seen), _bare(decoded)]
+    texts = [text, seen, decoded, *(_bare(one) for one in {seen, decoded})]
     texts = [_USER_INFO.sub("", one) for one in dict.fromkeys(texts)]
     texts += [_WRITTEN_DOT.sub(".", _OTHER_DOTS.sub(".", one)) for one in texts]
     return tuple(dict.fromkeys(one.lower() for one in texts if "." in one))

@@ -66,9 +66,8 @@ def readings_of(text: str) -> tuple[tuple[str, ...], ...]:
 
     Takes time linear in the length.
     """
-    shown = without_markup(text)
-    seen = (undisguise(shown).text, undisguise(text).text, text)
-    return tuple(words_of(one) for one in dict.fromkeys(map(folded, seen)))
+    plain = (undisguise(one).text for one in dict.fromkeys((without_markup(text), text)))
+    return tuple(words_of(one) for one in dict.fromkeys(map(folded, (*plain, text))))
 
 
 class PhraseFinder:

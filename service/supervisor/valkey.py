@@ -146,6 +146,7 @@ def put_log_back(folder: DataFolder, aside: Path) -> None:
     if files.exists():
         files.rename(aside.with_name(f"{aside.name}-unused"))
     aside.rename(files)
+    log.warning("Valkey's append-only file is not to blame: it is back in its place")
 
 
 def _log_folder(folder: DataFolder) -> Path:

@@ -309,8 +309,8 @@ def _set_password(
 ) -> User:
     """Set a password and end the sessions that the old one began, in one transaction with `act`.
 
-    With `instead_of` raise `InvalidInputError` if the account has another hash than this by now:
-    whoever gave the old password in time must not undo a reset.
+    With `instead_of`, raise `InvalidInputError` if the stored hash is no longer this one, so that a
+    password change cannot undo a reset that was committed meanwhile.
     """
     password_hash = services.passwords.hash(password)
 

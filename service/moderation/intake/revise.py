@@ -119,7 +119,7 @@ def withdraw_versions(
 
 
 def find_state(site_id: SiteId, site_comment_id: str, services: Services) -> str | None:
-    """Return what an edit, a deletion and a recovery of a comment change; None if unknown."""
+    """Return the newest version of a comment and whether it is withdrawn; None if unknown."""
     ids = _version_ids(site_id, site_comment_id, services)
     if not ids:
         return None

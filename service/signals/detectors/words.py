@@ -8,6 +8,7 @@ from collections.abc import Sequence, Set
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.phrase import Phrase
+from service.domain.published import REGION_FLAG, TAGS
 from service.signals.detector import Observation, detector
 from service.signals.lexicon import Cue
 from service.signals.posts import is_about
@@ -200,8 +201,7 @@ _ADDRESS = re.compile(
 # Unicode tags spell letters that nobody sees, and rows of zero-width characters or of variation
 # selectors hold bits. Emoji need a few of them, and a flag the tags of its region behind "🏴".
 _UNSEEN = re.compile(
-    "\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}+\U000e007f?"
-    "|(?P<tags>[\U000e0000-\U000e007f]++)"
+    f"{REGION_FLAG}|(?P<tags>{TAGS}++)"
     "|(?P<bits>[\u200b-\u200f\u2060-\u206f\ufeff\u180e]{8,}+|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{4,}+)"
 )
 _LEAST_TAGS = 3
