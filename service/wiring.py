@@ -24,9 +24,8 @@ from service.domain.digest import DigestPlan
 from service.domain.sender import SenderSecrets
 from service.domain.statement import StatementLinks
 from service.ids import new_id
+from service.outbound.digests import SmtpMailer, WebhookRoom, parse_mail_url
 from service.outbound.guard import OutboundRules
-from service.outbound.mail import SmtpMailer, parse_mail_url
-from service.outbound.room import WebhookRoom
 from service.outbound.second_judge import ChatJudge
 from service.outbound.sender import HttpSiteNotifier
 from service.ports.delivery import Mailer, Room
@@ -44,8 +43,7 @@ from service.stores.sql import Connections, SqlStores, create_engine
 from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
-from service.tasks.queue import CeleryScoringQueue
-from service.tasks.wake import ValkeyWaker, Wake
+from service.tasks.queue import CeleryScoringQueue, ValkeyWaker, Wake
 from service.training_runs.training_program import TrainingProcesses
 from service.training_runs.versions import own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from service.domain.published import MAX_POST_CHARS, PublishedComment
-from service.web.webhooks.public_comments import public_row
+from service.web.webhooks.public import public_row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

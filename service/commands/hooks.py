@@ -14,7 +14,7 @@ from service.domain.site import Site
 from service.moderation.telling.hooks import add_hook, revoke_hook
 from service.ports.services import Services
 from service.settings import load_settings
-from service.web.webhooks.form_script import comment_box
+from service.web.webhooks.public import comment_box
 
 _EXAMPLE_URL = "https://slopsieve.example"
 _EXAMPLE_BLOG = "https://blog.example/"

@@ -14,6 +14,7 @@ from service.commands.opening import (
 )
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
+from service.install_commands import check_packages
 from service.process_lock import holder
 from service.start_error import ExitCode, StartError
 
@@ -42,8 +43,6 @@ def up_command(host: str | None, port: int | None, workers: int, *, as_json: boo
     The first start makes a site with its key and a moderator with a one-time password and prints
     them where there is a screen; `slopsieve first-run` shows them again.
     """
-    from service.supervisor.packages import check_packages
-
     check_packages()
     from service.supervisor.supervise import supervise
 

@@ -1,13 +1,18 @@
-"""Sends one HTTP request to one checked address and reads the answer's status, within a time."""
+"""Resolves, connects and sends one HTTP request to one checked address, within a time."""
 
 from __future__ import annotations
 
+import email.utils
 import ipaddress
+import queue
 import socket
 import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
 
 import h11
 
@@ -204,3 +209,102 @@ def _receive(connection: socket.socket, speaker: h11.Connection, room: int, seco
 def _header(response: h11.Response, wanted: bytes) -> str | None:
     value = next((value for name, value in response.headers if name == wanted), None)
     return None if value is None else value.decode("latin-1")
+
+
+Resolver = Callable[[str, int], Sequence[str]]
+"""Returns the addresses of a host, for a port; raises `OSError` if it has none."""
+
+# A look-up that hangs cannot be stopped, only left behind; this many may hang at once.
+_MAX_AT_ONCE = 64
+
+
+def system_resolver(host: str, port: int) -> list[str]:
+    """Ask the operating system."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class TimedResolver:
+    """Gives up on a look-up that takes too long."""
+
+    def __init__(self, resolve: Resolver) -> None:
+        self._resolve = resolve
+        self._places = threading.Semaphore(_MAX_AT_ONCE)
+
+    def __call__(self, host: str, port: int, *, seconds: float) -> Sequence[str]:
+        """Return the host's addresses. Raises `OutOfTimeError`, `OSError`."""
+        if not self._places.acquire(timeout=seconds):
+            raise OutOfTimeError
+        answers: queue.SimpleQueue[Sequence[str] | Exception] = queue.SimpleQueue()
+
+        def ask() -> None:
+            try:
+                answers.put(self._resolve(host, port))
+            except Exception as error:  # noqa: BLE001  # told to whoever waits
+                answers.put(error)
+            finally:
+                self._places.release()
+
+        threading.Thread(target=ask, daemon=True).start()
+        try:
+            answer = answers.get(timeout=seconds)
+        except queue.Empty:
+            raise OutOfTimeError from None
+        if isinstance(answer, UnicodeError):
+            raise OSError("no such host") from None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+_MAX_RETRY_AFTER_CHARS = 64
+_MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
+SLOW_DOWN = (429, 502, 503, 504)
+"""The statuses of a site that is overloaded: its `Retry-After` is followed."""
+
+
+class Failure(StrEnum):
+    """What can go wrong on the way, in words for a log."""
+
+    NOT_FOUND = "the host's address was not found"
+    NO_CONNECTION = "no connection, or it broke off"
+    CERTIFICATE = "the certificate is not valid for this host"
+    TLS = "no encrypted connection"
+    OUT_OF_TIME = "no answer in time"
+    UNREADABLE = "the answer cannot be read"
+    REDIRECT = "the answer leads elsewhere, which is not followed"
+    REFUSED = "the site answered with an error"
+    NO_ENDPOINT = "the site wants no callbacks any more"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOutcome:
+    """What came of one call: the answer, if there was one, or the problem in fixed words.
+
+    `was_sent` says that all of the request went out. `rests_seconds` is for how long the other
+    system asks to be left alone; the rest is as in `SendOutcome`.
+    """
+
+    answer: HttpAnswer | None = None
+    problem: str | None = None
+    was_sent: bool = False
+    settled: bool = False
+    hopeless: bool = False
+    refused: bool = False
+    uncertain: bool = False
+    rests_seconds: float | None = None
+
+
+def seconds_given(retry_after: str | None, now: datetime) -> float | None:
+    """Return the seconds that a `Retry-After` stands for, at most a day; None if it is none."""
+    given = (retry_after or "")[:_MAX_RETRY_AFTER_CHARS].strip()
+    if not given:
+        return None
+    if given.isascii() and given.isdigit():
+        seconds = float(given)
+    else:
+        try:
+            seconds = (email.utils.parsedate_to_datetime(given) - now).total_seconds()
+        except (TypeError, ValueError):
+            return None
+    return min(max(seconds, 0.0), _MAX_RETRY_AFTER_SECONDS)

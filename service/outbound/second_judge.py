@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from service.domain.comment import Comment
 from service.domain.verdict import Outcome, SecondOpinion
-from service.outbound.calls import Failure
+from service.outbound.exchange import Failure
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
 

@@ -33,9 +33,8 @@ from service.processes.starting import start
 from service.tasks.broker import open_client
 from service.tasks.dispatcher import Dispatcher
 from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat, own_name
-from service.tasks.names import TaskName
-from service.tasks.schedule import GoesOn, Job, Schedule
-from service.tasks.wake import Wake, listen_for_ever
+from service.tasks.queue import Wake, listen_for_ever
+from service.tasks.schedule import GoesOn, Job, Schedule, TaskName
 from service.wiring import Wired, digest_plan, wire
 
 log = logging.getLogger(__name__)

@@ -19,11 +19,9 @@ from service.domain.comment import CommentId
 from service.moderation.judging.judge import AttemptCount, judge_batch
 from service.processes.operating import expose, show_model
 from service.processes.starting import start
-from service.tasks.broker import open_client
-from service.tasks.celery_app import make_celery, register_heartbeat
+from service.tasks.broker import QueueName, open_client
+from service.tasks.celery_app import make_celery, register_heartbeat, register_scoring
 from service.tasks.heartbeat import WORKERS, Heartbeat, own_name
-from service.tasks.names import QueueName
-from service.tasks.scoring import register_scoring
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)

@@ -1,7 +1,4 @@
-"""The process that `slopsieve up` prepares the stores with; it ends once everything runs.
-
-So the supervisor itself imports none of what reaches the stores, and stays small.
-"""
+"""The process that `slopsieve up` prepares the stores with; it ends once everything runs."""
 
 from __future__ import annotations
 
@@ -9,20 +6,57 @@ import argparse
 import json
 import signal
 import sys
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import asdict, replace
 
 import redis
 
 from service.child_processes import die_with
-from service.domain.errors import ModerationError, StoreUnavailableError
+from service.data_folder import DataFolder, write_private
+from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
 from service.logs import configure_logging
+from service.moderation.admin.accounts import add_user
+from service.moderation.admin.sites import add_site
+from service.ports.services import Services
 from service.settings import ENV_PREFIX, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.migrations import migrate
 from service.stores.sql import ping
-from service.supervisor.first_accounts import keep_first_run, make_first_accounts
+from service.supervisor.report import FirstRun, secrets_as_text
 from service.tasks.broker import open_client, why_unusable
 from service.wiring import Wired, wire
+
+FIRST_SITE = "My site"
+FIRST_MODERATOR = "moderator"
+_ACTOR = "first start"
+
+
+def make_first_accounts(services: Services) -> FirstRun:
+    """Add a site if there is none and a moderator if there is none; return what was added."""
+    made = FirstRun()
+    # Another machine on the same database may be a moment faster.
+    if not services.sites.all():
+        with suppress(ConflictError):
+            site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
+            made = replace(made, site_id=site.id, site_key=issued.secret)
+    if not services.users.all():
+        with suppress(ConflictError):
+            user, password = add_user(FIRST_MODERATOR, services, actor=_ACTOR)
+            made = replace(made, moderator=user.name, password=password)
+    return made
+
+
+def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> None:
+    """Keep what was made now where its owner alone reads it, as a screen's lines scroll away.
+
+    Deletes what an earlier start kept as soon as the first moderator has a password of their own.
+    """
+    if made := secrets_as_text(first):
+        write_private(folder.first_run_file, f"{made}\n", replace=True)
+    elif not any(
+        user.name == FIRST_MODERATOR and user.must_change_password for user in services.users.all()
+    ):
+        folder.first_run_file.unlink(missing_ok=True)
 
 
 def main() -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import os
+import select
 import signal
 import socket
+import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from functools import partial
 from http.client import HTTPException
 from queue import Empty, SimpleQueue
+from typing import Any
 
 from service import PREFIX
 from service.child_processes import handling
@@ -24,8 +27,7 @@ from service.process_lock import only_one
 from service.settings import ENV_PREFIX, Settings
 from service.start_error import ExitCode, StartError
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
-from service.supervisor.preparation import Preparation
-from service.supervisor.report import Running, to_json, to_text
+from service.supervisor.report import FirstRun, Running, to_json, to_text
 from service.supervisor.valkey import (
     prepare_valkey,
     put_log_back,
@@ -35,11 +37,58 @@ from service.supervisor.valkey import (
 
 log = logging.getLogger(__name__)
 
+
+class Preparation:
+    """Runs that process until it is closed. `meanwhile` is called while it is waited for."""
+
+    def __init__(self, environment: Mapping[str, str], meanwhile: Callable[[], object]) -> None:
+        self._meanwhile = meanwhile
+        module = f"{PREFIX}service.supervisor.prepare"
+        self._process = subprocess.Popen(  # noqa: S603  # the command is ours
+            [sys.executable, "-P", "-m", module, "--parent", str(os.getpid())],
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # Ctrl-C reaches the supervisor alone, which closes this.
+            start_new_session=True,
+        )
+
+    def make_first_accounts(self) -> FirstRun:
+        """Return what was made for a new installation. Raise `StartError`."""
+        assert self._process.stdin  # noqa: S101  # because of PIPE
+        self._process.stdin.write(b"\n")
+        self._process.stdin.flush()
+        return FirstRun(**self.wait())
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+    def wait(self) -> dict[str, Any]:
+        """Return the result of the next step. Raise `StartError`.
+
+        The first step ends when the stores that are there already answer, the second when the
+        database has this version's schema.
+        """
+        assert self._process.stdout  # noqa: S101  # because of PIPE
+        while not select.select([self._process.stdout], [], [], _LOOK_EVERY_SECONDS)[0]:
+            self._meanwhile()
+        line = self._process.stdout.readline()
+        if not line:
+            raise StartError("the stores could not be prepared, see above")
+        answer: dict[str, Any] = json.loads(line)
+        if "problem" in answer:
+            raise StartError(answer["problem"], ExitCode(answer["exit_code"]))
+        return answer
+
+
+_LOOK_EVERY_SECONDS = 0.05
+
 RESTART_SIGNAL = signal.SIGUSR2
 """Asks for a restart of everything but Valkey, one part after another."""
 
 _HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, RESTART_SIGNAL)
-_LOOK_EVERY_SECONDS = 0.05
 _LOOK_WHEN_ALL_RUNS_SECONDS = 0.5
 # Loading a classifier on a slow disk may take long; what is not there by then will not come.
 _READY_SECONDS = 120.0

@@ -1,15 +1,43 @@
-"""Valkey as kombu reaches it: URL, keys, time limits and refusals."""
+"""Valkey as the queue: names, connections, and in plain words why it cannot be used."""
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterator, Mapping
+from enum import StrEnum
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from service.domain.comment import Lane
 from service.domain.errors import StoreFullError, StoreUnavailableError
+
+log = logging.getLogger(__name__)
+
+
+class QueueName(StrEnum):
+    """The lists in Valkey that messages wait in; the prefix lets the server be shared.
+
+    A Celery worker needs a queue of tasks; nothing is sent to ours.
+    """
+
+    INTERACTIVE = "slopsieve.interactive"
+    BULK = "slopsieve.bulk"
+    TASKS = "slopsieve.upkeep"
+
+
+# In the order in which they are consumed: the bulk lane moves while nobody waits.
+LANE_QUEUES: Mapping[Lane, QueueName] = {
+    Lane.INTERACTIVE: QueueName.INTERACTIVE,
+    Lane.BULK: QueueName.BULK,
+}
+
+# The one field of a scoring message; messages carry ids and nothing else.
+COMMENT_ID_FIELD = "comment_id"
+
 
 # Longer than any batch takes and than its retries last (tests hold the two together), short enough
 # that a comment whose worker was killed comes back while its site still remembers it.
@@ -133,3 +161,61 @@ def kombu_url(valkey_url: str) -> str:
         credentials = f"{user}:{quote(unquote(parts.password), safe='')}@"
     database = urlencode({"virtual_host": query.get("db", "0")})
     return f"redis+socket://{credentials}{parts.path}?{database}"
+
+
+# Who tells of a lost connection again and again, each time another task or try.
+_TALKATIVE = (
+    "celery.worker.consumer.consumer",
+    "celery.worker.request",
+    "kombu.asynchronous.hub",
+    "kombu.asynchronous.timer",
+)
+
+
+class QueueNotice(logging.Filter):
+    """Keeps in mind whether the queue could be used the last time; safe to share between threads.
+
+    As a filter of Celery's lines it takes one about the lost queue for a sign of that.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = threading.Lock()
+        self._is_away = False
+
+    def away(self, error: BaseException) -> None:
+        """Note that the queue could not be used."""
+        with self._lock:
+            was_away, self._is_away = self._is_away, True
+        if not was_away:
+            log.warning(
+                "the queue cannot be used, comments are kept and judged later",
+                extra={"reason": why_unusable(error)},
+            )
+
+    def back(self) -> None:
+        """Note that the queue could be used."""
+        with self._lock:
+            was_away, self._is_away = self._is_away, False
+        if was_away:
+            log.info("the queue can be used again")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a line of Celery's is worth having: while the queue is away none is."""
+        given = record.args if isinstance(record.args, tuple) else ()
+        raised = record.exc_info[1] if record.exc_info else None
+        errors = (one for error in (raised, *given) for one in causes(error))
+        lost = next(filter(is_of_valkey, errors), None)
+        if lost is not None:
+            self.away(lost)
+        return not self._is_away
+
+
+def speak_plainly(notice: QueueNotice) -> None:
+    """Let this notice speak in place of Celery where the queue cannot be used."""
+    for name in _TALKATIVE:
+        logging.getLogger(name).addFilter(notice)
+
+
+QUEUE_NOTICE = QueueNotice()
+"""What this process knows of its one queue."""

@@ -15,8 +15,7 @@ from typing import Any
 import redis
 from redis.exceptions import RedisError
 
-from service.tasks.broker import unavailable
-from service.tasks.queue_notice import QUEUE_NOTICE
+from service.tasks.broker import QUEUE_NOTICE, unavailable
 
 # One hash a kind.
 WORKERS = "slopsieve.workers"

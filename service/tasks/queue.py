@@ -1,10 +1,12 @@
-"""Hands comment ids to the workers through Valkey, as kombu messages."""
+"""Hands ids to the workers and wakes the background process, through Valkey."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
 
 from kombu import Connection, Producer
 from kombu.exceptions import KombuError
@@ -12,9 +14,16 @@ from redis.exceptions import RedisError
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
-from service.tasks.broker import PRODUCER_OPTIONS, kombu_url, open_client, unavailable
-from service.tasks.names import COMMENT_ID_FIELD, LANE_QUEUES
-from service.tasks.queue_notice import QUEUE_NOTICE
+from service.tasks.broker import (
+    COMMENT_ID_FIELD,
+    LANE_QUEUES,
+    PRODUCER_OPTIONS,
+    QUEUE_NOTICE,
+    kombu_url,
+    open_client,
+    unavailable,
+)
+from service.tasks.heartbeat import BACKGROUND, live_workers
 
 # 2026-11-20: 1,000 ids in pipelines of 500 take 48 ms; one by one they take 270 ms.
 _PIPELINE_LENGTH = 500
@@ -94,3 +103,58 @@ class CeleryScoringQueue:
         connection, self._connection, self._producer = self._connection, None, None
         if connection is not None:
             connection.release()
+
+
+_LASTS_SECONDS = 600
+# A connection that broke off without a word is noticed after this long.
+_LISTEN_SECONDS = 30
+_RETRY_SECONDS = 2.0
+
+
+class Wake(StrEnum):
+    """What the process is woken for: the list in Valkey that says so."""
+
+    DELIVER = "slopsieve.callbacks"
+    RETRAIN = "slopsieve.retrain"
+
+
+class ValkeyWaker:
+    """Wakes it for one thing; see `DeliveryQueue` and `TrainerQueue`. Threads may share it."""
+
+    def __init__(self, valkey_url: str, wake: Wake) -> None:
+        """Remember where Valkey is; nothing is opened before the first call."""
+        self._wake = wake
+        self._client = open_client(valkey_url)
+
+    def wake(self) -> None:
+        """See `DeliveryQueue.wake`."""
+        try:
+            with self._client.pipeline(transaction=False) as pipeline:
+                # One wakes for all: they must not pile up while nobody listens.
+                pipeline.rpush(self._wake.value, "")
+                pipeline.ltrim(self._wake.value, 0, 0)
+                pipeline.expire(self._wake.value, _LASTS_SECONDS)
+                pipeline.execute()
+        except (RedisError, OSError) as error:
+            raise unavailable("the queue", error) from error
+
+    def is_heard(self) -> bool:
+        """See `TrainerQueue.is_heard`."""
+        return any(sign.retrains for sign in live_workers(self._client, BACKGROUND))
+
+    def close(self) -> None:
+        """Close the connections; the next call opens them again."""
+        self._client.close()
+
+
+def listen_for_ever(valkey_url: str, woken: Callable[[Wake], object]) -> None:
+    """Call `woken` for each wake-up, whatever happens to Valkey; for a thread that may die."""
+    client = open_client(valkey_url, answer_seconds=_LISTEN_SECONDS + 5.0)
+    while True:
+        try:
+            found: Any = client.blpop(list(Wake), timeout=_LISTEN_SECONDS)
+        except (RedisError, OSError):
+            time.sleep(_RETRY_SECONDS)
+        else:
+            if found:
+                woken(Wake(found[0]))

@@ -7,11 +7,29 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from service.domain.errors import ModerationError, StoreUnavailableError
-from service.tasks.names import TaskName
 
 log = logging.getLogger(__name__)
+
+
+class TaskName(StrEnum):
+    """What the background process does on time, as metrics and log lines name it."""
+
+    SWEEP_STRANDED = "slopsieve.sweep_stranded"
+    PRUNE_DELIVERIES = "slopsieve.prune_deliveries"
+    REMEMBER_OPEN = "slopsieve.remember_open"
+    REBUILD_HISTORY = "slopsieve.rebuild_history"
+    UPDATE_SEARCH_INDEX = "slopsieve.take_in_search"
+    GROUP_FRESH = "slopsieve.group_fresh"
+    PRUNE_COMMENTS = "slopsieve.prune_comments"
+    PRUNE_SESSIONS = "slopsieve.prune_sessions"
+    SEND_DIGESTS = "slopsieve.send_digests"
+    ASK_SECOND_JUDGE = "slopsieve.ask_second_judge"
+    PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
+    RETRAIN = "slopsieve.retrain"
+
 
 GoesOn = Callable[[], bool]
 """Returns False when a run is to end, with the rest left to the next one."""

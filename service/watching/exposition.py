@@ -2,21 +2,226 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import hmac
+import json
 import logging
+import os
+import socket
+import socketserver
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import Metric
 
-from service.watching.families import pack, unpack, write_text
-from service.watching.port import MetricsPort
 from service.watching.readings import Part, Read, Readings
-from service.watching.sockets import MetricsSocket, ask_neighbours
 
 log = logging.getLogger(__name__)
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+"""Of Prometheus' text format, which every collector reads."""
+
+
+def pack(metrics: Iterable[Metric]) -> bytes:
+    """Return metrics as bytes for another process of ours."""
+    return json.dumps(
+        [
+            [
+                metric.name,
+                metric.documentation,
+                metric.type,
+                [
+                    (one.name, one.labels, one.value)
+                    for one in metric.samples
+                    # A moment of creation beside each number doubles them and tells nothing new.
+                    if one.name != f"{metric.name}_created"
+                ],
+            ]
+            for metric in metrics
+        ]
+    ).encode()
+
+
+def unpack(packed: bytes, **labels: str) -> list[Metric]:
+    """Return what `pack` made, each sample with these labels too.
+
+    Raise `ValueError` for anything else.
+    """
+    metrics = []
+    try:
+        for name, about, kind, samples in json.loads(packed):
+            metric = Metric(name, about, kind)
+            for sample, own, value in samples:
+                metric.add_sample(sample, {**own, **labels}, value)
+            metrics.append(metric)
+    except TypeError as error:
+        raise ValueError("these are no packed metrics") from error
+    return metrics
+
+
+def write_text(metrics: Iterable[Metric]) -> bytes:
+    """Return Prometheus' text of the metrics; those of one name are written together."""
+    merged: dict[str, Metric] = {}
+    for one in metrics:
+        known = merged.setdefault(one.name, one)
+        if known is not one:
+            known.samples += one.samples
+    return generate_latest(_Merged(merged.values()))
+
+
+class _Merged(CollectorRegistry):
+    """Stands where the library wants a registry."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        super().__init__()
+        self._metrics = list(metrics)
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the metrics that were merged."""
+        return iter(self._metrics)
+
+
+_ENDING = ".sock"
+_PRIVATE_FOLDER = 0o700
+_MOST_SLOTS = 256
+_LONGEST_PATH_BYTES = 100
+# A process that holds its interpreter for longer than this is left out of one scrape.
+_ASK_SECONDS = 1.0
+_MOST_BYTES = 16 * 1024 * 1024
+
+
+class MetricsSocket:
+    """Answers with what this process counted whoever of our own user connects.
+
+    It lies in `folder` as `PROCESS-SLOT.sock`, the lowest slot that no living process has.
+    """
+
+    def __init__(self, folder: Path, process: str, packed: Callable[[], bytes]) -> None:
+        """Make the socket. Raise `OSError` where the folder cannot have one."""
+        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        self.process = process
+        self._packed = packed
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with _turn(folder):
+            self.slot, self._path = self._take_slot(folder)
+            self._listener.listen(8)
+        self._closed = False
+        threading.Thread(target=self._serve, name="metrics", daemon=True).start()
+
+    def _take_slot(self, folder: Path) -> tuple[str, Path]:
+        for number in range(_MOST_SLOTS):
+            path = folder / f"{self.process}-{number}{_ENDING}"
+            if _is_taken(path):
+                continue
+            path.unlink(missing_ok=True)
+            with _near(path) as address:
+                self._listener.bind(address)
+            return str(number), path
+        raise OSError("no slot is free")
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            if self._closed:
+                connection.close()
+                return
+            with contextlib.suppress(OSError), connection:
+                connection.settimeout(_ASK_SECONDS)
+                connection.sendall(self._packed())
+
+    def close(self) -> None:
+        """Answer nobody any more."""
+        self._closed = True
+        self._path.unlink(missing_ok=True)
+        # Closing alone does not wake who waits in accept().
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+
+def ask_neighbours(folder: Path, *, except_socket: MetricsSocket | None) -> Iterator[Metric]:
+    """Ask every living process of the folder but one; who does not answer is left out."""
+    own = f"{except_socket.process}-{except_socket.slot}" if except_socket else ""
+    for path in sorted(folder.glob(f"*{_ENDING}")):
+        name = path.name.removesuffix(_ENDING)
+        process, _, slot = name.rpartition("-")
+        if name == own or not process:
+            continue
+        try:
+            yield from unpack(_ask(path), process=process, slot=slot)
+        except (OSError, ValueError):
+            continue
+
+
+def _ask(path: Path) -> bytes:
+    connection = _connect(path)
+    if connection is None:
+        return b"[]"
+    received = bytearray()
+    with connection:
+        while block := connection.recv(1 << 16):
+            received += block
+            if len(received) > _MOST_BYTES:
+                raise ValueError("too much")
+    return bytes(received)
+
+
+def _is_taken(path: Path) -> bool:
+    try:
+        connection = _connect(path)
+    except OSError:
+        return True
+    if connection is not None:
+        connection.close()
+    return connection is not None
+
+
+def _connect(path: Path) -> socket.socket | None:
+    """Return a connection to who listens there, None if nobody does."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.settimeout(_ASK_SECONDS)
+    try:
+        with _near(path) as address:
+            connection.connect(address)
+    except (ConnectionRefusedError, FileNotFoundError):
+        connection.close()
+        return None
+    except OSError:
+        connection.close()
+        raise
+    return connection
+
+
+@contextlib.contextmanager
+def _near(path: Path) -> Iterator[str]:
+    """Give an address of the socket that fits: a kernel takes only some hundred bytes of path."""
+    if len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
+        yield str(path)
+        return
+    descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{path.name}"
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """Let no two processes that start together take one slot."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
 
 # Whoever asks more often is told the same again.
 _TEXT_LASTS_SECONDS = 1.0
@@ -90,3 +295,111 @@ def _quietly(read: Read) -> Iterable[Metric]:
     except Exception as error:  # the other numbers are worth showing
         log.warning("numbers could not be read", exc_info=error)
         return []
+
+
+# The predecessor of this process may hold the port until it has drained.
+_TRY_EVERY_SECONDS = 0.5
+_LOOK_EVERY_SECONDS = 0.2
+# One client at a time is served: one that says nothing must not keep the others from it.
+_PATIENCE_SECONDS = 2.0
+
+
+class MetricsPort:
+    """Answers `GET /metrics` on `address` until it is closed, in a thread of its own.
+
+    With a `token` only to those who send it as `Authorization: Bearer`. While the port is taken,
+    it is tried again.
+    """
+
+    def __init__(
+        self, address: tuple[str, int], text: Callable[[], bytes], *, token: str | None
+    ) -> None:
+        self._address = address
+        self._text = text
+        self._token = token
+        self._closed = threading.Event()
+        self.bound: tuple[str, int] | None = None
+        threading.Thread(target=self._run, name="metrics port", daemon=True).start()
+
+    def close(self) -> None:
+        """Answer nobody any more, soon."""
+        self._closed.set()
+
+    def _run(self) -> None:
+        server = self._bind()
+        if server is None:
+            return
+        with server:
+            host, port = server.server_address[:2]
+            self.bound = (str(host), int(port))
+            server.timeout = _LOOK_EVERY_SECONDS
+            while not self._closed.is_set():
+                server.handle_request()
+
+    def _bind(self) -> HTTPServer | None:
+        warned = False
+        while not self._closed.is_set():
+            try:
+                return _Server(self._address, self._text, self._token)
+            except OSError as error:
+                if not warned:
+                    log.warning(
+                        "the port for metrics cannot be had yet",
+                        extra={"port": self._address[1], "error": type(error).__name__},
+                    )
+                warned = True
+                time.sleep(_TRY_EVERY_SECONDS)
+        return None
+
+
+class _Server(HTTPServer):
+    def __init__(
+        self, address: tuple[str, int], text: Callable[[], bytes], token: str | None
+    ) -> None:
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        self.text = text
+        self.token = token
+        super().__init__(address, _Handler)
+
+    def server_bind(self) -> None:
+        """Bind without asking anybody for this machine's name, as the library would."""
+        socketserver.TCPServer.server_bind(self)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing: the library would print where the client is."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    timeout = _PATIENCE_SECONDS
+    server_version = "slopsieve"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Answer a scrape."""
+        if self.path.partition("?")[0] != "/metrics":
+            self._answer(404, b"metrics are at /metrics\n", "text/plain")
+        elif not has_token(self.headers.get("Authorization", ""), self.server.token):
+            self._answer(401, b"a bearer token is needed\n", "text/plain")
+        else:
+            self._answer(200, self.server.text(), CONTENT_TYPE)
+
+    def _answer(self, status: int, body: bytes, content_type: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing: the library would write the client's address and what it asked for."""
+
+
+def has_token(authorization: str, token: str | None) -> bool:
+    """Return True if a header holds this token, or if no token is set."""
+    if token is None:
+        return True
+    scheme, _, given = authorization.partition(" ")
+    return scheme.lower() == "bearer" and hmac.compare_digest(
+        given.strip().encode(), token.encode()
+    )

@@ -17,7 +17,7 @@ from service.commands.output import print_rows
 from service.domain.inbound import Platform
 from service.moderation.admin.accounts import authenticate_user
 from service.moderation.admin.sites import authenticate_akismet, authenticate_site
-from service.web.webhooks.form_script import comment_box
+from service.web.webhooks.public import comment_box
 from service.wiring import open_services
 
 _COMMANDS = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from service.domain.comment import Lane
 from service.processes.background import jobs, retraining_job, slow_jobs
 from service.settings import load_settings
-from service.tasks.celery_app import make_celery
-from service.tasks.names import LANE_QUEUES, QueueName, TaskName
-from service.tasks.scoring import lane_plans, register_scoring
+from service.tasks.broker import LANE_QUEUES, QueueName
+from service.tasks.celery_app import lane_plans, make_celery, register_scoring
+from service.tasks.schedule import TaskName
 from service.wiring import wire
 
 

@@ -24,7 +24,7 @@ from service.data_folder import DataFolder
 from service.processes.probe import main as probe
 from service.settings import ENV_PREFIX, VARIABLES, load_settings
 from service.supervisor import supervise
-from service.tasks.names import LANE_QUEUES
+from service.tasks.broker import LANE_QUEUES
 from service.training_runs.versions import own_versions_folder
 from service.web.app import create_app
 from service.web.edge.config import WebConfig

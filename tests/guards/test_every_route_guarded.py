@@ -19,7 +19,7 @@ from service.web.edge.auth import (
 )
 from service.web.edge.config import WebConfig
 from service.web.pages.common.pages import needed
-from service.web.webhooks.adapters import ADAPTERS
+from service.web.webhooks.server import ADAPTERS
 from tests.fakes import make_services
 
 # Every refusal is looked at, however many come from one address.

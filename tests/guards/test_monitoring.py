@@ -32,7 +32,7 @@ from service.processes.operating import (
 )
 from service.settings import load_settings
 from service.stores.migrations import migrate
-from service.tasks.names import TaskName
+from service.tasks.schedule import TaskName
 from service.watching.exposition import Exposition
 from service.wiring import wire
 from tests.factories import NOW, make_comment

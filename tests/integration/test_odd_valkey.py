@@ -7,9 +7,8 @@ import json
 
 import pytest
 
-from service.tasks.broker import open_client
+from service.tasks.broker import QueueName, open_client
 from service.tasks.heartbeat import WORKERS, live_workers
-from service.tasks.names import QueueName
 from tests.integration.installation import until as until_within
 from tests.servers import running_valkey
 

@@ -17,10 +17,9 @@ from service.web.api.intake import keep_until, unjudged
 from service.web.edge.current import submit, waiter
 from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.strict_json import Json
+from service.web.webhooks.adapter import Adapter, Received, signed_in
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import as_comment, own_id, read_json
-from service.web.webhooks.received import Adapter, Received
-from service.web.webhooks.signatures import signed_in
 
 log = logging.getLogger(__name__)
 

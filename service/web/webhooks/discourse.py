@@ -11,7 +11,16 @@ from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
-from service.web.webhooks.events import is_late, serve_events
+from service.web.webhooks.adapter import (
+    Adapter,
+    Deleted,
+    Event,
+    Received,
+    Shown,
+    is_late,
+    serve_events,
+    signed_in,
+)
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import (
     Members,
@@ -21,8 +30,6 @@ from service.web.webhooks.payload import (
     read_json,
     require,
 )
-from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown
-from service.web.webhooks.signatures import signed_in
 
 _NAME = "discourse"
 _SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})

@@ -12,7 +12,16 @@ from flask import request
 
 from service.domain.site import Site
 from service.ports.comments import NewComment
-from service.web.webhooks.events import is_late, serve_events
+from service.web.webhooks.adapter import (
+    Adapter,
+    Deleted,
+    Event,
+    Received,
+    Shown,
+    is_late,
+    serve_events,
+    signed_in,
+)
 from service.web.webhooks.payload import (
     Members,
     as_comment,
@@ -20,8 +29,6 @@ from service.web.webhooks.payload import (
     read_json_or_form,
     require,
 )
-from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown
-from service.web.webhooks.signatures import signed_in
 
 _NAME = "github"
 # Its API hides comments but no threads, so no decision on a thread is applied there.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from flask import Blueprint, Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
+from service.domain.inbound import Platform
 from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
 from service.web.edge.current import services
@@ -15,10 +17,18 @@ from service.web.edge.errors import PROBLEM_TYPE, EdgeError, wants_page
 from service.web.edge.ids import is_id
 from service.web.edge.reading import read_bounded
 from service.web.edge.sharing import share
-from service.web.webhooks import form_script, statements, static_form, visitors  # noqa: F401  # for their routes
-from service.web.webhooks.adapters import ADAPTERS
-from service.web.webhooks.public_comments import public
-from service.web.webhooks.received import Received
+from service.web.webhooks import coral, discourse, github, standard, static_form, visitors
+from service.web.webhooks.adapter import Adapter, Received
+from service.web.webhooks.public import public
+
+ADAPTERS: Mapping[Platform, Adapter] = {
+    Platform.CORAL: coral.ADAPTER,
+    Platform.DISCOURSE: discourse.ADAPTER,
+    Platform.GITHUB: github.ADAPTER,
+    Platform.STANDARD: standard.ADAPTER,
+    Platform.STATIC_FORM: static_form.ADAPTER,
+}
+
 
 hooks = Blueprint(HOOKS, __name__, url_prefix="/hooks")
 

@@ -16,9 +16,15 @@ from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.moments import read_any_moment
 from service.web.edge.reading import validate
 from service.web.edge.strict_json import parse
-from service.web.webhooks.events import serve_events
-from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown
-from service.web.webhooks.signatures import require_standard_signature
+from service.web.webhooks.adapter import (
+    Adapter,
+    Deleted,
+    Event,
+    Received,
+    Shown,
+    require_standard_signature,
+    serve_events,
+)
 
 _CREATED, _UPDATED, _DELETED = "comment.created", "comment.updated", "comment.deleted"
 

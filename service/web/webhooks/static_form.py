@@ -34,8 +34,8 @@ from service.web.edge.reading import validate
 from service.web.edge.sharing import host_of, shared_with
 from service.web.edge.strict_json import Json, parse
 from service.web.webhooks import visitors
+from service.web.webhooks.adapter import Adapter, Received
 from service.web.webhooks.payload import FORM, read_form
-from service.web.webhooks.received import Adapter, Received
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from service.domain.form import FormToken
 from service.domain.inbound import Platform
 from service.stores.form_challenges import AltchaFormChallenges
 from service.web.app import create_app
-from service.web.webhooks.form_script import script_integrity
+from service.web.webhooks.public import script_integrity
 from tests.factories import NOW, SITE
 from tests.fakes import Overridden, away
 from tests.functional.moderators import set_site

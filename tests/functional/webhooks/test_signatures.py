@@ -11,7 +11,7 @@ import pytest
 
 from service.domain.errors import NotAuthenticatedError
 from service.domain.inbound import Platform
-from service.web.webhooks.signatures import (
+from service.web.webhooks.adapter import (
     require_hex_signature,
     require_standard_signature,
 )

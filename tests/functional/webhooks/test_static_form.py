@@ -10,7 +10,7 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.inbound import Platform
 from service.domain.sender import make_sender
-from service.web.webhooks.form_script import script_integrity
+from service.web.webhooks.public import script_integrity
 from tests.factories import NOW
 from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case

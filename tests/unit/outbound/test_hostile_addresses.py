@@ -6,8 +6,8 @@ import ipaddress
 
 import pytest
 
+from service.outbound.exchange import system_resolver
 from service.outbound.guard import OutboundRules, RefusedError, is_public, parse_target
-from service.outbound.resolving import system_resolver
 from service.outbound.sender import HttpSiteNotifier
 from tests.sites import running_site, with_status
 from tests.unit.outbound.conftest import ENDPOINT, make_delivery, make_notifier, was_silent

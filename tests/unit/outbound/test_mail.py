@@ -16,7 +16,7 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 
 from service.domain.digest import Mail, Written
-from service.outbound.mail import MailServer, SmtpMailer, parse_mail_url
+from service.outbound.digests import MailServer, SmtpMailer, parse_mail_url
 
 PASSWORD = "p@ss/word"
 WRITTEN = Written(

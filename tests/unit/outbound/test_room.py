@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from service.outbound.room import WebhookRoom
+from service.outbound.digests import WebhookRoom
 from tests.sites import running_site, with_status
 from tests.unit.outbound.conftest import make_notifier
 

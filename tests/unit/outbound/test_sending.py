@@ -12,7 +12,7 @@ import pytest
 import trustme
 
 from service.domain.delivery import DeliveryForm
-from service.outbound.signing import sign
+from service.outbound.sender import sign
 from tests.fakes import FixedClock
 from tests.sites import running_site, with_status
 from tests.unit.outbound.conftest import ENDPOINT, SECRET, make_delivery, make_notifier

@@ -7,7 +7,7 @@ import hmac
 
 import pytest
 
-from service.outbound.signing import sign
+from service.outbound.sender import sign
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
 # The example of this project's notes, and the one that the libraries of the standard test with.

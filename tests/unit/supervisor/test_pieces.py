@@ -13,14 +13,14 @@ from click.testing import CliRunner
 
 from service.cli import cli
 from service.data_folder import DataFolder
+from service.install_commands import check_packages
 from service.moderation.admin.accounts import authenticate_user, change_password
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
-from service.supervisor.first_accounts import (
+from service.supervisor.prepare import (
     keep_first_run,
     make_first_accounts,
 )
-from service.supervisor.packages import check_packages
 from service.supervisor.report import FirstRun, Running, to_text
 from service.supervisor.valkey import prepare_valkey
 from tests.fakes import make_services

@@ -8,7 +8,7 @@ from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.tasks.batcher import RETRY_SECONDS, Batcher, LanePlan
 from service.tasks.broker import VISIBILITY_TIMEOUT_SECONDS
-from service.tasks.scoring import lane_plans
+from service.tasks.celery_app import lane_plans
 
 PLANS = {
     Lane.INTERACTIVE: LanePlan(batch_size=4, wait_seconds=0.01),

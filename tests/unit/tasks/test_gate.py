@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.tasks.gate import is_ours
+from service.tasks.celery_app import is_ours
 
 AN_ID = {"comment_id": "com_1"}
 

@@ -7,8 +7,7 @@ import logging
 import pytest
 import redis
 
-from service.tasks.broker import why_unusable
-from service.tasks.queue_notice import QueueNotice
+from service.tasks.broker import QueueNotice, why_unusable
 
 SECRET = "/var/run/hidden.sock"
 

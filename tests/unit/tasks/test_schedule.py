@@ -8,8 +8,7 @@ import threading
 import pytest
 
 from service.domain.errors import ConflictError, StoreUnavailableError
-from service.tasks.names import TaskName
-from service.tasks.schedule import Job, Schedule
+from service.tasks.schedule import Job, Schedule, TaskName
 from tests.fakes import Seconds
 from tests.integration.installation import until
 from tests.log_lines import log_lines

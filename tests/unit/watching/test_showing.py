@@ -9,9 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.watching.exposition import Exposition
-from service.watching.families import unpack
-from service.watching.sockets import MetricsSocket
+from service.watching.exposition import Exposition, MetricsSocket, unpack
 from tests.integration.installation import until
 from tests.servers import free_port
 

@@ -1,7 +1,8 @@
-"""Sends mail through the mail server that the owner chose, each mail once, within a time."""
+"""Sends digests by mail, or to a chat room's webhook."""
 
 from __future__ import annotations
 
+import json
 import smtplib
 import ssl
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from email.utils import formatdate
 from urllib.parse import unquote, urlsplit
 
 from service.domain.digest import Mail, Sent
-from service.outbound.sender import trusted_authorities
+from service.outbound.sender import HttpSiteNotifier, trusted_authorities
 
 # For each step of the conversation, of which there are some ten; servers that greylist or check
 # addresses take their time.
@@ -132,3 +133,27 @@ def _refused(error: Exception) -> Sent:
         code = next(iter(error.recipients.values()))[0]
     # 5xx says that the very same will not do later either.
     return Sent(problem=f"{type(error).__name__} {code}".removesuffix(" 0"), retry=code < 500)
+
+
+_SIGNS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+class WebhookRoom:
+    """Posts to one address; see `Room`. Safe to share between threads.
+
+    `{"text": …}` is what Slack and Mattermost take, Discord under its address with `/slack` at the
+    end, and Matrix through its bridge for webhooks.
+    """
+
+    def __init__(self, url: str, notifier: HttpSiteNotifier) -> None:
+        self._url = url
+        self._notifier = notifier
+
+    def post(self, text: str) -> Sent:
+        """See `Room.post`."""
+        # Slack reads <!channel> and its like as commands.
+        body = json.dumps({"text": text.translate(_SIGNS)}).encode()
+        said = self._notifier.call(self._url, {"Content-Type": "application/json"}, body)
+        may_have_arrived = said.answer is None and said.was_sent
+        retry = bool(said.problem) and not may_have_arrived and not said.hopeless
+        return Sent(problem=said.problem, retry=retry)

@@ -1,0 +1,246 @@
+"""Applies decisions at platforms through their own APIs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from service.domain.applying import Act, PlatformAct
+from service.domain.delivery import DeliveryForm, Endpoint
+from service.outbound.exchange import CallOutcome, Failure, HttpAnswer, seconds_given
+
+# What platforms ask of those whom they give no time.
+_LEAST_REST_SECONDS = 60.0
+_LONGEST_REST_SECONDS = 24 * 3600.0
+_MAX_MOMENT_CHARS = 64
+
+
+class AtPlatform(StrEnum):
+    """What can go wrong at a platform, in words for a log."""
+
+    TOKEN = "the platform refuses the token"  # noqa: S105  # words, no token
+    LIMITED = "the platform asks for time"
+    GONE = "the comment is not there any more"
+    NOT_ALLOWED = "the platform does not allow this to the token's owner"
+    CLOSED = "the build hook takes no calls"
+    NO_ID = "the comment's id at the platform is not known"
+
+
+Ask = Callable[..., CallOutcome]
+"""Calls an API as `HttpSiteNotifier.call` does, and keeps the answer's body."""
+Apply = Callable[[PlatformAct, Endpoint, Ask, datetime], CallOutcome]
+"""Asks a platform for one act, at this moment; returns what came of it, as the last call has it."""
+
+
+def plain_result(said: CallOutcome, now: datetime) -> CallOutcome:
+    """Return what any HTTP API means by its answer; a platform says what it means otherwise.
+
+    A request may have been carried out whose answer was lost, or which ended in a 5xx.
+    """
+    answer = said.answer
+    if answer is None:
+        return replace(said, uncertain=said.was_sent)
+    if answer.status == 401:  # a status by its number
+        return replace(said, problem=AtPlatform.TOKEN.value, refused=True)
+    rests = _asked_rest(answer, now)
+    if rests is not None:
+        return replace(said, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
+    return replace(said, uncertain=answer.status >= 500)
+
+
+def limited(result: CallOutcome, now: datetime) -> CallOutcome:
+    """Return the result of an answer whose words ask for time, and perhaps its headers."""
+    asked = _given_rest(result.answer, now) if result.answer else None
+    rests = _LEAST_REST_SECONDS if asked is None else asked
+    return replace(result, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
+
+
+def members_of(answer: HttpAnswer) -> dict[str, Any]:
+    """Return the members of an answer's JSON object; none of what is no such thing."""
+    try:
+        given = json.loads(answer.body)
+    except (ValueError, RecursionError):
+        return {}
+    return given if isinstance(given, dict) else {}
+
+
+def _asked_rest(answer: HttpAnswer, now: datetime) -> float | None:
+    """Return the seconds to rest for, None where the answer is not about too many calls."""
+    if answer.status == 429:
+        given = _given_rest(answer, now)
+        return _LEAST_REST_SECONDS if given is None else given
+    if answer.status in (403, 503):
+        return _given_rest(answer, now)
+    return None
+
+
+def _given_rest(answer: HttpAnswer, now: datetime) -> float | None:
+    """Return what the headers give: `Retry-After`, or the end of a limit that is used up."""
+    seconds = seconds_given(answer.retry_after, now)
+    if seconds is None and (answer.limit_left or "").strip() == "0":
+        seconds = _until(answer.limit_ends, now)
+    return None if seconds is None else min(max(seconds, 1.0), _LONGEST_REST_SECONDS)
+
+
+def _until(moment: str | None, now: datetime) -> float | None:
+    """Return the seconds until a moment that GitHub gives in seconds since 1970."""
+    given = (moment or "")[:_MAX_MOMENT_CHARS].strip()
+    if given.isascii() and given.isdigit():
+        return float(given) - now.timestamp()
+    return None
+
+
+EVENT = "slopsieve"
+# A hook that was deleted, or a token without rights: GitHub answers 404 to that too.
+_CLOSED = (401, 403, 404, 410)
+
+
+def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> CallOutcome:
+    """See `Apply`. A call more than is needed builds once more and does no harm."""
+    headers = {"Accept": "application/json"}
+    body = b""
+    if endpoint.secrets[0] != endpoint.url:
+        headers |= {
+            "Authorization": f"Bearer {endpoint.secrets[0]}",
+            "Content-Type": "application/json",
+        }
+        body = json.dumps({"event_type": EVENT}).encode()
+    result = plain_result(ask(endpoint.url, headers, body), now)
+    answer = result.answer
+    if answer is not None and answer.status in _CLOSED and result.rests_seconds is None:
+        return replace(result, problem=AtPlatform.CLOSED.value, refused=True)
+    return result
+
+
+_MAX_POST_DIGITS = 20
+
+
+def apply_at_discourse(
+    act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
+) -> CallOutcome:
+    """See `Apply`. A post that is deleted is not deleted once more: that is answered 403."""
+    number = act.comment_id
+    if not (number.isascii() and number.isdigit() and len(number) <= _MAX_POST_DIGITS):
+        return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
+    if act.act is Act.HIDE:
+        said = _call_discourse("DELETE", f"/posts/{number}.json", endpoint, ask)
+    else:
+        said = _call_discourse("PUT", f"/posts/{number}/recover.json", endpoint, ask)
+    result = plain_result(said, now)
+    answer = result.answer
+    if answer is None or result.rests_seconds is not None:
+        return result
+    if answer.status == 404 and members_of(answer).get("error_type") == "not_found":
+        return replace(result, problem=AtPlatform.GONE.value, settled=True)
+    if answer.status == 403:
+        return _whose_fault(result, act, endpoint, ask, now)
+    return result
+
+
+def _whose_fault(
+    result: CallOutcome, act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
+) -> CallOutcome:
+    """Tell an API key that ended from a post that its owner may not delete: both answer 403.
+
+    A key that may still list posts (scope `posts: list`) has not ended. Where the answer to an
+    earlier deletion was lost, the post was deleted then.
+    """
+    listed = plain_result(_call_discourse("GET", "/posts.json", endpoint, ask), now)
+    answer = listed.answer
+    if answer is None or listed.rests_seconds is not None or answer.status not in (200, 401, 403):
+        return replace(listed, uncertain=False)
+    if answer.status == 200 and act.asked_before:
+        return listed
+    if answer.status == 200:
+        return replace(result, problem=AtPlatform.NOT_ALLOWED.value, hopeless=True)
+    return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
+
+
+def _call_discourse(method: str, path: str, endpoint: Endpoint, ask: Ask) -> CallOutcome:
+    headers = {"Api-Key": endpoint.secrets[0], "Accept": "application/json"}
+    return ask(endpoint.url + path, headers, method=method)
+
+
+_MUTATIONS = {
+    Act.HIDE: "minimizeComment(input:{subjectId:$id,classifier:SPAM}){minimizedComment",
+    Act.RESTORE: "unminimizeComment(input:{subjectId:$id}){unminimizedComment",
+}
+# What a hook keeps of a comment whose node id GitHub did not tell.
+_NO_NODE = (
+    "issue_comment-",
+    "discussion_comment-",
+    "commit_comment-",
+    "pull_request_review-",
+    "pull_request_review_comment-",
+)
+
+
+def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> CallOutcome:
+    """See `Apply`. Both mutations may be repeated."""
+    if act.comment_id.startswith(_NO_NODE):
+        return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
+    mutation = _MUTATIONS[act.act]
+    query = f"mutation($id:ID!){{{mutation}{{isMinimized}}}}}}"
+    said = ask(
+        endpoint.url,
+        {
+            "Authorization": f"Bearer {endpoint.secrets[0]}",
+            "Accept": "application/vnd.github+json",
+            "Content-Type": "application/json",
+        },
+        json.dumps({"query": query, "variables": {"id": act.comment_id}}).encode(),
+    )
+    return _github_result(said, mutation.partition("(")[0], now)
+
+
+def _github_result(said: CallOutcome, name: str, now: datetime) -> CallOutcome:
+    result = plain_result(said, now)
+    answer = result.answer
+    if answer is None or result.refused or result.rests_seconds is not None:
+        return result
+    members = members_of(answer)
+    if answer.status == 403:  # a status by its number
+        if "rate limit" in str(members.get("message", "")).lower():
+            return limited(result, now)
+        return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
+    if result.problem is not None:
+        return result
+    errors = members.get("errors")
+    if isinstance(errors, list) and errors:
+        return _github_errors(result, errors, now)
+    data = members.get("data")
+    done = isinstance(data, dict) and isinstance(data.get(name), dict)
+    if done:
+        return result
+    # It says yes and cannot be understood.
+    return replace(result, problem=Failure.UNREADABLE.value, uncertain=True)
+
+
+def _github_errors(result: CallOutcome, errors: list[object], now: datetime) -> CallOutcome:
+    """Return what errors in an answer of status 200 mean.
+
+    FORBIDDEN is about one comment, in a repository out of the token's reach; a token that ended is
+    answered 401.
+    """
+    first = errors[0] if isinstance(errors[0], dict) else {}
+    kind, message = first.get("type"), str(first.get("message", "")).lower()
+    if kind == "NOT_FOUND":
+        return replace(result, problem=AtPlatform.GONE.value, settled=True)
+    if kind in ("RATE_LIMITED", "RATE_LIMIT") or "rate limit" in message:
+        return limited(result, now)
+    if kind == "INSUFFICIENT_SCOPES":
+        return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
+    if kind == "FORBIDDEN":
+        return replace(result, problem=AtPlatform.NOT_ALLOWED.value, hopeless=True)
+    return replace(result, problem=Failure.REFUSED.value)
+
+
+PLATFORMS: Mapping[DeliveryForm, Apply] = {
+    DeliveryForm.GITHUB: apply_at_github,
+    DeliveryForm.DISCOURSE: apply_at_discourse,
+    DeliveryForm.BUILD_HOOK: call_build_hook,
+}

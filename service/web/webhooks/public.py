@@ -1,0 +1,317 @@
+"""What anybody may read and ask: comments under a post, the form's script, statements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Annotated
+
+from flask import (
+    Blueprint,
+    Response,
+    g,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
+from markupsafe import Markup, escape
+from pydantic import BaseModel, ConfigDict, Field
+from werkzeug.wrappers import Response as AnyResponse
+
+from service.domain.campaign import is_by_person
+from service.domain.case import Case
+from service.domain.comment import MAX_URL_CHARS, CommentId
+from service.domain.decision import Action
+from service.domain.errors import NotFoundError
+from service.domain.inbound import Platform
+from service.domain.published import PublishedComment, as_published
+from service.domain.site import Site
+from service.moderation.intake.form_tokens import issue_token
+from service.moderation.intake.report import MAX_APPEAL_CHARS, appeal
+from service.moderation.telling.published import PublishedPage, list_published
+from service.web.edge.answers import FormTokenAnswer
+from service.web.edge.auth import PUBLIC, open_to_all
+from service.web.edge.current import services
+from service.web.edge.errors import EdgeError
+from service.web.edge.ids import is_id
+from service.web.edge.language import current_language, gettext, noted
+from service.web.edge.operation import operation
+from service.web.edge.reading import read_bounded, read_query
+from service.web.edge.sharing import ANY_ORIGIN, may_frame
+from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script_integrity
+from service.web.webhooks import static_form, visitors
+from service.web.webhooks.payload import read_form
+
+# How long what was withdrawn meanwhile may still be shown from a cache.
+_FRESH_SECONDS = 60
+_MAX_PAGE = 10_000
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    post: str = Field(min_length=1, max_length=MAX_URL_CHARS)
+    page: int = Field(default=1, ge=1, le=_MAX_PAGE)
+
+
+public = Blueprint(PUBLIC, __name__, url_prefix="/public")
+"""What anybody may read of what sites show."""
+
+
+@public.get("/<hook_id>/comments")
+@open_to_all
+def comments(hook_id: str) -> Response:
+    _, asked, found = _look_up(hook_id)
+    answer = {
+        "comments": [public_row(one) for one in found.comments],
+        "next_page": asked.page + 1 if found.has_more else None,
+    }
+    return cacheable(Response(json.dumps(answer), content_type="application/json"))
+
+
+@public.get("/<hook_id>/comments.html")
+@open_to_all
+def page(hook_id: str) -> Response:
+    site, asked, found = _look_up(hook_id)
+    names = {one.id: one.shown_name for one in found.comments}
+    html = render_template(
+        "public_comments.html", found=found, names=names, asked=asked, hook_id=hook_id
+    )
+    response = make_response(html)
+    response.headers["Content-Security-Policy"] = (
+        "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
+        f"frame-ancestors {may_frame(site.settings.blog)}"
+    )
+    # The form under the comments is told by where it was sent from.
+    response.headers["Referrer-Policy"] = "same-origin"
+    response.vary.add("Accept-Language")
+    return cacheable(response)
+
+
+def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
+    """Return what is told of a comment in public; `html` is safe to put into a page as it is."""
+    return {
+        "id": comment.id,
+        "post_url": comment.post_url,
+        "author": comment.shown_name,
+        "author_url": comment.shown_url,
+        "at": comment.at.isoformat(timespec="milliseconds"),
+        "text": comment.text,
+        "html": str(as_html(comment.text)),
+        "reply_to": comment.reply_to,
+        "reply_to_hidden": comment.reply_to_hidden,
+    }
+
+
+@public.app_template_filter()
+def as_html(text: str) -> Markup:
+    """Return a text as paragraphs and line breaks, everything else escaped."""
+    paragraphs: list[list[str]] = [[]]
+    for line in text.splitlines():
+        if line.strip():
+            paragraphs[-1].append(line)
+        elif paragraphs[-1]:
+            paragraphs.append([])
+    return Markup("").join(
+        Markup("<p>{}</p>").format(Markup("<br>").join(escape(line) for line in lines))
+        for lines in paragraphs
+        if lines
+    )
+
+
+def find_box(hook_id: str) -> Site:
+    """Return whose open comment box this is. Raises `NotFoundError`."""
+    hook = services.inbound.get(hook_id) if is_id(hook_id) else None
+    if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
+        raise NotFoundError("There is no such comment box.")
+    return services.sites.get(hook.site_id)
+
+
+def _look_up(hook_id: str) -> tuple[Site, _Asked, PublishedPage]:
+    """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
+    site = find_box(hook_id)
+    g.shared_with = static_form.origin_of(site)
+    asked = read_query(_Asked)
+    return site, asked, list_published(site, asked.post, services, page=asked.page)
+
+
+def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:
+    """Let any cache keep an answer, and a browser ask whether it is still the same."""
+    response.headers["Cache-Control"] = f"public, max-age={seconds}"
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.add_etag()
+    response.make_conditional(request)
+    return response
+
+
+# An hour in which another version of the script may still be served from a cache.
+_SCRIPT_FRESH_SECONDS = 3600
+
+
+# What the script shows, by the names that it has for it.
+_WORDS: Mapping[str, str] = {
+    "anonymous": noted("Anonymous"),
+    "answers": noted("in reply to"),
+    "hidden": noted("in reply to a comment that is not shown"),
+    "more": noted("More comments"),
+    "reply": noted("Reply to"),
+    "end": noted("Cancel"),
+    "text": noted("Comment"),
+    "name": noted("Name (optional)"),
+    "email": noted("E-mail (optional, never shown)"),
+    "url": noted("Website (optional)"),
+    "homepage": noted("Leave this empty"),
+    "send": noted("Send"),
+    "sending": noted("Sending …"),
+    "waits": noted("Thank you. Your comment is held until a moderator approves it."),
+    "why": noted("What became of your comment"),
+    "shown": noted("Thank you. Your comment is shown here."),
+    "away": noted(
+        "Your comment was not sent: the service cannot be reached. Send it again in a minute."
+    ),
+}
+
+
+class _TokenAsked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    page: Annotated[str, Field(max_length=MAX_URL_CHARS)] | None = Field(
+        default=None, description="Where the form stands."
+    )
+
+
+@public.get(f"/<hook_id>/{FORM_SCRIPT}")
+@open_to_all
+def form_script(hook_id: str) -> Response:
+    find_box(hook_id)
+    # It is the same for everybody; browsers check its hash only if any page may read it.
+    g.shared_with = ANY_ORIGIN
+    response = Response(form_script_bytes(), content_type="text/javascript; charset=utf-8")
+    return cacheable(response, seconds=_SCRIPT_FRESH_SECONDS)
+
+
+@public.get("/<hook_id>/words")
+@open_to_all
+def form_words(hook_id: str) -> Response:
+    find_box(hook_id)
+    g.shared_with = ANY_ORIGIN
+    words = {name: gettext(word) for name, word in _WORDS.items()}
+    response = jsonify(language=current_language(), **words)
+    response.vary.add("Accept-Language")
+    return cacheable(response, seconds=_SCRIPT_FRESH_SECONDS)
+
+
+@public.get("/<hook_id>/form-token")
+@open_to_all
+@operation(tag="Forms", query=_TokenAsked, problems=(403,))
+def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
+    """Get a token for a comment form.
+
+    Signed here, for one comment of this site and page, for a day. Solve it, and send it in the
+    hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does. A page of
+    another site is refused with 403.
+    """
+    site = find_box(hook_id)
+    # Before the query is read: a script can only read a refusal that names its origin.
+    g.shared_with = static_form.origin_of(site)
+    if g.shared_with is None:
+        raise EdgeError("Tokens are for the site's own pages alone.", status=403)
+    page = read_query(_TokenAsked).page
+    issued = issue_token(site, page, services)
+    headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "cross-origin"}
+    return FormTokenAnswer.model_validate(issued), headers
+
+
+def comment_box(hook_id: str, *, service_url: str, post_url: str) -> str:
+    """Return the line for a page: the script, and for readers without scripts a link."""
+    public, post = f"{escape(service_url)}/public/{hook_id}", escape(post_url)
+    return (
+        f'<script src="{public}/{FORM_SCRIPT}" crossorigin async data-comments="{post}" '
+        f'integrity="{script_integrity()}"></script>'
+        f'<noscript><a href="{public}/comments.html?post={post}">Comments</a></noscript>'
+    )
+
+
+# 500 characters of four bytes each, as a form writes them, and the field's name.
+_MAX_BODY_BYTES = 8 * 1024
+_STATES: Mapping[Action, str] = {
+    Action.PUBLISH: noted("Your comment is accepted"),
+    Action.HOLD: noted("Your comment is held"),
+    Action.REJECT: noted("Your comment was rejected"),
+}
+
+
+@public.get("/statements/<token>")
+@open_to_all
+def statement(token: str) -> AnyResponse:
+    return _show(_find(token))
+
+
+@public.post("/statements/<token>", endpoint="appeal")
+@open_to_all
+def appeal_to_moderators(token: str) -> AnyResponse:
+    case = _find(token)
+    text = read_form(read_bounded(_MAX_BODY_BYTES)).get("appeal", "")
+    if appeal(case, text, services):
+        return redirect(url_for("public.statement", token=token), HTTPStatus.SEE_OTHER)
+    case = _find(token)
+    if case.may_be_appealed:
+        return _show(case, HTTPStatus.UNPROCESSABLE_ENTITY, refused=text)
+    return _show(case, HTTPStatus.CONFLICT)
+
+
+def _find(token: str) -> Case:
+    """Return the case of a link; the link itself keeps others out.
+
+    Raises `NotFoundError` for one that was not made here, and once the comment was withdrawn,
+    erased or kept for long enough.
+    """
+    comment_id = token.partition(".")[0]
+    if is_id(comment_id):
+        case = services.cases.get(CommentId(comment_id))
+        is_signed = services.statements.is_signed(case.comment, token)
+        if is_signed and case.withdrawn_at is None:
+            return case
+    raise NotFoundError("There is no such statement.")
+
+
+def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None) -> Response:
+    """Return the page; `refused` is what was typed and cannot be taken."""
+    # One page for what is not judged yet and for spam that its site does not explain.
+    is_known = case.is_explained or (case.action is Action.PUBLISH and not _is_left_out(case))
+    return visitors.page(
+        "statement.html",
+        status,
+        has_form=True,
+        case=case,
+        title=gettext(_STATES[case.action] if is_known else noted("Your comment is not shown yet")),
+        ground=_ground_of(case) if case.is_explained else None,
+        is_known=is_known,
+        by_person=case.decision is not None and is_by_person(case.decision),
+        refused=refused,
+        max_chars=MAX_APPEAL_CHARS,
+    )
+
+
+def _is_left_out(case: Case) -> bool:
+    """Return True if the site's own list doesn't show a comment, though the site only observes."""
+    site = services.sites.get(case.comment.site_id)
+    return site.settings.public_feed and as_published(case) is None
+
+
+def _ground_of(case: Case) -> str:
+    """Return why a comment is not shown: coarse, so that no spammer learns what to change."""
+    verdict, decision = case.verdict, case.decision
+    if decision is not None and is_by_person(decision):
+        return gettext("A moderator of the site read it and took it for advertising or misuse.")
+    if decision is not None:
+        return gettext("Moderators of the site rejected comments much like it.")
+    if verdict is not None and verdict.degraded:
+        return gettext("It could not be checked completely.")
+    if verdict is not None and (verdict.followed or verdict.held_by):
+        return gettext("It matches a rule that the site's moderators made.")
+    return gettext("Its words, its links or how it was sent could be advertising.")
