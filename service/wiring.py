@@ -32,14 +32,13 @@ from service.ports.delivery import Mailer, Room
 from service.ports.services import Services
 from service.settings import ENV_PREFIX, Settings, load_settings
 from service.start_error import ExitCode, SettingsError, StartError
-from service.stores.files.model_versions import ModelVersions
+from service.stores.files.model_versions import ModelVersions, VersionShelf, read_promise
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.files.systems import open_systems
-from service.stores.files.version_shelf import VersionShelf, read_promise
 from service.stores.form_challenges import AltchaFormChallenges
-from service.stores.list_entries import BookKeeper
 from service.stores.passwords import PasswordHasher
 from service.stores.sql import Connections, SqlStores, create_engine
+from service.stores.sql.list_entries import BookKeeper
 from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens

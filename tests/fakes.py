@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
@@ -27,7 +27,6 @@ from service.domain.statement import StatementLinks
 from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.judge import judge_batch
 from service.moderation.telling.deliver import deliver, take_deliveries
-from service.ports.clock import Clock
 from service.ports.comments import Added, NewComment
 from service.ports.models import Classifier, JudgingModel, VersionOnShelf
 from service.ports.services import Services
@@ -35,7 +34,7 @@ from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.form_challenges import AltchaFormChallenges
-from service.stores.list_entries import BookKeeper
+from service.stores.sql.list_entries import BookKeeper
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
 from tests.in_memory import (
@@ -251,7 +250,7 @@ class RecordingNotifier:
     A status of None stands for a site that is down. Addresses in `refused` are refused.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Callable[[], datetime]) -> None:
         self.clock = clock
         self.status: int | None = 204
         self.retry_after_seconds: float | None = None

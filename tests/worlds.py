@@ -12,7 +12,7 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
 from service.moderation.learning.remember import apply_to_reputation
 from service.ports.services import Services
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base import SqlStore
 from tests.databases import content_of, databases_given_back, fresh_stores
 from tests.fakes import make_services, make_site
 

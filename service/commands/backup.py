@@ -32,7 +32,7 @@ from service.commands.whole_files import open_whole
 from service.data_folder import PRIVATE_FILE, DataFolder, written_whole
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
-from service.stores.sql.damage import is_whole
+from service.stores.sql.engine import is_whole
 
 _MANIFEST = "backup.json"
 _FORMAT = 1

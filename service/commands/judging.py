@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -20,7 +20,6 @@ from service.domain.errors import ModelUnavailableError, Problem
 from service.domain.history import History
 from service.domain.verdict import Span, Verdict
 from service.moderation.judging.judgement import judge_comments
-from service.ports.clock import Clock
 from service.ports.models import JudgingModel
 from service.settings import load_settings
 from service.stores.files.model_versions import ModelVersions
@@ -36,7 +35,7 @@ class Judging:
 
     model: JudgingModel
     batch_size: int
-    clock: Clock
+    clock: Callable[[], datetime]
     trained_on: frozenset[str] = frozenset()
 
 

@@ -14,8 +14,7 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.finding import Finding, bytes_in_words, fail, warn, well
 from service.stores.migrations import SchemaState, schema_state
 from service.stores.sql import prove_write
-from service.stores.sql.base.engine import reading
-from service.stores.sql.damage import is_whole
+from service.stores.sql.engine import is_whole, reading
 
 # The oldest that its makers still mend.
 _OLDEST_POSTGRESQL = 14

@@ -7,7 +7,7 @@ import binascii
 import hmac
 import ssl
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -44,7 +44,6 @@ from service.outbound.guard import (
     parse_target,
 )
 from service.outbound.platforms import PLATFORMS
-from service.ports.clock import Clock
 
 _PREFIX = "whsec_"
 _MIN_BYTES, _MAX_BYTES = 24, 64
@@ -91,7 +90,7 @@ class HttpSiteNotifier:
         resolve: Resolver = system_resolver,
         tls: ssl.SSLContext | None = None,
         seconds: float = SEND_SECONDS,
-        clock: Clock = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._rules = rules
         self._resolve = TimedResolver(resolve)

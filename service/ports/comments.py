@@ -1,4 +1,4 @@
-"""Comments and their verdicts: kept, queued, reported."""
+"""Comments as stores take and give them: on their way in, to be judged, to be grouped."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from service.campaigns.traits import Traits
 from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Endpoint
 from service.domain.site import SiteSettings
@@ -60,6 +61,38 @@ class Attempt:
     attempts: int
     settings: SiteSettings
     endpoint: Endpoint | None = None
+
+
+class Lease(StrEnum):
+    """What became of the wish to be the only one that does a thing, such as grouping comments."""
+
+    # It was somebody else's before, or nobody's: what was done meanwhile is not known here.
+    TAKEN = "taken"
+    KEPT = "kept"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraitsPage:
+    """Traits of grouped comments in the order they were judged in, and where the next page begins.
+
+    `next_after` is None where nothing was found.
+    """
+
+    traits: tuple[Traits, ...]
+    next_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A comment to be grouped, and an earlier one that it was found to be like, if any.
+
+    `new_campaign_id` names the campaign that the two found if neither has one.
+    """
+
+    comment_id: CommentId
+    like: CommentId | None
+    new_campaign_id: str
 
 
 class ScoringQueue(Protocol):

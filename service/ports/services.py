@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from service.domain.comment import Comment
 from service.domain.sender import SenderSecrets
 from service.domain.statement import StatementLinks
 from service.domain.verdict import SecondOpinion
-from service.ports.clock import Clock
 from service.ports.comments import ScoringQueue
 from service.ports.delivery import DeliveryQueue, Mailer, Room, SiteNotifier
 from service.ports.models import JudgingModel
@@ -23,31 +23,26 @@ from service.signals.entry_book import EntryBook
 # By name alone, so that a command that asks no store waits for none.
 if TYPE_CHECKING:
     from service.learning.taught import Taught
+    from service.stores.files.model_versions import VersionShelf
     from service.stores.files.reputation_lists import ListFolder
-    from service.stores.files.version_shelf import VersionShelf
     from service.stores.form_challenges import AltchaFormChallenges
     from service.stores.passwords import PasswordHasher
     from service.stores.sql.audit_log import AuditLog
-    from service.stores.sql.backlog import BacklogStore
-    from service.stores.sql.bulk_decisions import BulkDecisionStore
     from service.stores.sql.campaigns import CampaignStore
     from service.stores.sql.cases import CaseStore
-    from service.stores.sql.claims import ClaimStore
     from service.stores.sql.comments import CommentStore
-    from service.stores.sql.connections import AppliedStore, EndpointStore, InboundStore
-    from service.stores.sql.decisions import DecisionStore
+    from service.stores.sql.decisions import BulkDecisionStore, DecisionStore
     from service.stores.sql.deliveries import DeliveryStore
-    from service.stores.sql.figures import FigureStore
+    from service.stores.sql.figures import BacklogStore, FigureStore
     from service.stores.sql.list_entries import ListEntryStore
     from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
     from service.stores.sql.personal_data import PersonalDataStore
-    from service.stores.sql.reports import ReportStore
     from service.stores.sql.retrainings import RetrainingStore
-    from service.stores.sql.rule_facts import RuleFactStore
+    from service.stores.sql.review_queue import ClaimStore
     from service.stores.sql.search import CaseSearch
     from service.stores.sql.sender_records import SenderRecords
-    from service.stores.sql.sites import SiteStore
-    from service.stores.sql.verdicts import VerdictStore
+    from service.stores.sql.sites import AppliedStore, EndpointStore, InboundStore, SiteStore
+    from service.stores.sql.verdicts import ReportStore, RuleFactStore, VerdictStore
     from service.stores.valkey.history import ValkeyHistoryStore
     from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 
@@ -64,27 +59,27 @@ def nothing_taught() -> Taught:
 class Services:
     """What use cases are handed: stores, and what else they need. Built by `service.wiring`.
 
-    `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
-    random bits in URL-safe characters. `one_moment()` is a context within which all that a thread
-    reads from the stores is of one moment, that of its first reading, until it writes: what it
-    reads after that is of a later one. `observer` is told what happens; by default nobody is.
+    `clock` returns the present moment in UTC, `new_id(prefix)` a fresh identifier that sorts by
+    time, `new_secret()` at least 128 random bits in URL-safe characters. Within `one_moment()` all
+    that a thread reads from the stores is of one moment, that of its first reading, until it
+    writes: what it reads after that is of a later one. `observer` receives events; by default it
+    ignores them.
 
-    `current_model` is asked once a batch, so that a swap of versions never mixes one.
+    `current_model` is called once a batch, so that a swap of versions never mixes one.
     `current_promise` returns what the serving version's cutoffs promise, None where no version can
     be read; it loads no classifier. `audit_share` is the share of confident verdicts, in [0, 1],
-    that goes to a moderator as the audit sample. `second_judge` is asked about an unsure comment
-    and its site's name; where it fails, it has no opinion. `taught` returns what decisions taught,
-    as they were at most a second ago; it is asked once a batch; by default nothing.
+    that goes to a moderator as the audit sample. `second_judge` is given an unsure comment and its
+    site's name; where it fails, it returns None. `taught` returns what decisions taught, at most a
+    second old; it is called once a batch.
 
     `sender_secrets` key the hashes that recognise senders, `sender_secret` those of Akismet keys
-    and of clients held to a rate, `second_factor_secret` the second factors: without it, what is
-    kept of them makes no code. `find_system(address)` returns the number of the autonomous system
-    that announces an address, None for an unknown one. `entries_in_force` returns what moderators
-    allow and block, as it was at most a second ago; it is asked once a batch. `mailer` and `room`
-    carry the daily digest; None for a way that is not set up.
+    and of rate-limited clients, `second_factor_secret` the second factors. `find_system(address)`
+    returns the number of the autonomous system that announces an address, None for an unknown one.
+    `entries_in_force` returns what moderators allow and block, at most a second old; it is called
+    once a batch. `mailer` and `room` carry the daily digest; None for a way that is not set up.
     """
 
-    clock: Clock
+    clock: Callable[[], datetime]
     new_id: Callable[[str], str]
     new_secret: Callable[[], str]
     sites: SiteStore

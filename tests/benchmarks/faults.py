@@ -28,7 +28,7 @@ import sqlalchemy as sa
 from service.domain.delivery import Endpoint
 from service.moderation.admin.sites import add_site
 from service.stores.sql import create_engine
-from service.stores.sql.base.engine import reading
+from service.stores.sql.engine import reading
 from service.wiring import open_services
 from tests.benchmarks.own_service import family, name_of
 

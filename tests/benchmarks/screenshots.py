@@ -34,8 +34,7 @@ from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.services import Services
-from service.stores.files.model_versions import to_judging_model
-from service.stores.files.version_shelf import VersionShelf
+from service.stores.files.model_versions import VersionShelf, to_judging_model
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.databases import fresh_stores

@@ -12,12 +12,11 @@ from service.domain.decision import Ruling
 from service.domain.site import Site
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
-from service.stores.search_terms import terms_of
 from service.stores.sql import SqlStores
-from service.stores.sql.base.mapping import Values
-from service.stores.sql.base.rows import verdict_values
 from service.stores.sql.comments import comment_values
-from service.stores.sql.schema.tables import (
+from service.stores.sql.rows import Values, verdict_values
+from service.stores.sql.search import first_place, terms_of, written
+from service.stores.sql.tables import (
     campaigns,
     comment_traits,
     comments,
@@ -26,7 +25,6 @@ from service.stores.sql.schema.tables import (
     search_docs,
     verdicts,
 )
-from service.stores.sql.search import first_place, written
 from tests.factories import NOW, make_comment, make_decision, make_delivery, make_verdict
 
 ROWS = 20_000

@@ -13,7 +13,7 @@ from service.domain.comment import CommentId, Post, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.verdict import Outcome
-from service.ports.campaigns import Placement
+from service.ports.comments import Placement
 from tests.factories import (
     NOW,
     SITE,

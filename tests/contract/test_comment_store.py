@@ -32,7 +32,7 @@ from service.domain.ruled_text import RuledText
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine
-from service.stores.sql.base.engine import write
+from service.stores.sql.engine import write
 from tests.factories import (
     NOW,
     SITE,

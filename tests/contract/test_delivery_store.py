@@ -25,7 +25,7 @@ from service.domain.delivery import (
 )
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.stores.sql import SqlStores, create_engine
-from service.stores.sql.schema.tables import comments
+from service.stores.sql.tables import comments
 from tests.contract.conftest import SITES, empty
 from tests.factories import NOW, SITE, keep_all, make_attempt, make_comment, make_delivery
 

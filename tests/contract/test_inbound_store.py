@@ -13,7 +13,7 @@ from sqlalchemy import func, select
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.inbound import InboundHook, Platform
-from service.stores.sql.schema.tables import inbound_seen
+from service.stores.sql.tables import inbound_seen
 from tests.factories import NOW, SITE
 
 WINDOW = timedelta(minutes=10)

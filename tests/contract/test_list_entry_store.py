@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryFilter, EntryKind
-from service.stores.list_entries import BookKeeper
-from service.stores.sql.schema.tables import list_entries
+from service.stores.sql.list_entries import BookKeeper
+from service.stores.sql.tables import list_entries
 from tests.factories import NOW, SITE, make_comment, make_entry
 
 

@@ -18,7 +18,7 @@ from service.domain.search import parse_search
 from service.domain.user import User
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from service.ports.campaigns import Placement
+from service.ports.comments import Placement
 from service.stores.sql import SqlStores, create_engine
 from service.stores.sql.moving import compare, count_rows, move_rows
 from tests.contract.conftest import SITES

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
 from service.stores.sql import SqlStores
-from service.stores.sql.base.engine import one_moment, reading
+from service.stores.sql.engine import one_moment, reading
 from tests.factories import NOW, SITE
 
 

@@ -21,7 +21,7 @@ from service.domain.search import parse_search
 from service.domain.sender import Person
 from service.domain.verdict import Outcome
 from service.stores.sql import SqlStores
-from service.stores.sql.schema.tables import metadata
+from service.stores.sql.tables import metadata
 from tests.contract.many_rows import ROWS, SITES, comment_id, fill_many, sender_of
 from tests.factories import NOW, make_comment
 

@@ -18,7 +18,7 @@ from service.domain.retraining import (
     RetrainingReport,
     RetrainingState,
 )
-from service.ports.campaigns import Lease
+from service.ports.comments import Lease
 from tests.factories import NOW
 
 MINUTE = timedelta(minutes=1)

@@ -16,7 +16,7 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.rules import SiteRules
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
-from service.stores.sql.schema.tables import sites
+from service.stores.sql.tables import sites
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE
 

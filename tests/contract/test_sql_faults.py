@@ -83,7 +83,7 @@ from service.moderation.telling.hooks import add_hook, keep_form_hook, revoke_ho
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.sql import create_engine
-from service.stores.sql.schema.tables import metadata
+from service.stores.sql.tables import metadata
 from tests.databases import (
     Stores,
     content_of,

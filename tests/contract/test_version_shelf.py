@@ -8,7 +8,7 @@ import pytest
 
 from models.registry import SHIPPED_DIR, check_version, promote, read_current_name
 from service.domain.errors import ConflictError, NotFoundError
-from service.stores.files.version_shelf import VersionShelf
+from service.stores.files.model_versions import VersionShelf
 from tests.fakes import FixedShelf
 
 

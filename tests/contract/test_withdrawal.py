@@ -25,7 +25,7 @@ from service.domain.errors import ConflictError
 from service.domain.normal_form import content_key
 from service.domain.verdict import Outcome
 from service.ports.comments import AddOutcome, NewComment
-from service.stores.sql.schema.tables import comments
+from service.stores.sql.tables import comments
 from tests.factories import (
     MARK,
     NOW,

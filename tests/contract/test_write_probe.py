@@ -17,8 +17,8 @@ from psycopg import sql
 
 from service.domain.errors import StoreDamagedError, StoreUnavailableError
 from service.stores.sql import create_engine, ping, prove_write
-from service.stores.sql.base.engine import reading, write
-from service.stores.sql.schema.tables import comments, sites, write_probe
+from service.stores.sql.engine import reading, write
+from service.stores.sql.tables import comments, sites, write_probe
 from tests.factories import NOW
 
 

@@ -20,7 +20,7 @@ from service.domain.verdict import Outcome, Span
 from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment
 from service.ports.audit import AuditEntry
-from service.ports.campaigns import Placement
+from service.ports.comments import Placement
 from service.ports.services import Services
 from tests.factories import (
     NOW,

@@ -32,7 +32,7 @@ from service.moderation.review.decide import decide_comment
 from service.moderation.review.review import claim_comment
 from service.moderation.review.search import update_search_index
 from service.ports.services import Services
-from service.stores.sql.schema.tables import metadata
+from service.stores.sql.tables import metadata
 from service.wiring import open_services
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, make_model, submit_to

@@ -28,10 +28,10 @@ from service.stores.migrations import (
     schema_state,
 )
 from service.stores.sql import SqlStores
-from service.stores.sql.base.rows import verdict_values
+from service.stores.sql import tables as schema
 from service.stores.sql.comments import comment_values
-from service.stores.sql.schema import tables as schema
-from service.stores.sql.schema.tables import metadata
+from service.stores.sql.rows import verdict_values
+from service.stores.sql.tables import metadata
 from tests.factories import NOW, SITE, make_comment, make_verdict
 from tests.guards.migrated import empty_postgresql, empty_sqlite, make_first_schema
 

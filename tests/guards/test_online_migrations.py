@@ -21,6 +21,7 @@ from service.domain.verdict import Outcome
 from service.start_error import ExitCode
 from service.stores import migrations
 from service.stores.migrations import (
+    LOSSES,
     MigrationBlockedError,
     SchemaState,
     UnfitSchemaError,
@@ -28,7 +29,6 @@ from service.stores.migrations import (
     migrate,
     schema_state,
 )
-from service.stores.migrations.losses import LOSSES
 from service.stores.migrations.online import create_index_online, drop_index_online
 from service.stores.sql import SqlStores
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict

@@ -21,7 +21,7 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.verdict import Outcome
 from service.moderation.learning.remember import may_reject
 from service.moderation.review.decide import decide_comment
-from service.ports.campaigns import Lease, Placement
+from service.ports.comments import Lease, Placement
 from service.ports.services import Services
 
 if TYPE_CHECKING:

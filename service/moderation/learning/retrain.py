@@ -30,7 +30,7 @@ from service.domain.retraining import (
 from service.moderation.admin.acts import make_act, record_act
 from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.versions import promote_version
-from service.ports.campaigns import Lease
+from service.ports.comments import Lease
 from service.ports.services import Services
 from service.ports.training import KeptDecisions, TrainingRuns
 

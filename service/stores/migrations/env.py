@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from service.stores.sql.schema.tables import metadata
+from service.stores.sql.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

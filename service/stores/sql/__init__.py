@@ -9,33 +9,28 @@ from functools import partial
 import sqlalchemy as sa
 
 from service.stores.sql.audit_log import AuditLog
-from service.stores.sql.backlog import BacklogStore
-from service.stores.sql.base.engine import (
+from service.stores.sql.base import prove_write
+from service.stores.sql.campaigns import CampaignStore
+from service.stores.sql.cases import CaseStore
+from service.stores.sql.comments import CommentStore
+from service.stores.sql.decisions import BulkDecisionStore, DecisionStore
+from service.stores.sql.deliveries import DeliveryStore
+from service.stores.sql.engine import (
     Connections,
     create_engine,
     one_moment,
     ping,
 )
-from service.stores.sql.base.write_probe import prove_write
-from service.stores.sql.bulk_decisions import BulkDecisionStore
-from service.stores.sql.campaigns import CampaignStore
-from service.stores.sql.cases import CaseStore
-from service.stores.sql.claims import ClaimStore
-from service.stores.sql.comments import CommentStore
-from service.stores.sql.connections import AppliedStore, EndpointStore, InboundStore
-from service.stores.sql.decisions import DecisionStore
-from service.stores.sql.deliveries import DeliveryStore
-from service.stores.sql.figures import FigureStore
+from service.stores.sql.figures import BacklogStore, FigureStore
 from service.stores.sql.list_entries import ListEntryStore
 from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
 from service.stores.sql.personal_data import PersonalDataStore
-from service.stores.sql.reports import ReportStore
 from service.stores.sql.retrainings import RetrainingStore
-from service.stores.sql.rule_facts import RuleFactStore
+from service.stores.sql.review_queue import ClaimStore
 from service.stores.sql.search import CaseSearch
 from service.stores.sql.sender_records import SenderRecords
-from service.stores.sql.sites import SiteStore
-from service.stores.sql.verdicts import VerdictStore
+from service.stores.sql.sites import AppliedStore, EndpointStore, InboundStore, SiteStore
+from service.stores.sql.verdicts import ReportStore, RuleFactStore, VerdictStore
 
 __all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write"]
 

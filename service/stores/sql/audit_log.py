@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from service.ports.audit import AuditEntry, AuditFilter, AuditPage
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.rows import entry_from, entry_values
-from service.stores.sql.base.store import SqlStore
-from service.stores.sql.schema.tables import audit_log
+from service.stores.sql.base import SqlStore
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import entry_from, entry_values
+from service.stores.sql.tables import audit_log
 
 
 class AuditLog(SqlStore):

@@ -27,12 +27,11 @@ from service.domain.case import Case, CasePage
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.ports.audit import AuditEntry
-from service.ports.campaigns import Lease, Placement, TraitsPage
+from service.ports.comments import Lease, Placement, TraitsPage
 from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.rows import Row
-from service.stores.sql.base.statements import (
+from service.stores.sql.base import (
+    SqlStore,
     chunks,
     execute_in,
     insert_if_free,
@@ -40,10 +39,12 @@ from service.stores.sql.base.statements import (
     known,
     rows_in,
     take_lease,
+    transaction,
 )
-from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.cases import load_cases
-from service.stores.sql.schema.tables import (
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import Row
+from service.stores.sql.tables import (
     campaigns,
     comment_traits,
     comments,

@@ -19,8 +19,9 @@ from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, read_cursor, write_cursor
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.rows import (
+from service.stores.sql.base import SqlStore, chunks, is_older, known, rows_in
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import (
     Row,
     comment_from,
     decision_from,
@@ -29,9 +30,7 @@ from service.stores.sql.base.rows import (
     second_opinion_from,
     settings_from,
 )
-from service.stores.sql.base.statements import chunks, is_older, known, rows_in
-from service.stores.sql.base.store import SqlStore
-from service.stores.sql.schema.tables import (
+from service.stores.sql.tables import (
     comments,
     decisions,
     has_no_verdict,

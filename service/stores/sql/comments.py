@@ -17,11 +17,8 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.normal_form import content_key
 from service.ports.comments import Added, AddOutcome, Attempt, NewComment
 from service.stores.cursor import REST_RANK
-from service.stores.sql.base import driver
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.mapping import Values
-from service.stores.sql.base.rows import comment_from, joined_endpoint, sent_values, settings_from
-from service.stores.sql.base.statements import (
+from service.stores.sql.base import (
+    SqlStore,
     chunks,
     execute_in,
     insert_if_free,
@@ -29,11 +26,20 @@ from service.stores.sql.base.statements import (
     no_such,
     put_row,
     rows_in,
+    transaction,
 )
-from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.connections import JOINED_ENDPOINT
-from service.stores.sql.queue_position import place_waiting
-from service.stores.sql.schema.tables import (
+from service.stores.sql.engine import reading
+from service.stores.sql.review_queue import place_waiting
+from service.stores.sql.rows import (
+    Values,
+    comment_from,
+    joined_endpoint,
+    sent_values,
+    settings_from,
+)
+from service.stores.sql.search import mark_for_index
+from service.stores.sql.sites import JOINED_ENDPOINT
+from service.stores.sql.tables import (
     comments,
     decisions,
     early_deletions,
@@ -43,7 +49,6 @@ from service.stores.sql.schema.tables import (
     sites,
     waits_for_verdict,
 )
-from service.stores.sql.search import mark_for_index
 
 # Each try sees at least one equal key more that another process kept meanwhile.
 _ADD_TRIES = 5
@@ -423,7 +428,7 @@ def _insert(connection: sa.Connection, rows: Sequence[Values]) -> int:
     if connection.dialect.name == "postgresql" and len(rows) >= COPIED_FROM:
         try:
             insert_rows(connection, comments, rows)
-        except driver.TakenError:
+        except connection.dialect.loaded_dbapi.IntegrityError:
             return 0
         return len(rows)
     statement = insert_if_free(connection, comments).returning(comments.c.id)

@@ -20,25 +20,26 @@ from service.domain.delivery import (
 )
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.rows import (
-    attempt_from,
-    attempt_values,
-    delivery_from,
-    delivery_values,
-    joined_endpoint,
-)
-from service.stores.sql.base.statements import (
+from service.stores.sql.base import (
+    SqlStore,
     chunks,
     execute_in,
     insert_if_free,
     known,
     no_such,
     rows_in,
+    transaction,
 )
-from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.connections import JOINED_ENDPOINT
-from service.stores.sql.schema.tables import (
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import (
+    attempt_from,
+    attempt_values,
+    delivery_from,
+    delivery_values,
+    joined_endpoint,
+)
+from service.stores.sql.sites import JOINED_ENDPOINT
+from service.stores.sql.tables import (
     comments,
     deliveries,
     delivery_attempts,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
@@ -16,12 +18,11 @@ from service.domain.list_entry import (
     ListEntry,
 )
 from service.ports.audit import AuditEntry
+from service.signals.entry_book import EntryBook
 from service.stores.cursor import Place, read_cursor, write_cursor
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.mapping import Values, reader, writer
-from service.stores.sql.base.rows import Row
-from service.stores.sql.base.statements import (
+from service.stores.sql.base import (
+    SqlStore,
     chunks,
     execute_in,
     insert_new,
@@ -29,10 +30,12 @@ from service.stores.sql.base.statements import (
     known,
     refuse_unknown,
     rows_in,
+    transaction,
     upsert,
 )
-from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.schema.tables import list_entries, list_version, sites
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import Row, Values, reader, writer
+from service.stores.sql.tables import list_entries, list_version, sites
 
 log = logging.getLogger(__name__)
 
@@ -248,3 +251,45 @@ def _readable(row: Row) -> ListEntry | None:
 def _folded_text(entry: ListEntry) -> str:
     """Return what a moderator searches in."""
     return "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
+
+
+# A new entry counts in every process after this long at most.
+RECHECK_SECONDS = 0.5
+
+
+class BookKeeper:
+    """Keeps the entries in force ready for judging, and reads them anew when they changed.
+
+    Asking is one small query every half a second. An entry that expires between two readings is
+    left out by the book itself.
+    """
+
+    def __init__(
+        self,
+        store: ListEntryStore,
+        clock: Callable[[], datetime],
+        *,
+        recheck_seconds: float = RECHECK_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._recheck_seconds = recheck_seconds
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._book = EntryBook()
+        self._version: int | None = None
+        self._checked_at: float | None = None
+
+    def current(self) -> EntryBook:
+        """Return the book, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
+        with self._lock:
+            now = self._monotonic()
+            if self._checked_at is None or now - self._checked_at >= self._recheck_seconds:
+                # The version first: what changes while entries are read is read again next time.
+                version = self._store.version()
+                if version != self._version:
+                    self._book = EntryBook(self._store.in_force(self._clock()))
+                    self._version = version
+                self._checked_at = now
+            return self._book

@@ -13,9 +13,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError
-from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.statements import insert_if_free, insert_rows
-from service.stores.sql.schema.tables import comments, metadata, search_due
+from service.stores.sql.base import insert_if_free, insert_rows
+from service.stores.sql.engine import reading, write
+from service.stores.sql.tables import comments, metadata, search_due
 
 # Some 10 MB of comments.
 PORTION = 5_000

@@ -12,12 +12,10 @@ from service.domain.errors import ConflictError, NotAuthenticatedError
 from service.domain.user import SecondFactor, User, UserSession
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.mapping import reader, writer
-from service.stores.sql.base.rows import user_from, user_values
-from service.stores.sql.base.statements import insert_new, known, refuse_unknown
-from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.schema.tables import recovery_codes, second_factors, user_sessions, users
+from service.stores.sql.base import SqlStore, insert_new, known, refuse_unknown, transaction
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import reader, user_from, user_values, writer
+from service.stores.sql.tables import recovery_codes, second_factors, user_sessions, users
 
 _TAKEN = "there is an account of that name already"
 

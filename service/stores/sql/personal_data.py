@@ -16,13 +16,13 @@ from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.stores.cursor import REST_RANK
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.rows import sender_values, sent_values
-from service.stores.sql.base.statements import execute_in, rows_in
-from service.stores.sql.base.store import SqlStore, transaction
+from service.stores.sql.base import SqlStore, execute_in, rows_in, transaction
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.deliveries import insert_deliveries
-from service.stores.sql.schema.tables import (
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import sender_values, sent_values
+from service.stores.sql.search import leave_out
+from service.stores.sql.tables import (
     audit_log,
     comments,
     decisions,
@@ -30,7 +30,6 @@ from service.stores.sql.schema.tables import (
     is_in_force,
     is_kept_and_judged,
 )
-from service.stores.sql.search import leave_out
 
 # What withdrawing leaves of what the site sent: it says which comment it was. The excerpt goes, as
 # it only served the verdict and may quote other people.

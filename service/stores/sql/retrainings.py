@@ -15,13 +15,12 @@ from service.domain.retraining import (
     report_to,
 )
 from service.ports.audit import AuditEntry
-from service.ports.campaigns import Lease
+from service.ports.comments import Lease
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.mapping import Values, reader, writer
-from service.stores.sql.base.statements import known, put_row, take_lease
-from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.schema.tables import retraining_lease, retrainings
+from service.stores.sql.base import SqlStore, known, put_row, take_lease, transaction
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import Values, reader, writer
+from service.stores.sql.tables import retraining_lease, retrainings
 
 _COLUMNS = {"report": "summary"}
 _all_values = writer(Retraining, columns=_COLUMNS, report=lambda one: one and report_to(one))

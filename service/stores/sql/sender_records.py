@@ -24,13 +24,12 @@ from service.domain.sender_record import (
     person_keys,
 )
 from service.reputation.linked_domains import linked_domains
-from service.stores.search_terms import domain_need
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.rows import Row
-from service.stores.sql.base.store import SqlStore
+from service.stores.sql.base import SqlStore
 from service.stores.sql.cases import load_cases
-from service.stores.sql.schema.tables import comments, decisions, waits_for_review
-from service.stores.sql.search import select_docs
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import Row
+from service.stores.sql.search import domain_need, select_docs
+from service.stores.sql.tables import comments, decisions, waits_for_review
 
 _COLUMNS = {
     Trait.ADDRESS: comments.c.sender_address_key,

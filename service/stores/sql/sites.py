@@ -1,30 +1,49 @@
-"""Keeps sites and their keys in a SQL database."""
+"""Keeps sites with their keys, endpoints and inbound hooks in a SQL database."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
+from service.domain.applying import Applied
 from service.domain.comment import SiteId
+from service.domain.delivery import Endpoint
 from service.domain.errors import ConflictError
+from service.domain.inbound import InboundHook
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries, insert_entry
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.mapping import as_json
-from service.stores.sql.base.rows import (
+from service.stores.sql.base import (
+    SqlStore,
+    insert_new,
+    known,
+    put_row,
+    refuse_unknown,
+    transaction,
+    upsert,
+)
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import (
+    as_json,
+    endpoint_from,
+    endpoint_values,
+    hook_from,
+    hook_values,
     key_from,
     key_values,
+    reader,
     settings_from,
     site_from,
     site_values,
+    writer,
 )
-from service.stores.sql.base.statements import insert_new, known, refuse_unknown
-from service.stores.sql.base.store import SqlStore, transaction
-from service.stores.sql.schema.tables import site_keys, sites
+from service.stores.sql.tables import applied as table
+from service.stores.sql.tables import inbound_hooks, inbound_seen, site_endpoints, site_keys, sites
 
 # Every request asks this, so the statement is made once.
 _FIND_KEY = (
@@ -172,3 +191,221 @@ class SiteStore(SqlStore):
 def _insert_key(connection: sa.Connection, key: SiteKey) -> None:
     if not insert_new(connection, site_keys, key_values(key)):
         raise ConflictError("there is such a key already")
+
+
+# For a query that joins `site_endpoints`; `joined_endpoint` reads it.
+JOINED_ENDPOINT = tuple(column.label(f"endpoint_{column.name}") for column in site_endpoints.c)
+
+
+class EndpointStore(SqlStore):
+    """Keeps where sites want to be told."""
+
+    def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
+        """Keep a site's endpoint in place of an earlier one, and the log's entry.
+
+        Raise `NotFoundError`.
+        """
+        self.change(endpoint.site_id, lambda _: endpoint, act=act)
+
+    @transaction
+    def change(
+        self,
+        tx: sa.Connection,
+        site_id: SiteId,
+        how: Callable[[Endpoint | None], Endpoint],
+        *,
+        act: AuditEntry | None = None,
+    ) -> Endpoint:
+        """Keep what `how` makes of a site's endpoint of this moment and the log's entry; return it.
+
+        No other change happens in between. `how` may be called more than once; what it raises is
+        raised, and nothing is changed then. Raise `NotFoundError`.
+        """
+        site = sa.select(sites.c.id).where(sites.c.id == site_id).with_for_update(key_share=True)
+        query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
+        known(tx.scalar(site), "site", site_id)
+        row = tx.execute(query).one_or_none()
+        endpoint = how(None if row is None else endpoint_from(row))
+        put_row(tx, site_endpoints, endpoint_values(endpoint))
+        insert_entry(tx, act)
+        return endpoint
+
+    def get(self, site_id: SiteId) -> Endpoint | None:
+        """Return a site's endpoint, None if it wants none."""
+        query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
+        return self._find(query, endpoint_from)
+
+    @transaction
+    def remove(self, tx: sa.Connection, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
+        """Forget a site's endpoint, and keep the log's entry; harmless if there is none."""
+        statement = sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id)
+        tx.execute(statement)
+        insert_entry(tx, act)
+
+    @transaction
+    def pause(
+        self,
+        tx: sa.Connection,
+        endpoint: Endpoint,
+        *,
+        refused_at: datetime | None = None,
+        rests_until: datetime | None = None,
+        called_at: datetime | None = None,
+    ) -> None:
+        """Keep since when its token is refused, how long it rests and when it was called.
+
+        None, and what is earlier than it is already, changes nothing; nor does anything if the site
+        has another token by now. Only `put` and `change` end a pause.
+        """
+        given = {"refused_at": refused_at, "rests_until": rests_until, "called_at": called_at}
+        row = _lock(tx, endpoint)
+        if row is None:
+            return
+        kept = endpoint_from(row)
+        later = {name: max(at, getattr(kept, name) or at) for name, at in given.items() if at}
+        tx.execute(
+            sa.update(site_endpoints)
+            .where(site_endpoints.c.site_id == endpoint.site_id)
+            .values(later)
+        )
+
+    @transaction
+    def begin_call(
+        self, tx: sa.Connection, endpoint: Endpoint, *, at: datetime, until: datetime
+    ) -> bool:
+        """Let it rest till `until` and return True, to one of several callers at once.
+
+        False, and nothing changed, if it is paused at `at` or the site has another by now.
+        """
+        row = _lock(tx, endpoint)
+        if row is None or endpoint_from(row).is_paused(at):
+            return False
+        tx.execute(
+            sa.update(site_endpoints)
+            .where(site_endpoints.c.site_id == endpoint.site_id)
+            .values(rests_until=until)
+        )
+        return True
+
+
+def _lock(connection: sa.Connection, endpoint: Endpoint) -> sa.Row[Any] | None:
+    """Return the site's row, locked, unless another endpoint took the place of this one."""
+    query = (
+        sa.select(site_endpoints)
+        .where(site_endpoints.c.site_id == endpoint.site_id)
+        .with_for_update()
+    )
+    row = connection.execute(query).one_or_none()
+    return row if row is not None and endpoint_from(row).secrets == endpoint.secrets else None
+
+
+class InboundStore(SqlStore):
+    """Keeps inbound hooks and remembers which of their deliveries were seen."""
+
+    @transaction
+    def add(self, tx: sa.Connection, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
+        """Keep a hook and the log's entry.
+
+        Raise `NotFoundError` for an unknown site, `ConflictError` for its id.
+        """
+        refuse_unknown(tx, sites, hook.site_id, "site")
+        if not insert_new(tx, inbound_hooks, hook_values(hook)):
+            raise ConflictError("there is such a hook already")
+        insert_entry(tx, act)
+
+    def get(self, hook_id: str) -> InboundHook | None:
+        """Return a hook, revoked or not."""
+        query = sa.select(inbound_hooks).where(inbound_hooks.c.id == hook_id)
+        return self._find(query, hook_from)
+
+    def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
+        """Return hooks, oldest first."""
+        query = sa.select(inbound_hooks).order_by(inbound_hooks.c.created_at, inbound_hooks.c.id)
+        if site_id is not None:
+            query = query.where(inbound_hooks.c.site_id == site_id)
+        return self._list(query, hook_from)
+
+    @transaction
+    def revoke(
+        self, tx: sa.Connection, hook_id: str, *, at: datetime, act: AuditEntry | None = None
+    ) -> InboundHook:
+        """End a hook at once, and keep the log's entry. Raise `NotFoundError`."""
+        first_end = sa.func.coalesce(
+            inbound_hooks.c.revoked_at, sa.literal(at, inbound_hooks.c.revoked_at.type)
+        )
+        statement = (
+            sa.update(inbound_hooks)
+            .where(inbound_hooks.c.id == hook_id)
+            .values(revoked_at=first_end)
+            .returning(*inbound_hooks.c)
+        )
+        row = known(tx.execute(statement).one_or_none(), "hook", hook_id)
+        insert_entry(tx, act)
+        return hook_from(row)
+
+    @transaction
+    def remember(
+        self, tx: sa.Connection, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime
+    ) -> bool:
+        """Remember a delivery; return False if it was seen since `forget`. Forgets older ones.
+
+        Of several calls at once one returns True. Raise `NotFoundError` for an unknown hook.
+        """
+        digest = _digest(delivery_id)
+        refuse_unknown(tx, inbound_hooks, hook_id, "hook")
+        insert = upsert(tx, inbound_seen).values(
+            hook_id=hook_id, delivery_digest=digest, seen_at=at
+        )
+        # A row comes back only if none was there, or one so old that it counts as forgotten.
+        statement = insert.on_conflict_do_update(
+            index_elements=["hook_id", "delivery_digest"],
+            set_={"seen_at": at},
+            where=inbound_seen.c.seen_at < forget,
+        ).returning(inbound_seen.c.hook_id)
+        is_new = bool(tx.execute(statement).all())
+        tx.execute(
+            sa.delete(inbound_seen).where(
+                inbound_seen.c.hook_id == hook_id, inbound_seen.c.seen_at < forget
+            )
+        )
+        return is_new
+
+    def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
+        """Return True if a delivery was remembered at `since` or later."""
+        query = sa.select(inbound_seen.c.seen_at).where(
+            inbound_seen.c.hook_id == hook_id,
+            inbound_seen.c.delivery_digest == _digest(delivery_id),
+            inbound_seen.c.seen_at >= since,
+        )
+        with reading(self._engine) as connection:
+            return connection.execute(query).one_or_none() is not None
+
+
+def _digest(delivery_id: str) -> str:
+    return hashlib.sha256(delivery_id.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+_c = table.c
+_applied_values, _applied_from = writer(Applied), reader(Applied)
+
+
+class AppliedStore(SqlStore):
+    """Remembers what Slopsieve hid at platforms, as long as it did not show it again there."""
+
+    @transaction
+    def put(self, tx: sa.Connection, applied: Applied) -> None:
+        """Keep what is known of a hidden comment in place of what was. Raise `NotFoundError`."""
+        refuse_unknown(tx, sites, applied.site_id, "site")
+        put_row(tx, table, _applied_values(applied))
+
+    def get(self, site_id: SiteId, site_comment_id: str) -> Applied | None:
+        """Return how a comment was hidden at its platform, None if it was not."""
+        query = sa.select(table).where(_c.site_id == site_id, _c.site_comment_id == site_comment_id)
+        return self._find(query, _applied_from)
+
+    def remove(self, site_id: SiteId, site_comment_id: str) -> None:
+        """Forget a comment that is shown again; harmless for any other."""
+        statement = sa.delete(table).where(
+            _c.site_id == site_id, _c.site_comment_id == site_comment_id
+        )
+        self.write(lambda connection: connection.execute(statement))

@@ -1,45 +1,63 @@
-"""Keeps verdicts in a SQL database."""
+"""Keeps verdicts, what rules need for them, reports and appeals in a SQL database."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 
 from service.campaigns.traits import Traits
 from service.domain.case import Case
-from service.domain.comment import CommentId
+from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.decision import Action, Ruling
 from service.domain.delivery import Delivery
-from service.domain.verdict import SecondOpinion, Verdict
+from service.domain.report import Report
+from service.domain.rules import RuleFacts, SiteRules
+from service.domain.verdict import Outcome, SecondOpinion, Verdict
+from service.ports.audit import AuditEntry
 from service.ports.delivery import Tell
-from service.stores.cursor import UNSURE_RANK
-from service.stores.sql.base.engine import reading
-from service.stores.sql.base.rows import (
-    SENDER_COLUMNS,
-    Row,
-    second_opinion_from,
-    settings_from,
-    verdict_values,
+from service.stores.cursor import REST_RANK, UNSURE_RANK
+from service.stores.sql.audit_log import insert_entry
+from service.stores.sql.base import (
+    SqlStore,
+    chunks,
+    insert_new,
+    known,
+    refuse_unknown,
+    rows_in,
+    transaction,
 )
-from service.stores.sql.base.statements import chunks
-from service.stores.sql.base.store import SqlStore, transaction
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
-from service.stores.sql.deliveries import insert_of_locked
-from service.stores.sql.queue_position import (
+from service.stores.sql.deliveries import insert_deliveries, insert_of_locked
+from service.stores.sql.engine import reading
+from service.stores.sql.review_queue import (
     POSITION_COLUMNS,
+    modes_of,
     place_waiting,
     rank_of,
     review_at_of,
 )
-from service.stores.sql.schema.tables import (
+from service.stores.sql.rows import (
+    SENDER_COLUMNS,
+    Row,
+    report_values,
+    second_opinion_from,
+    settings_from,
+    verdict_values,
+)
+from service.stores.sql.search import mark_for_index
+from service.stores.sql.tables import (
     comments,
+    decisions,
+    has_short_post_url,
+    reports,
     sites,
     verdicts,
     waits_for_review,
     waits_for_verdict,
 )
-from service.stores.sql.search import mark_for_index
 
 _has_sender = sa.or_(*(comments.c[f"sender_{name}"].is_not(None) for name in SENDER_COLUMNS))
 _is_unsure = sa.and_(waits_for_review, comments.c.review_rank == UNSURE_RANK)
@@ -174,3 +192,146 @@ def _add(
     )
     mark_for_index(connection, list(positions))
     return positions
+
+
+_account = comments.c.sender_account_key
+_site, _url, _received = comments.c.site_id, comments.c.post_url, comments.c.received_at
+_first = sa.func.min(_received).label("first")
+_in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
+_published = (
+    sa.select(_account, sa.func.count().label("number"), _first)
+    .outerjoin(decisions, comments.c.decided.is_(True) & _in_force)
+    .where(
+        # Never empty here, but the index is only used by a query that says so.
+        _account.is_not(None),
+        sa.or_(
+            (comments.c.outcome == Outcome.HAM.value) & comments.c.decided.is_(False),
+            decisions.c.ruling == Ruling.APPROVE.value,
+        ),
+    )
+    .group_by(_account)
+)
+_posts = sa.select(_site, _url, _first).where(has_short_post_url).group_by(_site, _url)
+
+
+class RuleFactStore(SqlStore):
+    """Reads what rules need to know."""
+
+    def find(
+        self, judged: Sequence[tuple[Comment, SiteRules]], *, before: datetime | None = None
+    ) -> list[RuleFacts]:
+        """Return what the rules need to know of each comment, in order.
+
+        At most two statements a thousand comments, none without a rule that asks. Of an author
+        count only the comments received `before`.
+        """
+        accounts = {
+            one.account_key
+            for comment, rules in judged
+            for one in comment.sender.generations
+            if one.account_key
+            and (rules.hold_first_comment or rules.link_min_approved or rules.link_min_days)
+        }
+        posts = {
+            (comment.site_id, comment.post.url)
+            for comment, rules in judged
+            if rules.max_post_days and comment.post.url and not comment.post.published_at
+        }
+        if not accounts and not posts:
+            return [RuleFacts()] * len(judged)
+        published = _published if before is None else _published.where(_received < before)
+        people: dict[str | None, tuple[int, datetime]] = {}
+        seen: dict[tuple[SiteId, str | None], datetime] = {}
+        with reading(self._engine) as connection:
+            for key, number, first in rows_in(connection, published, _account, sorted(accounts)):
+                people[key] = (number, first)
+            for pairs in chunks(sorted(posts)):
+                sites, urls = zip(*pairs, strict=True)
+                query = _posts.where(_site.in_({*sites}), _url.in_({*urls}))
+                for site_id, url, first in connection.execute(query):
+                    seen[site_id, url] = first
+        found = []
+        for comment, _ in judged:
+            keys = {one.account_key for one in comment.sender.generations}
+            known = [people[key] for key in keys if key in people]
+            found.append(
+                RuleFacts(
+                    approved=sum(number for number, _ in known),
+                    first_approved=min((first for _, first in known), default=None),
+                    post_seen=seen.get((comment.site_id, comment.post.url)),
+                )
+            )
+        return found
+
+
+class ReportStore(SqlStore):
+    """Keeps reports and appeals."""
+
+    @transaction
+    def add(self, tx: sa.Connection, report: Report, *, tell: Tell | None = None) -> bool:
+        """Keep a report; return whether it was new.
+
+        A second report of one comment with the label of its newest report changes nothing, nor
+        does a known id. A report of a comment that has its verdict, no decision, and the other
+        outcome brings it into the review queue, in the same transaction; if it did not wait there
+        before, what `tell` returns is kept in it, too. Raise `NotFoundError` for an unknown site or
+        comment, or a comment of another site.
+        """
+        if report.comment_id is None:
+            refuse_unknown(tx, sites, report.site_id, "site")
+            return insert_new(tx, reports, report_values(report))
+        is_of_site = comments.c.site_id == report.site_id
+        comment = _lock_comment(tx, report.comment_id, is_of_site)
+        if comment.reported_as == report.label.value:
+            return False
+        if not insert_new(tx, reports, report_values(report)):
+            return False
+        rank = rank_of(comment, reported_as=report.label)
+        mode = modes_of(tx, [comment.site_id])[comment.site_id]
+        tx.execute(
+            sa.update(comments)
+            .where(comments.c.id == comment.id)
+            .values(
+                reported_as=report.label.value,
+                review_rank=rank,
+                review_at=review_at_of(comment, mode=mode, reported_as=report.label),
+            )
+        )
+        if tell is not None and rank < REST_RANK == rank_of(comment):
+            insert_deliveries(tx, tell(load_cases(tx, [comment.id])))
+        return True
+
+    @transaction
+    def appeal(
+        self, tx: sa.Connection, comment_id: CommentId, text: str, *, act: AuditEntry
+    ) -> bool:
+        """Keep an author's appeal with the log's entry; return False for a second or published one.
+
+        The comment, which must be judged, comes first in the review queue in the same transaction.
+        Raise `NotFoundError` for one that is not kept, or was withdrawn.
+        """
+        position = _lock_comment(tx, comment_id, comments.c.withdrawn_at.is_(None))
+        # Somebody may have approved it since the author read why it is held.
+        (case,) = load_cases(tx, [comment_id])
+        if case.appeal is not None or case.action is Action.PUBLISH:
+            return False
+        rank = rank_of(position, appealed=True)
+        tx.execute(
+            sa.update(comments)
+            .where(comments.c.id == comment_id)
+            .values(appeal=text, appealed_at=act.at, review_rank=rank)
+        )
+        insert_entry(tx, act)
+        return True
+
+
+def _lock_comment(
+    connection: sa.Connection, comment_id: CommentId, wanted: sa.ColumnElement[bool]
+) -> Row:
+    """Return where a comment stands, locked against verdicts and decisions."""
+    query = (
+        sa.select(*POSITION_COLUMNS)
+        .where(comments.c.id == comment_id, wanted)
+        .with_for_update(key_share=True)
+    )
+    return known(connection.execute(query).one_or_none(), "comment", comment_id)

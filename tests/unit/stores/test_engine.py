@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from service.domain.errors import StoreUnavailableError
 from service.stores.sql import Connections, SqlStores, create_engine, ping
-from service.stores.sql.base.engine import reading, write
+from service.stores.sql.engine import reading, write
 from tests.factories import keep_all, make_comment
 from tests.servers import Server, running_postgresql
 
@@ -172,7 +172,7 @@ def test_connections_that_were_cut_are_replaced_and_a_server_that_is_gone_is_una
     monkeypatch,
 ):
     # Every connection is asked whether it answers, however short it lay idle.
-    monkeypatch.setattr("service.stores.sql.base.engine._TRUSTED_SECONDS", 0.0)
+    monkeypatch.setattr("service.stores.sql.engine._TRUSTED_SECONDS", 0.0)
     with running_postgresql() as server:
         engine = create_engine(server.url)
         ping(engine)
@@ -238,7 +238,7 @@ def test_every_wait_is_bounded_whoever_had_the_connection_before(postgresql: Ser
 
 
 def test_no_more_connections_are_opened_than_allowed(postgresql: Server, monkeypatch):
-    monkeypatch.setattr("service.stores.sql.base.engine._POOL_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("service.stores.sql.engine._POOL_TIMEOUT_SECONDS", 0.05)
     engine = create_engine(postgresql.url, connections=Connections(kept=1, more=1))
 
     with reading(engine), reading(engine), pytest.raises(StoreUnavailableError):

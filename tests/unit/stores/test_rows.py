@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from service.domain.comment import CommentId
 from service.domain.verdict import WeighedSignal, WeightKind
-from service.stores.sql.base.rows import verdict_from, verdict_values
+from service.stores.sql.rows import verdict_from, verdict_values
 from tests.factories import make_signal, make_verdict
 
 

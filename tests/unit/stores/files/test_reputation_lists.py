@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 from service.domain.comment import ListKind
 from service.reputation.about_list import AboutList, ListState, default_expiry_days
 from service.reputation.lists import parse_list
-from service.stores.files.list_files import DamagedListError, open_list, write_list
-from service.stores.files.reputation_lists import ListFolder
+from service.stores.files.reputation_lists import (
+    DamagedListError,
+    ListFolder,
+    open_list,
+    write_list,
+)
 from tests.factories import NOW
 from tests.fakes import Seconds
 

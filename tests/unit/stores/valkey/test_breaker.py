@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from service.domain.errors import StoreUnavailableError
-from service.stores.valkey.breaker import Circuit
+from service.stores.valkey.client import Circuit
 
 
 class Store:

@@ -1,4 +1,4 @@
-"""Opens the database with settings that keep what was answered for, and bounds every wait."""
+"""Opens the database so that what was committed lasts, and limits every wait."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -25,7 +26,6 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.install_commands import install_extra
-from service.stores.sql.base import driver as postgresql
 
 _T = TypeVar("_T")
 
@@ -49,9 +49,7 @@ _DEADLOCK_TRIES = 4
 _DEADLOCK_PAUSE_SECONDS = 0.01
 
 _WRITING = "slopsieve_writing"
-_TURN = "slopsieve_turn"
-_HELD = "slopsieve_held"
-_DAMAGE = "slopsieve_damage"
+_STATE = "slopsieve_state"
 # A connection that was used so lately is handed out without being asked whether it still answers,
 # which costs a round trip. A server that restarts takes longer than this.
 _TRUSTED_SECONDS = 1.0
@@ -68,9 +66,8 @@ _FORMS = "a database URL begins with postgresql:// or is sqlite:///FILE"
 class Connections:
     """How many connections a process keeps, how many more it may open, and for how long.
 
-    `behind_pooler` says that PgBouncer or its like is in between and lends its connections for a
-    transaction each, which therefore must not rely on anything that an earlier one left behind:
-    nothing is prepared, and the limits of waiting are set anew in each.
+    With `behind_pooler` no transaction relies on what an earlier one left behind: PgBouncer lends
+    connections for one transaction each. Nothing is prepared, and each sets its own timeouts.
     """
 
     kept: int = 8
@@ -100,12 +97,13 @@ def create_engine(
         raise ValueError(msg) from None
     backend = parsed.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
-        if not postgresql.IS_INSTALLED:
+        try:
+            return _postgresql_engine(
+                parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms, allowed
+            )
+        except ImportError:
             msg = f"PostgreSQL needs its driver, psycopg: run `{install_extra('postgres')}`"
-            raise ValueError(msg)
-        return _postgresql_engine(
-            parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms, allowed
-        )
+            raise ValueError(msg) from None
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
         return _sqlite_engine(parsed.set(drivername="sqlite"), lock_timeout_ms, allowed)
     msg = f"{backend} is not supported; {_FORMS}"
@@ -120,12 +118,7 @@ def _sqlite_engine(url: sa.URL, lock_timeout_ms: int, connections: Connections) 
         max_overflow=connections.more,
         pool_timeout=_POOL_TIMEOUT_SECONDS,
         connect_args={"timeout": lock_timeout_ms / 1000},
-        # The threads of one process take turns without any polling at all.
-        execution_options={
-            _TURN: _Turn(lock_timeout_ms / 1000),
-            _HELD: _Held(),
-            _DAMAGE: _Damage(),
-        },
+        execution_options={_STATE: _State(lock_timeout_ms / 1000)},
     )
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
@@ -161,7 +154,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     if not options.get(_WRITING, False):
         connection.exec_driver_sql("BEGIN")
         return
-    patience_seconds = options[_TURN].patience_seconds
+    patience_seconds = options[_STATE].patience_seconds
     deadline = time.monotonic() + patience_seconds
     connection.exec_driver_sql("PRAGMA busy_timeout=0")
     try:
@@ -184,21 +177,16 @@ def _has_begun(connection: sa.Connection, *, last_try: bool) -> bool:
     return True
 
 
-class _Turn:
-    """Lets the threads of one process write one after another."""
-
-    def __init__(self, patience_seconds: float) -> None:
-        self.patience_seconds = patience_seconds
-        self._lock = threading.Lock()
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        if not self._lock.acquire(timeout=self.patience_seconds):
-            raise StoreUnavailableError("the database is busy with other writes")
-        try:
-            yield
-        finally:
-            self._lock.release()
+@contextmanager
+def _turn(engine: sa.Engine) -> Iterator[None]:
+    """Let the threads of one process write to SQLite one after another, without polling."""
+    state = _state(engine)
+    if not state.writing.acquire(timeout=state.patience_seconds):
+        raise StoreUnavailableError("the database is busy with other writes")
+    try:
+        yield
+    finally:
+        state.writing.release()
 
 
 def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connections) -> sa.Engine:
@@ -210,7 +198,7 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connectio
         pool_timeout=_POOL_TIMEOUT_SECONDS,
         pool_recycle=connections.recycle_seconds,
         isolation_level="READ COMMITTED",
-        execution_options={_HELD: _Held(), _DAMAGE: _Damage()},
+        execution_options={_STATE: _State(lock_timeout_ms / 1000)},
         connect_args={
             # How often a connection sees a statement before it prepares it; 5 is psycopg's own.
             "prepare_threshold": None if connections.behind_pooler else 5,
@@ -238,33 +226,30 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connectio
     def limit_transaction(connection: sa.Connection) -> None:
         connection.exec_driver_sql(limits.format(local="true"))
 
+    def note_use(_connection: object, record: ConnectionPoolEntry) -> None:
+        record.info[_USED_AT] = time.monotonic()
+
+    def refuse_dead(
+        connection: Any, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
+    ) -> None:
+        """Let the pool replace its connections if this one, unused for a while, fails."""
+        used_at = record.info.get(_USED_AT)
+        if used_at is None or time.monotonic() - used_at < _TRUSTED_SECONDS:
+            return
+        connection.autocommit = True
+        try:
+            connection.execute("SELECT 1")
+            connection.autocommit = False
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError("the connection does not answer") from error
+
     if connections.behind_pooler:
         sa.event.listen(engine, "begin", limit_transaction)
     else:
         sa.event.listen(engine, "connect", limit_session)
-    sa.event.listen(engine, "checkin", _note_use)
-    sa.event.listen(engine, "checkout", _refuse_dead)
+    sa.event.listen(engine, "checkin", note_use)
+    sa.event.listen(engine, "checkout", refuse_dead)
     return engine
-
-
-def _note_use(_connection: object, record: ConnectionPoolEntry) -> None:
-    record.info[_USED_AT] = time.monotonic()
-
-
-def _refuse_dead(
-    connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
-) -> None:
-    """Let the pool replace its connections if this one, unused for a while, does not answer."""
-    used_at = record.info.get(_USED_AT)
-    if used_at is None or time.monotonic() - used_at < _TRUSTED_SECONDS:
-        return
-    driver: Any = connection
-    driver.autocommit = True
-    try:
-        driver.execute("SELECT 1")
-        driver.autocommit = False
-    except postgresql.Error as error:
-        raise InvalidatePoolError("the connection does not answer") from error
 
 
 class _Held(threading.local):
@@ -293,10 +278,20 @@ class _Held(threading.local):
             connection.close()
 
 
-class _Damage:
-    """Whether this process met damage since its last write; a proof may touch sound pages alone."""
+class _State:
+    """What the threads of a process share about an engine."""
 
-    met = False
+    def __init__(self, patience_seconds: float) -> None:
+        self.patience_seconds = patience_seconds
+        self.writing = threading.Lock()
+        self.held = _Held()
+        # Met since the last write; the row of the write probe may be sound all the same.
+        self.met_damage = False
+
+
+def _state(engine: sa.Engine) -> _State:
+    state: _State = engine.get_execution_options()[_STATE]
+    return state
 
 
 @contextmanager
@@ -307,7 +302,7 @@ def one_moment(engine: sa.Engine) -> Iterator[None]:
     is of a later moment, so that nobody misses what they wrote. Within another one it changes
     nothing. It opens nothing by itself; hold it for as long as it takes to show a page, no longer.
     """
-    held = _held(engine)
+    held = _state(engine).held
     if held.is_open:
         yield
         return
@@ -326,7 +321,7 @@ def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
 
     Within `one_moment` that is the moment, and the connection, of all this thread reads.
     """
-    held = _held(engine)
+    held = _state(engine).held
     if held.is_open:
         with our_errors(engine), _reading_held(held, engine) as connection:
             yield connection
@@ -352,11 +347,6 @@ def _reading_held(held: _Held, engine: sa.Engine) -> Iterator[sa.Connection]:
         held.in_use -= 1
 
 
-def _held(engine: sa.Engine) -> _Held:
-    held: _Held = engine.get_execution_options()[_HELD]
-    return held
-
-
 def _reading_options(engine: sa.Engine) -> dict[str, Any]:
     if engine.dialect.name != "postgresql":
         return {}
@@ -372,8 +362,10 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
         for number in range(1, _DEADLOCK_TRIES):
             try:
                 return _write_once(engine, work)
-            except (DBAPIError, postgresql.OperationalError) as error:
-                if not _is_deadlock(error):
+            except (DBAPIError, engine.dialect.loaded_dbapi.OperationalError) as error:
+                # What fails within a COPY comes straight from the driver.
+                driver_error = getattr(error, "orig", error)
+                if getattr(driver_error, "sqlstate", None) != "40P01":
                     raise
             # Who is tried again at once may overtake the other, and they wait for each other anew.
             time.sleep(_DEADLOCK_PAUSE_SECONDS * number)
@@ -381,40 +373,32 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
 
 
 def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
-    options = {_WRITING: True}
-    held = _held(engine)
+    held = _state(engine).held
     if not held.in_use:
         # Before a connection is asked for: who holds one while waiting for another may wait for
         # somebody who does the same.
         held.let_go()
-    turn = engine.get_execution_options().get(_TURN, nullcontext)
     with (
-        turn(),
-        engine.connect().execution_options(**options) as connection,
+        _turn(engine) if engine.dialect.name == "sqlite" else nullcontext(),
+        engine.connect().execution_options(**{_WRITING: True}) as connection,
         connection.begin(),
     ):
         answer = work(connection)
-    _damage(engine).met = False
+    _state(engine).met_damage = False
     return answer
 
 
-def _is_deadlock(error: DBAPIError | postgresql.OperationalError) -> bool:
-    # What fails within a COPY comes straight from the driver.
-    driver_error = error.orig if isinstance(error, DBAPIError) else error
-    return getattr(driver_error, "sqlstate", None) == "40P01"
-
-
 @contextmanager
-def our_errors(engine: sa.Engine | None = None) -> Iterator[None]:
-    """Say `StoreUnavailableError` for whatever is not the statement's own fault.
+def our_errors(engine: sa.Engine) -> Iterator[None]:
+    """Raise `StoreUnavailableError` for whatever is not the statement's own fault.
 
-    Damage is remembered with the engine, for `refuse_damaged`.
+    The engine remembers damage, for `refuse_damaged`.
     """
     try:
         yield
     except (OperationalError, InterfaceError, InternalError, PoolTimeoutError) as error:
         raise _unavailable(error, engine) from error
-    except (sqlite3.DatabaseError, postgresql.OperationalError) as error:
+    except (sqlite3.DatabaseError, engine.dialect.loaded_dbapi.OperationalError) as error:
         # What fails while a connection is prepared comes straight from the driver.
         raise _unavailable(error, engine) from error
     except DatabaseError as error:
@@ -424,15 +408,14 @@ def our_errors(engine: sa.Engine | None = None) -> Iterator[None]:
         raise _unavailable(error, engine) from error
 
 
-def _unavailable(error: Exception, engine: sa.Engine | None) -> StoreUnavailableError:
+def _unavailable(error: Exception, engine: sa.Engine) -> StoreUnavailableError:
     driver_error = error.orig if isinstance(error, DBAPIError) else error
     code = getattr(driver_error, "sqlite_errorcode", None)
     cause = getattr(driver_error, "sqlstate", None) if code is None else code & _PRIMARY_CODE
     if cause in _FULL:
         return StoreFullError("the database cannot be used now: its disk is full")
     if cause in _DAMAGED:
-        if engine is not None:
-            _damage(engine).met = True
+        _state(engine).met_damage = True
         return StoreDamagedError(_IS_DAMAGED)
     why = _CAUSES.get(cause, type(error).__name__)
     return StoreUnavailableError(f"the database cannot be used now: {why}")
@@ -447,10 +430,25 @@ def ping(engine: sa.Engine) -> None:
 
 def refuse_damaged(engine: sa.Engine) -> None:
     """Raise `StoreDamagedError` if this process met damage and nothing was written since."""
-    if _damage(engine).met:
+    if _state(engine).met_damage:
         raise StoreDamagedError(_IS_DAMAGED)
 
 
-def _damage(engine: sa.Engine) -> _Damage:
-    damage: _Damage = engine.get_execution_options()[_DAMAGE]
-    return damage
+def is_whole(path: Path) -> bool:
+    """Return True if SQLite finds no damage in tables and indexes; it reads the whole file.
+
+    Raises `OSError` for a file that cannot be opened.
+    """
+    with path.open("rb"):
+        pass
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        ) as connection:
+            return bool(connection.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except sqlite3.DatabaseError as error:
+        code = error.sqlite_errorcode & 0xFF
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            return False
+        msg = f"{path.name} cannot be read: {type(error).__name__}"
+        raise OSError(msg) from error

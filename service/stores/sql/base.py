@@ -1,17 +1,20 @@
-"""Statement parts that several SQL stores use."""
+"""What all SQL stores use: reading, writing, and parts of statements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from service.domain.errors import NotFoundError
-from service.ports.campaigns import Lease
+from service.ports.comments import Lease
 from service.stores.cursor import Place
+from service.stores.sql.engine import reading, refuse_damaged, write
+from service.stores.sql.tables import write_probe
 
 _T = TypeVar("_T")
 
@@ -103,7 +106,7 @@ def insert_rows(
     """Insert rows that all give the same columns, on PostgreSQL with COPY.
 
     COPY takes a third of the time of INSERT, and values are made ready as for an INSERT. What the
-    driver refuses there is its own error, `driver.TakenError` for a key that is taken.
+    driver refuses there is its own error.
     """
     if not rows:
         return
@@ -148,3 +151,61 @@ def take_lease(
         return Lease.REFUSED
     kept = row is not None and row.holder == holder and row.until > now
     return Lease.KEPT if kept else Lease.TAKEN
+
+
+_P = ParamSpec("_P")
+
+
+class SqlStore:
+    """A store over an engine, whose schema must be migrated."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def _find(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> _T | None:
+        """Return the value of a query's only row, None if there is no row."""
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else read(row)
+
+    def _list(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> list[_T]:
+        """Return the values of a query's rows."""
+        with reading(self._engine) as connection:
+            return [read(row) for row in connection.execute(query)]
+
+    def write(self, work: Callable[[sa.Connection], _T]) -> _T:
+        """Do `work` in one transaction and return its answer once that is durable."""
+        return write(self._engine, work)
+
+
+_Store = TypeVar("_Store", bound=SqlStore)
+
+
+def transaction(
+    method: Callable[Concatenate[_Store, sa.Connection, _P], _T],
+) -> Callable[Concatenate[_Store, _P], _T]:
+    """Run a store's method in one transaction, whose connection it is given first.
+
+    As `write` does, it may run again after a deadlock.
+    """
+
+    @wraps(method)
+    def within(self: _Store, /, *args: _P.args, **named: _P.kwargs) -> _T:
+        return self.write(lambda connection: method(self, connection, *args, **named))
+
+    return within
+
+
+_ONLY_ROW = 1
+
+
+def prove_write(engine: sa.Engine, *, at: datetime) -> None:
+    """Return once a write is durable: `at`, into the one row of a table kept for this alone.
+
+    Nothing grows by it. A full disk, a read-only file or server is found out by the commit itself;
+    that a *large* write has room is not proven. This row may be sound where others are damaged, so
+    damage that this process met is an error until something else was written. Raise
+    `StoreUnavailableError`, after at most the time that any write waits for others.
+    """
+    refuse_damaged(engine)
+    write(engine, lambda connection: put_row(connection, write_probe, {"id": _ONLY_ROW, "at": at}))

@@ -9,7 +9,7 @@ from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.decision import EDIT_POLICY, Mode
 from service.domain.published import MAX_POST_CHARS
 from service.stores.cursor import REST_RANK
-from service.stores.sql.base.types import LosslessText, UtcDateTime
+from service.stores.sql.types import LosslessText, UtcDateTime
 
 metadata = sa.MetaData(
     naming_convention={

@@ -1,1 +1,0 @@
-"""What every SQL store uses: engine, types, statements, rows."""

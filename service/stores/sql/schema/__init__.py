@@ -1,1 +1,0 @@
-"""The tables, as the newest migration leaves them."""
