@@ -30,8 +30,7 @@ from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.comments import Added, NewComment
 from service.ports.models import Classifier, JudgingModel, VersionOnShelf
 from service.ports.services import Services
-from service.scoring.promise import Promise
-from service.scoring.weights import Cutoffs, Weights
+from service.scoring.weights import Cutoffs, Promise, Weights
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.sql.list_entries import BookKeeper

@@ -10,8 +10,7 @@ from service.domain.comment import Comment, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.history import Conduct, History
 from service.reputation.conduct import Fields, conduct_from, steps_of
-from service.reputation.decay import Counter, decision_field
-from service.reputation.gathering import gather_histories
+from service.reputation.histories import Counter, decision_field, gather_histories
 from service.reputation.names import (
     all_names_of_account,
     names_of,

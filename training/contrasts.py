@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from models.registry import SHIPPED_DIR, ModelVersion, load_version
 from service.domain.comment import MAX_TEXT_BYTES, Comment
+from service.scoring.classifier import model_input
 from service.scoring.cutoffs import clopper_pearson
-from service.scoring.inputs import model_input
 from service.signals.links import find_links
 from training.card.page import contrast_table
 from training.command import exit_code_of

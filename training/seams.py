@@ -1,4 +1,4 @@
-"""Fits the weights with which `service.signals.seam` finds an advertisement beside a remark.
+"""Fits the weights by which `service.signals.detectors.seam` finds an advertisement in a remark.
 
 Every run of neighbouring sentences of a comment, and "none", are the classes of a softmax whose
 log-odds are sums of traits; the run that was marked by hand is the right one.
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from service.signals.seam import (
+from service.signals.detectors.seam import (
     ENTER,
     LEAVE,
     SENTENCE,

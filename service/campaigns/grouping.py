@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.campaigns.key_index import KeyIndex
+from service.campaigns.index import KeyIndex, VectorIndex
 from service.campaigns.targets import is_name
 from service.campaigns.traits import Traits
-from service.campaigns.vectors import VectorIndex
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.comment import CommentId
 

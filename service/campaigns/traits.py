@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from service.campaigns.own_words import own_words
-from service.campaigns.targets import targets_of
+from service.campaigns.targets import own_words, targets_of
 from service.domain.comment import Comment, CommentId
 from service.domain.history import History
 from service.reputation.fingerprints import fingerprints_of

@@ -11,8 +11,8 @@ from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.domain.dataset_row import comment_from_row
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.verdict import Span
+from service.scoring.report.figures import NOT_STATED, Facts, SliceBy, length_bucket
 from service.scoring.report.spans import Marks
-from service.scoring.report.table import NOT_STATED, Facts, SliceBy, length_bucket
 
 MAX_ID_CHARS = 200
 

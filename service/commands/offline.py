@@ -19,11 +19,14 @@ from service.commands.judging import (
     write_row,
 )
 from service.commands.whole_files import STDOUT, open_whole
-from service.scoring.report.figures import measure
-from service.scoring.report.markdown import Evaluation, FileSummary, render_markdown
+from service.scoring.report.figures import ScoreCollector, measure
+from service.scoring.report.markdown import (
+    Evaluation,
+    FileSummary,
+    evaluation_to_json,
+    render_markdown,
+)
 from service.scoring.report.spans import SpanCollector
-from service.scoring.report.table import ScoreCollector
-from service.scoring.report.to_json import evaluation_to_json
 
 
 @click.command("score")

@@ -27,9 +27,15 @@ from service.learning.evidence import LocalEvidence
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.erase import find_person, forget_sender
 from service.ports.services import Services
-from service.reputation.about_list import LIST_NAME, AboutList, ListState, default_expiry_days
-from service.reputation.lists import ParsedList, parse_list
-from service.scoring.set_weights import MOST_OF_A_LIST
+from service.reputation.lists import (
+    LIST_NAME,
+    AboutList,
+    ListState,
+    ParsedList,
+    default_expiry_days,
+    parse_list,
+)
+from service.scoring.weights import MOST_OF_A_LIST
 from service.signals.listings import WORTH, freshness
 from service.stores.files.reputation_lists import ListFolder
 

@@ -27,7 +27,7 @@ from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.domain.finding import Finding, fail, warn
 from service.moderation.insight.figures import last_days
-from service.scoring.stability import population_stability
+from service.scoring.figures import population_stability
 from service.settings import ENV_PREFIX, Settings
 from service.start_error import SettingsError
 from service.stores.sql import SqlStores

@@ -12,7 +12,7 @@ from service import PREFIX
 from service.domain.comment import Lane
 from service.domain.figures import Backlog, ReviewPart
 from service.domain.finding import Finding, fail, time_in_words, warn, well
-from service.scoring.stability import SHIFTED
+from service.scoring.figures import SHIFTED
 from service.tasks.heartbeat import STUCK_SECONDS, WorkerSign, are_stuck
 
 _SLOW_SECONDS = {Lane.INTERACTIVE: 60.0, Lane.BULK: 3_600.0}

@@ -19,9 +19,8 @@ import numpy as np
 from service.domain.comment import Comment, ListBasis
 from service.domain.verdict import Verdict
 from service.learning.numbers import MOST_LEARNT, PRIOR_VARIANCE
-from service.scoring.holding import HELD_BACK
-from service.scoring.set_weights import MOST_OF_A_LIST, SET_WEIGHTS
-from service.scoring.weighing import LearntWeight
+from service.scoring.conclude import HELD_BACK
+from service.scoring.weights import MOST_OF_A_LIST, SET_WEIGHTS, LearntWeight
 from service.signals.listings import LIST_SIGNALS, WORTH, freshness
 
 _HALVINGS = 40

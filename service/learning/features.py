@@ -1,4 +1,4 @@
-"""Counts what is learnt by: hashed words and pairs, linked domains, the shape of a name, the post.
+"""Counts what is learnt by, names it again while the comment is at hand, and holds an example.
 
 Every hash is keyed by the installation's own salt, so that nobody outside can tell which words
 share a slot. The state is made of these alone: it holds no word.
@@ -7,18 +7,79 @@ share a slot. The state is made of these alone: it holds no word.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from itertools import groupby
 
 import numpy as np
 import numpy.typing as npt
 
-from models.features import hash_words
-from service.domain.comment import Comment
+from models.features import hash_each_word, hash_words
+from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.verdict import Span
+from service.learning.evidence import Piece
 from service.learning.numbers import MOST_DOMAINS, MOST_WORDS, NAME_SHAPE_COUNTS
-from service.learning.training_example import Features, IdArray
-from service.reputation.linked_domains import linked_domains
 from service.signals.hosts import host_of, registered_domain
+from service.signals.view import TextView, linked_domains, view_of
+
+IdArray = npt.NDArray[np.uint32]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Hand(StrEnum):
+    """Whose hand a decision is of, as far as trust goes."""
+
+    OWNER = "owner"
+    ACCOUNT = "account"
+    IMPORT = "import"
+    SITE = "site"
+    REPORT = "report"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """What is learnt from and judged by: hashed features, each once, with their values.
+
+    `copies` are keys of which near-copies of the text share at least one; none for short texts.
+    """
+
+    ids: IdArray
+    values: FloatArray
+    copies: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingExample:
+    """One decision in force. They are learnt in the order of `number`, which is the database's.
+
+    `teacher` names the hand: an account, or a way of a site's (`hand`). `day` is the decision's, in
+    days of the calendar. `frozen` is the log-odds that the version gave the comment without any
+    learning, and `confident` says that these alone had called it ham or spam. `drawn` is by how
+    many comments like it this one was drawn: 1 for what was left unsure, the inverse of the share
+    for the audit sample, 0 for what a person went and looked for. `pieces` are its evidence whose
+    weights decisions move.
+    """
+
+    number: int
+    decision_id: str
+    comment_id: CommentId
+    site_id: SiteId
+    is_spam: bool
+    hand: Hand
+    teacher: str
+    day: int
+    features: Features
+    frozen: float
+    confident: bool
+    drawn: float
+    pieces: tuple[Piece, ...] = ()
+
+    @property
+    def contradicts(self) -> bool:
+        """Return True if the label contradicts a confident verdict of the frozen version."""
+        return self.confident and self.is_spam != (self.frozen > 0.0)
+
 
 # Near-copies share one of two keys with high probability, strangers seldom (minima of hashed words
 # and pairs, joined in twos: Broder, 1997). Fewer words are said alike by honest people.
@@ -115,3 +176,85 @@ def _keyed(feature: str, salt: int) -> int:
     key = salt.to_bytes(8, "little")
     named = feature.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(named, digest_size=4, key=key).digest(), "little")
+
+
+# What a reason names at most, and among how many of the heaviest features that is looked for: some
+# are marks without a word in them, others a word and a pair that it stands in.
+MOST_NAMED = 3
+_LOOKED_AT = 12
+
+
+class Kind(StrEnum):
+    """What a feature is of: words of the text, a linked domain, or what stands beside the text."""
+
+    WORDS = "words"
+    DOMAIN = "domain"
+    NAME = "name"
+    AUTHOR = "author"
+    POST = "post"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A feature in words; `span` is where it stands in the text, if it does."""
+
+    kind: Kind
+    says: str
+    span: Span | None = None
+
+
+def name_heaviest(
+    comment: Comment, features: Features, parts: FloatArray, salt: int
+) -> tuple[Named, ...]:
+    """Return the few things of a comment that add most; `parts` is what each feature adds."""
+    heaviest = np.argsort(-parts, kind="stable")[:_LOOKED_AT]
+    wanted = {int(features.ids[at]): float(parts[at]) for at in heaviest if parts[at] > 0.0}
+    known = name_features(comment, wanted, salt)
+    # Of those that weigh alike a longer one says more.
+    most_first = sorted(known, key=lambda key: (-round(wanted[key], 2), -len(known[key].says), key))
+    named: list[Named] = []
+    for one in map(known.__getitem__, most_first):
+        if len(named) < MOST_NAMED and not any(_overlap(one, other) for other in named):
+            named.append(one)
+    return tuple(named)
+
+
+def name_features(comment: Comment, wanted: Collection[int], salt: int) -> dict[int, Named]:
+    """Return what those of the wanted features stand for that can be read in this comment."""
+    view = view_of(comment)
+    words = view.words[:MOST_WORDS]
+    ids = scatter(hash_each_word([word.text for word in words]), salt)
+    sought = np.array([*wanted], dtype=np.uint32)
+    named: dict[int, Named] = {}
+    for at in np.flatnonzero((ids[:, np.newaxis] == sought).any(axis=1)):
+        first = words[at % len(words)]
+        last = first if at < len(words) else words[at % len(words) + 1]
+        start, end = view.original(first)[0], view.original(last)[1]
+        says = first.text if last is first else f"{first.text} {last.text}"
+        stands = Named(kind=Kind.WORDS, says=says, span=Span(start=start, end=end))
+        named.setdefault(int(ids[at]), stands)
+    if len(named) == len(sought):
+        return named
+    for key, other in hash_others(comment, salt).items():
+        if key in wanted:
+            kind, _, says = other.partition(":")
+            span = _domain_span(view, says) if kind == Kind.DOMAIN else None
+            named[key] = Named(kind=Kind(kind), says=says, span=span)
+    return named
+
+
+def _domain_span(view: TextView, domain: str) -> Span | None:
+    """Return where a link to this domain stands, its own letters where it is spelled so."""
+    for link in view.links:
+        if link.domain == domain and not link.shielded:
+            at = view.text[link.start : link.end].lower().rfind(domain)
+            if at < 0 or link.start + at + len(domain) > link.end:
+                return Span(start=link.start, end=link.end)
+            return Span(start=link.start + at, end=link.start + at + len(domain))
+    return None
+
+
+def _overlap(one: Named, other: Named) -> bool:
+    if one.span is None or other.span is None:
+        return (one.kind, one.says) == (other.kind, other.says)
+    return one.span.start < other.span.end and other.span.start < one.span.end

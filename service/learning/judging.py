@@ -13,13 +13,19 @@ from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Signal, Verdict, WeighedSignal
 from service.learning.evidence import pieces_of
-from service.learning.features import copy_keys, count_features
-from service.learning.naming import Kind, Named, name_heaviest
+from service.learning.features import (
+    Features,
+    Hand,
+    Kind,
+    Named,
+    TrainingExample,
+    copy_keys,
+    count_features,
+    name_heaviest,
+)
 from service.learning.numbers import BOUND, PITCH_BOUND_TO_HAM
 from service.learning.taught import Taught
-from service.learning.training_example import Features, Hand, TrainingExample
-from service.scoring.conclude import logistic
-from service.scoring.holding import is_beside
+from service.scoring.conclude import cutoffs_of, decide, is_beside, logistic
 from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
@@ -30,11 +36,9 @@ from service.scoring.lean import (
     lean_signal,
     reason_of_lean,
 )
-from service.scoring.policy import cutoffs_of, decide
-from service.scoring.set_weights import SET_WEIGHTS, Family
-from service.scoring.weights import Cutoffs
+from service.scoring.weights import SET_WEIGHTS, Cutoffs, Family
 from service.signals.judged_text import judged_text
-from service.signals.pitches import pitches
+from service.signals.offers import pitches
 
 # Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
 _BESIDE = {

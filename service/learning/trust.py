@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from service.learning.training_example import Hand, TrainingExample
+from service.learning.features import Hand, TrainingExample
 
 # Whose hand the site's owner answers for. The others could be anybody's: they move no other site,
 # however many decisions they have made.

@@ -17,7 +17,7 @@ from service.ports.delivery import DeliveryQueue, Mailer, Room, SiteNotifier
 from service.ports.models import JudgingModel
 from service.ports.observing import UNOBSERVED, Observer
 from service.ports.training import TrainerQueue
-from service.scoring.promise import Promise
+from service.scoring.weights import Promise
 from service.signals.entry_book import EntryBook
 
 # By name alone, so that a command that asks no store waits for none.

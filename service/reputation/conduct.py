@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 
 from service.domain.comment import Comment
 from service.domain.history import Conduct
-from service.signals.offering import offers
-from service.signals.pitches import names, pitches
+from service.signals.offers import names, offers, pitches
 
 # Longer than a year, so that who comes back every Christmas is known again.
 CONDUCT_KEPT = timedelta(days=400)

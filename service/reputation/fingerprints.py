@@ -18,9 +18,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from service.signals.links import Link
-from service.signals.plain import plain_of
+from service.signals.text import find_words, plain_of
 from service.signals.view import view_of_text
-from service.signals.words import find_words
 
 KEYS = 4
 _MINIMA = 2 * KEYS

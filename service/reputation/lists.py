@@ -7,15 +7,94 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from typing import BinaryIO
 
 import idna
 
-from service.domain.comment import ListKind
+from service.domain.comment import ListBasis, ListKind
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import IpAddress, parse_address
 from service.reputation.ranges import CompiledEntries, EntryCollector
+from service.signals.listings import HALF_LIFE_DAYS
+
+# Loopback, private networks (RFC 1918, RFC 4193), shared space of carriers (RFC 6598), link-local:
+# such an address is that of a proxy of the site's own, and lists of reserved space hold them all.
+_LOCAL4 = tuple(
+    ipaddress.IPv4Network(network)
+    for network in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "224.0.0.0/3",
+    )
+)
+_LOCAL6 = tuple(
+    ipaddress.IPv6Network(network) for network in ("::/64", "fc00::/7", "fe80::/10", "ff00::/8")
+)
+
+
+_SPANS = {
+    version: tuple((int(network[0]), int(network[-1])) for network in networks)
+    for version, networks in ((4, _LOCAL4), (6, _LOCAL6))
+}
+
+
+def is_local(address: IpAddress) -> bool:
+    """Return True if an address means nothing outside one network."""
+    number = int(address)
+    return any(start <= number <= end for start, end in _SPANS[address.version])
+
+
+LIST_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+# After so many half-lives a list tells a sixteenth of what it did, and should go.
+_EXPIRES_AFTER_HALF_LIVES = 4
+_DAY = timedelta(days=1)
+
+
+class ListState(StrEnum):
+    """Whether a list still tells all it can."""
+
+    FRESH = "fresh"
+    STALE = "stale"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboutList:
+    """One list. `listed_at` is when it was made, and what its age is counted from."""
+
+    name: str
+    kind: ListKind
+    source: str
+    listed_at: datetime
+    imported_at: datetime
+    expires_at: datetime
+    entries: int
+    wrong_lines: int
+    basis: ListBasis = ListBasis.REPORTED
+
+    def age_days(self, at: datetime) -> float:
+        """Return how old the list is at a moment; 0 for one dated in the future."""
+        return max(0.0, (at - self.listed_at) / _DAY)
+
+    def state(self, at: datetime) -> ListState:
+        """Return the list's state at a moment: stale from its first half-life on."""
+        if at >= self.expires_at:
+            return ListState.EXPIRED
+        is_stale = self.age_days(at) >= HALF_LIFE_DAYS[self.kind]
+        return ListState.STALE if is_stale else ListState.FRESH
+
+
+def default_expiry_days(kind: ListKind) -> int:
+    """Return after how many days a list of this kind falls silent unless it says otherwise."""
+    return round(_EXPIRES_AFTER_HALF_LIVES * HALF_LIFE_DAYS[kind])
+
 
 # The longest true entry is a domain of 253 characters; the rest is room for remarks.
 MAX_LINE_BYTES = 4_096

@@ -5,8 +5,8 @@ from __future__ import annotations
 from service.domain.decision import BY_STAFF, EDIT_POLICY, Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
+from service.scoring.conclude import decide
 from service.scoring.lean import HIGHER_CUTOFF, SITE_DECISIONS, beside_of, quote_lean
-from service.scoring.policy import decide
 from service.scoring.rules import REASONS
 from service.scoring.weights import Cutoffs
 

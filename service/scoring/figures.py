@@ -1,18 +1,84 @@
-"""Turns counts of a period of days into the figures that an owner acts on."""
+"""Figures of a period: outcomes, mistakes, the queue, and whether scores have shifted."""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from statistics import NormalDist
 
 from service.domain.decision import Ruling
 from service.domain.figures import FigureCounts, Scope
 from service.domain.verdict import Outcome
-from service.scoring.shares import MIN_COUNT, Share, wilson_interval
-from service.scoring.stability import population_stability
+
+Interval = tuple[float, float]
+
+CONFIDENCE = 0.95
+# Below this a share jumps by ten points or more with each single comment.
+MIN_COUNT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """`count` of `n`; the share and its 95 % interval are None where `n` is too small to tell."""
+
+    count: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+def wilson_interval(successes: float, n: float, *, confidence: float = CONFIDENCE) -> Interval:
+    """Return the score interval for a share, (0.0, 1.0) where `n` is 0.
+
+    Of a weighted sample both may be effective numbers, not whole ones.
+
+    Wilson 1927 (Journal of the American Statistical Association 22:209-212). Its coverage is near
+    `confidence` on average; use `clopper_pearson` where the promise must hold in every case.
+    """
+    if not 0 <= successes <= n:
+        msg = f"a share needs 0 <= successes <= n, got {successes} of {n}"
+        raise ValueError(msg)
+    if n == 0:
+        return (0.0, 1.0)
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share = successes / n
+    middle = share + z * z / (2 * n)
+    spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    # At 0 and n the bound is exactly 0 and 1; rounding must not move it.
+    low = 0.0 if successes == 0 else (middle - spread) / scale
+    high = 1.0 if successes == n else (middle + spread) / scale
+    return (low, high)
+
+
+# Siddiqi 2006 (Credit Risk Scorecards, chapter 9): below 0.1 no shift, above 0.25 a large one.
+SHIFTED = 0.25
+# With fewer verdicts on either side the index is mostly noise: it is about bins / n for each.
+MIN_VERDICTS = 200
+
+
+def population_stability(earlier: Sequence[int], recent: Sequence[int]) -> float | None:
+    """Return the population stability index of two histograms over the same bins.
+
+    It is the sum over bins of (recent - earlier) * ln(recent / earlier), of shares (Siddiqi 2006).
+    Half a comment is added to each bin, so that an empty one has a logarithm. Returns None if
+    either side has fewer than `MIN_VERDICTS`.
+    """
+    n_earlier, n_recent = sum(earlier), sum(recent)
+    if min(n_earlier, n_recent) < MIN_VERDICTS:
+        return None
+    half = 0.5 * len(earlier)
+    index = 0.0
+    for count, other in zip(earlier, recent, strict=True):
+        before = (count + 0.5) / (n_earlier + half)
+        now = (other + 0.5) / (n_recent + half)
+        index += (now - before) * math.log(now / before)
+    return index
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from service.domain.verdict import Signal, Verdict, WeighedSignal, WeightKind
-from service.scoring.conclude import logistic, sum_up
-from service.scoring.holding import HELD_BACK
-from service.scoring.policy import decide
+from service.scoring.conclude import HELD_BACK, decide, logistic, sum_up
 from service.scoring.weights import Cutoffs
 
 SITE_DECISIONS = "site_decisions"

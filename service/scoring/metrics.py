@@ -13,7 +13,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from service.scoring.shares import CONFIDENCE, Interval
+from service.scoring.figures import CONFIDENCE, Interval
 
 Flags = NDArray[np.bool_]
 Scores = NDArray[np.float64]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
 
-from service.signals.regions import Range, inside
+from service.signals.text import Range, inside
 from service.signals.wordset import wordset
 
 # A comment with more contacts than this is judged by its first ones.

@@ -12,19 +12,25 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from models.undisguise import HIDDEN
 from service.domain.applying import unversioned
 from service.domain.comment import Comment
 from service.domain.ruled_text import RuledText
 from service.signals.contacts import MESSENGER_WORDS, ContactKind, find_contacts
-from service.signals.hosts import registered_domain
-from service.signals.lexicon import Cue
+from service.signals.cues import Cue
+from service.signals.hosts import named_hosts, registered_domain
 from service.signals.links import find_links
-from service.signals.markup import BBCODE, BLOCK, INLINE
-from service.signals.named_hosts import named_hosts
-from service.signals.offering import links, offers
-from service.signals.phrases import count_words, folded, words_of
-from service.signals.plain import HIDDEN, plain_of
+from service.signals.offers import links, offers
 from service.signals.segments import BRAND, PRICE
+from service.signals.text import (
+    BBCODE,
+    BLOCK,
+    INLINE,
+    count_words,
+    folded,
+    plain_of,
+    words_of,
+)
 from service.signals.view import view_of
 
 # "Edit: fixed the link, sorry." has five words. Five that name no link, contact, price, product or

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from service.domain.comment import Comment, Sender
 from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.signals.hosts import host_of, registered_domain
-from service.signals.named_hosts import named_hosts
-from service.signals.phrases import PhraseFinder, folded, readings_of, words_of
+from service.signals.hosts import host_of, named_hosts, registered_domain
+from service.signals.text import folded, readings_of, words_of
 from service.signals.view import view_of
 
 # Whoever is named more closely is meant more: a person before a domain, that before a network,
@@ -26,6 +25,65 @@ _RANKS = {
 _NAMED = frozenset({EntryKind.DOMAIN, EntryKind.MAIL_DOMAIN})
 
 _Key = tuple[EntryKind, str]
+
+
+class PhraseFinder:
+    """Finds which of many phrases, each a row of words, occur in a text (Aho and Corasick, 1975).
+
+    Going by words and not by letters, "cialis" is not found in "specialist".
+
+    Building takes time and memory linear in the words of all phrases, finding time linear in the
+    words of the text, however many phrases there are.
+    """
+
+    def __init__(self, phrases: Sequence[Sequence[str]]) -> None:
+        self._next: list[dict[str, int]] = [{}]
+        # Of each state: the phrases that end there, and the state of its longest known ending.
+        self._ends: list[tuple[int, ...]] = [()]
+        for number, words in enumerate(phrases):
+            self._add(number, words)
+        self._ending = [0] * len(self._next)
+        # The nearest state along the endings at which a phrase ends, 0 for none.
+        self._shorter = [0] * len(self._next)
+        self._link()
+
+    def find(self, words: Sequence[str]) -> frozenset[int]:
+        """Return the numbers of the phrases that occur in a row of words."""
+        ended: set[int] = set()
+        state = 0
+        for word in words:
+            state = self._step(state, word)
+            ending = state
+            # What ends with a state was noted when it was first reached.
+            while ending and ending not in ended:
+                ended.add(ending)
+                ending = self._shorter[ending]
+        return frozenset(number for state in ended for number in self._ends[state])
+
+    def _add(self, number: int, words: Sequence[str]) -> None:
+        state = 0
+        for word in words:
+            if word not in self._next[state]:
+                self._next[state][word] = len(self._next)
+                self._next.append({})
+                self._ends.append(())
+            state = self._next[state][word]
+        self._ends[state] += (number,)
+
+    def _link(self) -> None:
+        waiting = deque(self._next[0].values())
+        while waiting:
+            state = waiting.popleft()
+            for word, following in self._next[state].items():
+                ending = self._step(self._ending[state], word)
+                self._ending[following] = ending
+                self._shorter[following] = ending if self._ends[ending] else self._shorter[ending]
+                waiting.append(following)
+
+    def _step(self, state: int, word: str) -> int:
+        while state and word not in self._next[state]:
+            state = self._ending[state]
+        return self._next[state].get(word, 0)
 
 
 class EntryBook:

@@ -1,23 +1,174 @@
-"""Leaves out of a comment what its writer did not write, before it is judged and learnt from.
-
-What is kept and shown stays whole, and so does what list entries are compared with.
-"""
+"""Leaves out of a comment what its writer did not write, before it is judged and learnt from."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from service.domain.applying import platform_of
 from service.domain.comment import Comment, CommentKind, Post
-from service.signals.hosts import host_of, registered_domain
-from service.signals.lexicon import Cue
+from service.signals.contacts import ContactKind, find_contacts
+from service.signals.cues import Cue, find_cues
+from service.signals.hosts import host_of, registered_domain, sounds_commercial
 from service.signals.links import Link, find_links
-from service.signals.mail_footers import end_of_own_words, may_come_by_mail
-from service.signals.phrases import count_words, words_of
-from service.signals.posts import is_about
-from service.signals.shop_names import sounds_commercial
-from service.signals.view import TextView, view_of_text
+from service.signals.text import count_words, words_of
+from service.signals.view import TextView, is_about, view_of_text
+
+_BY_MAIL = frozenset({"github", "github-thread", "discourse"})
+# Sentences of GitHub and Discourse, which write English to all, and of legal departments.
+_FOOTER = re.compile(
+    r"(?:[—–#\s-]|<br ?/?>)*(?:reply to this e-?mail directly"
+    r"|you(?: a|['’])re receiving this (?:because|e-?mail)|message-? ?id:|triage notifications\b"
+    r"|visit topic|to unsubscribe|unsubscribe from|previous replies"
+    r"|this (?:e-?mail|message)\b.{1,200}\bconfidential"
+    r"|<?(?:\*{3}@\*{3}\.\*{3}|[^\s<>@]{1,200}@github\.com)>?$)"
+    r"|[—–]$|[—–_-]{3,80}$",
+    re.IGNORECASE,
+)
+# A signature names a program or a device, and says that it was sent or links to its makers.
+_PROGRAM = re.compile(
+    r"iphon|phone|tablet|mobil|handy|ipad|android|galaxy|samsung|pixel|huawei|xiaomi|blackberry|outlook"
+    r"|mail for windows|thunderbird|k-9|(?:proton|yahoo|gmx|aqua|blue|fair)[ .-]?e?mail|fastmail"
+    r"|superhuman|\bspark\W*$",
+    re.IGNORECASE,
+)
+_SENT = (
+    r"(?:sent|gesendet|geschickt|envoyé|envia[dt]|inviat|verstuurd|verzonden|skicka[dt]|sendt"
+    r"|lähetetty|odeslán|odoslan|poslan|wysłan|отправлен|надіслан|изпратен|послат|trimis|küldve"
+    r"|gönderil|dikirim|đã gửi|στάλθηκε|送信|傳送|发送|发自|發自|보냄|보낸|أُ?رسل|נשלח|ส่งจาก|भेजा)"
+)
+_WAS_SENT = re.compile(rf"{_SENT}|.{{0,80}}{_SENT}\w{{0,5}}\W{{0,3}}$", re.IGNORECASE)
+_MAX_PROGRAM_CHARS = 120
+# Nobody but the makers of mail programs has pages there.
+_MAKERS = frozenset({"aka.ms", "go.microsoft.com", "proton.me"})
+# Where the footers of GitHub lead.
+_PLATFORMS = ("github.com", "apps.apple.com", "play.google.com")
+# Quoted mail has when and by whom it was written above it, in one sentence or in fields.
+_DATE = re.compile(r"(?<!\d)\d{4}(?!\d)|\d[./-]\d{1,2}[./-]\d\d")
+_TIME = re.compile(r"\d[:.]\d\d")
+_ADDRESS = re.compile(r"[<(][^\s<>()@]{1,100}@[^\s<>()@]{1,255}|\*{3}@\*{3}")
+_COLONS = (":", "：")
+_FIELD = re.compile(r"\*{0,2}[^\W\d_][^\d:：<>]{0,30}[:：]\*{0,2}\s?\S")
+_RULE = re.compile(r"_{4,80}$|-{4,40}[^-]{0,40}-{4,40}$")
+_MIN_FIELDS, _MAX_FIELDS, _MAX_HEADING_CHARS = 3, 8, 500
+_MAX_WRAPPED = 3
+# Marks of direction, which stand around addresses in Hebrew and Arabic.
+_UNSEEN = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_SIGNATURE = "--"
+_MOST_LINES, _MAX_LINE_CHARS = 400, 4_000
+_MAX_SIGNATURE_LINES, _MAX_SIGNATURE_CHARS = 6, 80
+_MAIL_SALES = frozenset({Cue.OFFER, Cue.VICE, Cue.CALL})
+
+
+def may_come_by_mail(comment: Comment) -> bool:
+    """Return True if the comment's platform takes replies by mail."""
+    return platform_of(comment.site_comment_id)[0] in _BY_MAIL
+
+
+def end_of_own_words(text: str, *, platform_host: str = "") -> int:
+    """Return where a mail's footer, quoted mail or signature begins, else the text's length.
+
+    A line with a link elsewhere, with a contact or that sells is the writer's own: nothing that
+    leads a reader away is cut. `platform_host` is where the comment stands.
+    """
+    lines = text.splitlines(keepends=True)
+    hosts = (*_PLATFORMS, platform_host) if platform_host else _PLATFORMS
+    last = [_UNSEEN.sub("", line).strip() for line in lines[-_MOST_LINES:]]
+    first = len(lines) - len(last) + _first_of_trailer(last, hosts)
+    kept = "".join(lines[:first])
+    return len(kept.rstrip()) if first < len(lines) and kept.strip() else len(text)
+
+
+def _first_of_trailer(lines: Sequence[str], hosts: Sequence[str]) -> int:
+    """Return the first line of the last lines that are all of a mail's own making."""
+    headings = _headings(lines)
+    first, loose, longest = len(lines), 0, 0
+    for at in reversed(range(len(lines))):
+        line, is_quoted = lines[at], lines[at].startswith(">")
+        view = TextView(text=line.lstrip("> \t"))
+        if len(line) > _MAX_LINE_CHARS or _leads_away(
+            view, hosts, is_quoted=is_quoted, is_heading=at in headings
+        ):
+            break
+        if line == _SIGNATURE:
+            is_end = loose <= _MAX_SIGNATURE_LINES and longest <= _MAX_SIGNATURE_CHARS
+        else:
+            is_end = headings.get(at, False) or (
+                not loose and (at in headings or _is_footer(view, lines[max(at - 1, 0)]))
+            )
+        if is_end:
+            first, loose, longest = at, 0, 0
+        elif view.text and not is_quoted and not (view.links and len(view.text.split()) <= 4):
+            loose, longest = loose + 1, max(longest, len(view.text))
+    return first
+
+
+def _headings(lines: Sequence[str]) -> Mapping[int, bool]:
+    """Return the lines above quoted mail, with whether the mail need not be marked as quoted."""
+    headings: dict[int, bool] = {}
+    bare = [line.lstrip("> \t")[: _MAX_HEADING_CHARS + 1] for line in lines]
+    for at, line in enumerate(bare):
+        if line.endswith(_COLONS) and len(line) <= _MAX_HEADING_CHARS:
+            below = next((one for one in lines[at + 1 :] if one), "")
+            for top in range(at, max(at - _MAX_WRAPPED, -1), -1):
+                whole = " ".join(bare[top : at + 1])
+                if not bare[top]:
+                    break
+                if _DATE.search(whole) and (
+                    _ADDRESS.search(whole) or (_TIME.search(whole) and below.startswith(">"))
+                ):
+                    headings |= dict.fromkeys(range(top, at + 1), False)
+                    break
+        if at not in headings and _FIELD.match(line):
+            end = at + 1
+            while end < min(len(bare), at + _MAX_FIELDS) and _FIELD.match(bare[end]):
+                end += 1
+            whole, above = "\n".join(bare[at:end]), bare[at - 1] if at else ""
+            is_told = _ADDRESS.search(line) and _DATE.search(whole) and _TIME.search(whole)
+            has_rule = bool(_RULE.match(above))
+            if end - at >= _MIN_FIELDS and (is_told or (has_rule and above.strip("-_"))):
+                headings |= dict.fromkeys(range(at - has_rule, end), True)
+    return headings
+
+
+def _is_footer(view: TextView, above: str) -> bool:
+    """Return True for a line that a platform or a mail program writes below a reply."""
+    if _FOOTER.match(view.text):
+        return True
+    links = view.links
+    if links and (
+        any("/unsubscribe" in link.target for link in links)
+        or (links[0].start <= 1 and _FOOTER.fullmatch(above.lstrip("> \t")))
+    ):
+        return True
+    return len(view.text) <= _MAX_PROGRAM_CHARS and (
+        bool(_PROGRAM.search(view.text))
+        + bool(_WAS_SENT.match(view.text))
+        + any(link.host in _MAKERS for link in links)
+        > 1
+    )
+
+
+def _leads_away(view: TextView, hosts: Sequence[str], *, is_quoted: bool, is_heading: bool) -> bool:
+    """Return True if a line sells, gives a contact or has a link to anywhere but `hosts`."""
+    ends = tuple(f"{before}{host}" for host in hosts for before in "@.")
+    if any(
+        link.host not in (*hosts, *_MAKERS) and not link.host.endswith(ends) for link in view.links
+    ):
+        return True
+    contacts = find_contacts(view.text, view.word_set)
+    if any(
+        contact.kind is not ContactKind.EMAIL
+        or not (is_quoted or is_heading or view.text[: contact.end].endswith(ends))
+        for contact in contacts
+    ):
+        return True
+    sales = {hit.cue for hit in find_cues(view.plain.text, view.words)} & _MAIL_SALES
+    # People speak of goods, and a platform calls to what it links to.
+    usual = ({Cue.OFFER}, {Cue.CALL}) if is_quoted else ({Cue.CALL},) if view.links else ()
+    return bool(sales) and sales not in usual
+
 
 # A plugin's sentence in any language: "Hans gefällt dieser Beitrag auf social.example."
 _MOST_IN_A_REACTION = 12

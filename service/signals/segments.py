@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from service.domain.comment import Comment, Post
-from service.signals.lexicon import Cue
-from service.signals.posts import words_of_post
-from service.signals.regions import inside
-from service.signals.shop_names import sounds_commercial
-from service.signals.uncommon_links import uncommon_links_of
-from service.signals.view import TextView, view_of_text
+from service.signals.cues import Cue
+from service.signals.hosts import sounds_commercial
+from service.signals.text import inside
+from service.signals.view import TextView, uncommon_links_of, view_of_text, words_of_post
 
 # Each pattern starts with few characters, so that the search can run from one to the next.
 PRICE = re.compile(

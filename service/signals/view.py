@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from service.domain.comment import Comment
+from service.domain.comment import Comment, Post
+from service.domain.verdict import Span
 from service.signals.contacts import Contact, find_contacts
-from service.signals.cues import Hit, find_cues
+from service.signals.cues import Cue, Hit, find_cues
+from service.signals.hosts import host_of, is_reference, registered_domain
 from service.signals.links import Link, find_links
-from service.signals.plain import PlainText, plain_of
-from service.signals.regions import Range, inside, shielded_ranges
-from service.signals.sentences import find_sentences
-from service.signals.words import Word, find_words
+from service.signals.text import (
+    PlainText,
+    Range,
+    Word,
+    find_sentences,
+    find_words,
+    inside,
+    plain_of,
+    shielded_ranges,
+    words_of,
+)
+
+# A page with more marks than this helps nobody; the rest of the evidence is in the reason.
+MAX_SPANS = 20
+
+
+def spans_of(pairs: Iterable[tuple[int, int]]) -> tuple[Span, ...]:
+    """Return the first `MAX_SPANS` pairs as spans, in the order of the text."""
+    ordered = sorted({(start, end) for start, end in pairs if start < end})
+    return tuple(Span(start=start, end=end) for start, end in ordered[:MAX_SPANS])
+
+
+def spans_of_links(links: Iterable[Link]) -> tuple[Span, ...]:
+    """Return the spans of links, markup included."""
+    return spans_of((link.start, link.end) for link in links)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,3 +112,73 @@ def view_of_text(text: str) -> TextView:
 def view_of(comment: Comment) -> TextView:
     """Return the view of a comment's text."""
     return view_of_text(comment.text)
+
+
+def uncommon_links(comment: Comment) -> tuple[Link, ...]:
+    """Return the offered links that lead neither to a common reference nor to the post's site."""
+    return uncommon_links_of(comment.text, comment.post.url or "")
+
+
+# Several detectors ask for the same comment, one after another.
+@lru_cache(maxsize=8)
+def uncommon_links_of(text: str, post_url: str) -> tuple[Link, ...]:
+    """Return the same for a text and the address of the post under which it stands."""
+    own = host_of(post_url)
+    own_domain = registered_domain(own) or own
+    return tuple(
+        link
+        for link in view_of_text(text).open_links
+        if link.domain != own_domain and not is_reference(link.host, link.domain)
+    )
+
+
+# Words of a full text that matter for overlap; longer excerpts add little and cost time.
+MAX_POST_CHARS = 1_500
+
+
+def text_of_post(post: Post) -> str:
+    """Return a post's title and the beginning of its excerpt."""
+    return f"{post.title or ''}\n{(post.excerpt or '')[:MAX_POST_CHARS]}"
+
+
+@lru_cache(maxsize=64)
+def words_of_post(post: Post) -> frozenset[str]:
+    """Return the different words of a post's title and excerpt."""
+    return frozenset(word.text for word in find_words(text_of_post(post)))
+
+
+# "Casinos" in the post is the casino of the comment.
+_MOST_ENDING = 2
+
+
+def is_about(post: Post, trade: str) -> bool:
+    """Return True if a post names a trade that lives on spam, perhaps with another ending."""
+    name = _in_words(trade)
+    return any(
+        (named.startswith(name) or name.startswith(named))
+        and abs(len(named) - len(name)) <= _MOST_ENDING
+        for named in _trades_of_post(post)
+    )
+
+
+@lru_cache(maxsize=64)
+def _trades_of_post(post: Post) -> frozenset[str]:
+    text = plain_of(text_of_post(post)).text
+    hits = find_cues(text, find_words(text))
+    return frozenset(_in_words(text[h.start : h.end]) for h in hits if h.cue is Cue.VICE)
+
+
+def _in_words(trade: str) -> str:
+    return " ".join(words_of(trade))
+
+
+def linked_domains(comment: Comment) -> Sequence[str]:
+    """Return the domains of the links in the text and of the author's URL, each once.
+
+    Left out are links that the writer quotes rather than offers, and the site's own domain:
+    linking to the blog one comments on says nothing about the sender.
+    """
+    own = registered_domain(host_of(comment.post.url or ""))
+    found = [link.domain for link in view_of(comment).links if not link.shielded]
+    author = registered_domain(host_of(comment.author.url or ""))
+    return tuple(dict.fromkeys(domain for domain in (*found, author) if domain and domain != own))

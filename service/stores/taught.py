@@ -12,10 +12,10 @@ from datetime import datetime
 from service.domain.comment import CommentId, SiteId
 from service.domain.site import SiteSettings
 from service.domain.user import Role
+from service.learning.features import TrainingExample
 from service.learning.judging import example_of
 from service.learning.numbers import EXAMPLE_BLOCK, MOST_EXAMPLES
 from service.learning.taught import Taught, learn_all
-from service.learning.training_example import TrainingExample
 from service.stores.sql.cases import CaseStore
 from service.stores.sql.decisions import DecisionStore
 from service.stores.sql.people import UserStore

@@ -13,8 +13,8 @@ from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.sender import Person
 from service.domain.user import Role
+from service.learning.features import IdArray
 from service.learning.taught import Taught
-from service.learning.training_example import IdArray
 from service.moderation.admin.accounts import add_user
 from service.moderation.admin.sites import change_site_settings
 from service.moderation.intake.revise import withdraw_comment

@@ -37,7 +37,7 @@ from models.transformer import TOKENISER_FILE
 from service.domain.dataset_row import comment_from_row
 from service.domain.history import History
 from service.moderation.judging.judgement import judge_comments
-from service.scoring.inputs import model_input
+from service.scoring.classifier import model_input
 from service.stores.files.model_versions import to_judging_model
 
 Record = dict[str, Any]

@@ -36,8 +36,8 @@ from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
 from service.ports.services import Services
+from service.scoring.classifier import model_input
 from service.scoring.conclude import logistic
-from service.scoring.inputs import model_input
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.taught import TaughtKeeper
 from tests.benchmarks.learning_streams import read_rows

@@ -34,9 +34,8 @@ from service.moderation.insight.replay import (
     moment_of,
     play,
 )
-from service.scoring.conclude import logistic
+from service.scoring.conclude import decide, logistic
 from service.scoring.metrics import recall_at_false_positive_rate, roc_auc
-from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
 from service.settings import load_settings
 from training.data.dataset import find_data_files

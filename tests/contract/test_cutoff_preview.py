@@ -11,7 +11,7 @@ from service.domain.decision import Ruling
 from service.domain.figures import CutoffPreview, Moved
 from service.domain.rules import Rule
 from service.domain.verdict import Outcome
-from service.scoring.policy import decide
+from service.scoring.conclude import decide
 from service.scoring.weights import Cutoffs
 from tests.factories import NOW, SITE, keep_one, make_decision
 

@@ -15,7 +15,7 @@ from service.domain.comment import Author, Comment, FormEvidence, Listing, ListK
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.history import Conduct, History, Record, TrackRecord
 from service.domain.verdict import Signal
-from service.signals.registry import DETECTORS, detect_all
+from service.signals.detectors import DETECTORS, detect_all
 from tests.contract.detector_examples import EXAMPLES
 from tests.factories import make_comment
 

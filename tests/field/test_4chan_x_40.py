@@ -13,7 +13,7 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.list_entry import EntryKind
-from service.signals.named_hosts import named_hosts
+from service.signals.hosts import named_hosts
 
 DOMAIN = "badshop-77.com"
 SPELLINGS = (

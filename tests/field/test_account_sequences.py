@@ -20,12 +20,12 @@ import pytest
 from service.domain.comment import Author, Comment, Post, Sender
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
+from service.learning.features import Hand
 from service.learning.judging import make_example
 from service.learning.taught import Taught
-from service.learning.training_example import Hand
 from service.moderation.judging.judgement import judge_comments
 from service.ports.models import JudgingModel
-from service.scoring.inputs import model_input
+from service.scoring.classifier import model_input
 from service.signals.judged_text import judged_text
 from service.stores.files.model_versions import ModelVersions
 from tests.factories import NOW, make_comment, make_decision

@@ -14,8 +14,7 @@ from service.domain.comment import Edit
 from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment
 from service.reputation.names import names_of
-from service.signals.judged_text import judged_text
-from service.signals.mail_footers import end_of_own_words
+from service.signals.judged_text import end_of_own_words, judged_text
 from tests.factories import make_comment
 from tests.functional.webhooks.conftest import all_cases, only_case
 from tests.functional.webhooks.recorded import DISCOURSE_POST, GITHUB_ISSUE_COMMENT

@@ -15,7 +15,7 @@ from service.moderation.admin.sites import issue_akismet_key
 from service.moderation.judging.judgement import judge_comments
 from service.moderation.review.decide import decide_comment
 from service.ports.models import JudgingModel
-from service.scoring.inputs import model_input
+from service.scoring.classifier import model_input
 from service.scoring.weights import Cutoffs, Weights
 from service.signals.judged_text import judged_text
 from service.signals.view import view_of_text

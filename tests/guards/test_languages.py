@@ -13,7 +13,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
 from service.domain.phrase import Phrase
-from service.signals.registry import DETECTORS
+from service.signals.detectors import DETECTORS
 from tests.contract.detector_examples import EXAMPLES
 from tests.fakes import make_services
 from tests.functional.moderators import make_app

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from service.signals.registry import DETECTORS
+from service.signals.detectors import DETECTORS
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = ROOT / "models" / "artifacts"

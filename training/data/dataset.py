@@ -13,7 +13,7 @@ from models.inputs import ModelInput
 from service.domain.comment import Comment
 from service.domain.dataset_row import comment_from_row
 from service.domain.errors import InvalidInputError, Problem
-from service.scoring.inputs import model_input
+from service.scoring.classifier import model_input
 from training.data.corrections import (
     LABEL_CORRECTIONS,
     Correction,

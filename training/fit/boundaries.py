@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from models.inputs import ModelOutput
 from service.domain.comment import Comment
 from service.domain.history import History
-from service.scoring.seam import place_seam
+from service.scoring.classifier import place_seam
 from service.signals.detectors.seam import abrupt_shift
 from service.signals.view import view_of
 from training.data.dataset import Example

@@ -11,7 +11,7 @@ from scipy import sparse
 from models.features import DIMENSIONS, Features
 from service.domain.comment import Comment
 from service.domain.history import History
-from service.signals.registry import DETECTORS, detect_all
+from service.signals.detectors import DETECTORS, detect_all
 from training.data.dataset import Example
 
 FloatArray = npt.NDArray[np.float64]

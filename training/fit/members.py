@@ -31,7 +31,7 @@ from models.transformer import (
     rest_of,
 )
 from service.domain.comment import Comment
-from service.scoring.inputs import model_input
+from service.scoring.classifier import model_input
 from training.data.dataset import Example
 from training.fit.evidence import signal_names, strengths_of
 from training.fit.reading import (

@@ -75,7 +75,7 @@ class Weighed:
 def weigh(calibration: Evidence, config: WeighConfig) -> Weighed:
     """Return weights of all evidence, and cutoffs, fitted on out-of-fold answers.
 
-    Files hold no histories, whose weights are set by judgement (`service.scoring.set_weights`): the
+    Files hold no histories, whose weights are set by judgement (`service.scoring.weights`): the
     cutoffs, and what they promise, are those for a sender never seen before.
     """
     weights, out_of_fold = fit_weights(calibration, config)

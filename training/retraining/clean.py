@@ -11,8 +11,7 @@ import numpy as np
 from models.features import hash_words
 from service.domain.comment import CommentId
 from service.domain.verdict import Outcome
-from service.learning.features import copy_keys
-from service.learning.training_example import Features, Hand, TrainingExample
+from service.learning.features import Features, Hand, TrainingExample, copy_keys
 from service.learning.trust import TRUSTED, Ledger, outlier_teachers, record_hands
 from service.scoring.conclude import logit
 from training.data.decisions import Decided, Via

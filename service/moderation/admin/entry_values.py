@@ -11,11 +11,10 @@ import idna
 from service.domain.errors import Problem
 from service.domain.list_entry import MAX_PHRASE_CHARS, EntryKind
 from service.domain.sender import SenderSecrets, make_sender, parse_address
-from service.reputation.addresses import is_local
-from service.reputation.free_mail import FREE_MAIL_DOMAINS
-from service.reputation.lists import normal_domain
+from service.reputation.lists import is_local, normal_domain
+from service.reputation.names import FREE_MAIL_DOMAINS
 from service.signals.hosts import host_of, registered_domain
-from service.signals.phrases import is_unspaced, readings_of
+from service.signals.text import is_unspaced, readings_of
 
 MAX_VALUE_CHARS = 320
 # In Chinese, Japanese and Korean most words have two characters.

@@ -10,9 +10,9 @@ from service.domain.comment import Comment
 from service.domain.decision import Decision, Ruling
 from service.domain.history import History
 from service.domain.verdict import Outcome, Verdict
+from service.learning.features import Hand
 from service.learning.judging import lean_on, make_example
 from service.learning.taught import Taught
-from service.learning.training_example import Hand
 from service.moderation.judging.judge import is_audited
 from service.moderation.judging.judgement import judge_comments
 from service.ports.models import JudgingModel

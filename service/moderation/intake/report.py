@@ -17,7 +17,7 @@ from service.moderation.admin.acts import make_act
 from service.moderation.review.decide import decide_comment
 from service.moderation.telling.announce import wake_deliverers, write_messages
 from service.ports.services import Services
-from service.signals.plain import is_visible
+from service.signals.text import is_visible
 
 # WordPress keeps what it submitted for 15 days and rebuilds later reports from its own database.
 REPORTS_FIND = timedelta(days=30)

@@ -40,7 +40,7 @@ from service.ports.audit import AuditEntry
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import Services
 from service.signals.edits import added_link, measure, ruled_text
-from service.signals.offering import offers
+from service.signals.offers import offers
 
 log = logging.getLogger(__name__)
 

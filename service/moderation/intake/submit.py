@@ -12,7 +12,7 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.sender import make_sender
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.services import Services
-from service.reputation.linked_domains import linked_domains
+from service.signals.view import linked_domains
 
 log = logging.getLogger(__name__)
 

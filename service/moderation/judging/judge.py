@@ -25,8 +25,7 @@ from service.moderation.telling.announce import (
 from service.ports.comments import Attempt
 from service.ports.observing import JudgedBatch
 from service.ports.services import Services
-from service.scoring.conclude import conclude
-from service.scoring.policy import cutoffs_of
+from service.scoring.conclude import conclude, cutoffs_of
 from service.signals.judged_text import judged_text
 
 log = logging.getLogger(__name__)

@@ -20,15 +20,13 @@ from service.learning.evidence import LearntForComment, LocalEvidence, with_lear
 from service.learning.judging import lean_on
 from service.learning.taught import Taught
 from service.ports.models import JudgingModel
-from service.scoring.conclude import conclude
-from service.scoring.inputs import counting_output, model_input
-from service.scoring.policy import cutoffs_of
+from service.scoring.classifier import counting_output, model_input, place_seam
+from service.scoring.conclude import conclude, cutoffs_of
 from service.scoring.rules import apply_rules
-from service.scoring.seam import place_seam
+from service.signals.detectors import detect_all
 from service.signals.entry_book import EntryBook
 from service.signals.judged_text import judged_text
-from service.signals.plain import is_visible
-from service.signals.registry import detect_all
+from service.signals.text import is_visible
 
 log = logging.getLogger(__name__)
 

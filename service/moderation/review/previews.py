@@ -16,10 +16,9 @@ from service.domain.published import as_published
 from service.domain.rules import Rule, SiteRules
 from service.domain.verdict import Outcome
 from service.ports.services import Services
-from service.scoring.policy import cutoffs_of
-from service.scoring.promise import Promise
+from service.scoring.conclude import cutoffs_of
 from service.scoring.rules import apply_rules
-from service.scoring.weights import Cutoffs
+from service.scoring.weights import Cutoffs, Promise
 
 # Long enough for rare mistakes to show, short enough to be about today's spam.
 PREVIEWED = timedelta(days=30)

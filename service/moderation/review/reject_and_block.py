@@ -21,9 +21,8 @@ from service.moderation.admin.site_lists import (
 )
 from service.moderation.review.decide import decide_comment, undo_as_seen
 from service.ports.services import Services
-from service.reputation.linked_domains import linked_domains
-from service.signals.hosts import registered_domain
-from service.signals.reference_hosts import is_reference
+from service.signals.hosts import is_reference, registered_domain
+from service.signals.view import linked_domains
 
 # More would fill the screen; a comment that advertises more is known by its sender.
 MAX_DOMAINS_OFFERED = 3

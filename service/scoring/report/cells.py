@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.scoring.shares import Share
+from service.scoring.figures import Share
 
 NO_FIGURE = "—"
 # The last three would let an address become a live link.

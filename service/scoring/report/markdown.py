@@ -1,12 +1,13 @@
-"""Tells an evaluation in Markdown, the headline first."""
+"""Tells an evaluation in Markdown, the headline first, and in JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from service.domain.verdict import Outcome
+from service.scoring.figures import MIN_COUNT
 from service.scoring.report.cells import (
     NO_FIGURE,
     cell,
@@ -24,14 +25,15 @@ from service.scoring.report.cells import (
 )
 from service.scoring.report.figures import (
     FALSE_POSITIVE_RATES,
+    NOT_STATED,
     Measurements,
+    Mistake,
     Point,
     Ranking,
+    SliceBy,
     SliceReport,
 )
 from service.scoring.report.spans import BoundaryTally, SpanTally
-from service.scoring.report.table import NOT_STATED, Mistake, SliceBy
-from service.scoring.shares import MIN_COUNT
 from service.scoring.weights import Cutoffs
 
 # Longer lists are read by nobody; the JSON report holds them whole.
@@ -418,3 +420,17 @@ def _slice_row(part: SliceReport, ranking: Ranking) -> list[str]:
 
 def _both(found: Measurements) -> Iterable[tuple[str, Ranking]]:
     return (("verdict", found.overall.verdict), ("model alone", found.overall.model))
+
+
+def evaluation_to_json(evaluation: Evaluation) -> dict[str, object]:
+    """Return everything that was found; None stands for every figure that there is not."""
+    found = asdict(evaluation.measurements)
+    return {
+        "model_version": evaluation.model_version,
+        "made_at": evaluation.made_at.isoformat(timespec="seconds"),
+        "cutoffs": asdict(evaluation.cutoffs),
+        "files": [asdict(file) for file in evaluation.files],
+        **found,
+        "spans": [{**asdict(tally), "token_f1": tally.f1} for tally in evaluation.spans],
+        "boundaries": [asdict(tally) for tally in evaluation.boundaries],
+    }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from service.domain.verdict import Span, Verdict
-from service.signals.sentences import find_sentences
+from service.signals.text import find_sentences
 
 # The detector that tells where the remark turns into the advertisement; `promotion_seam`, which
 # takes its place where only the classifier's marks bring the seam out, is counted with it.

@@ -9,19 +9,17 @@ from disposable_email_domains import blocklist
 from service.domain.comment import Comment, CommentKind, ListBasis, ListKind
 from service.domain.history import History
 from service.domain.phrase import Phrase
-from service.signals.cues import find_cues
+from service.signals.cues import Cue, find_cues
 from service.signals.detector import Observation, detector
 from service.signals.earlier import ACCOUNT, EMAIL, NAME, Key, rejected_before
 from service.signals.hosts import host_of
 from service.signals.judged_text import judged_text
-from service.signals.lexicon import Cue
-from service.signals.links import find_links
+from service.signals.links import find_links, is_profile
 from service.signals.listings import WORTH, listed
-from service.signals.mentions import is_profile
-from service.signals.offering import has_commercial_address
+from service.signals.offers import has_commercial_address
 from service.signals.segments import segments_of
+from service.signals.text import find_words
 from service.signals.view import view_of
-from service.signals.words import find_words
 from service.signals.wordset import wordset
 
 # A remark longer than this usually says something of its own.

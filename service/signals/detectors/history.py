@@ -25,11 +25,9 @@ from service.signals.earlier import (
     is_regular,
     rejected_before,
 )
-from service.signals.hosts import host_of, registered_domain
-from service.signals.offering import offers
-from service.signals.pitches import pitches, promises
-from service.signals.reference_hosts import is_reference
-from service.signals.uncommon_links import uncommon_links
+from service.signals.hosts import host_of, is_reference, registered_domain
+from service.signals.offers import offers, pitches, promises
+from service.signals.view import uncommon_links
 
 
 @detector

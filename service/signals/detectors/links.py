@@ -7,21 +7,14 @@ import re
 from service.domain.comment import Comment, ListKind
 from service.domain.history import History
 from service.domain.phrase import Phrase
-from service.signals.cues import find_cues
+from service.signals.cues import Cue, find_cues
 from service.signals.detector import Observation, detector
-from service.signals.hosts import host_of
-from service.signals.lexicon import Cue
+from service.signals.hosts import host_of, is_reference, sounds_commercial
 from service.signals.links import Link
 from service.signals.listings import listed
-from service.signals.phrases import count_unspaced
-from service.signals.reference_hosts import is_reference
-from service.signals.regions import inside
 from service.signals.segments import segments_of
-from service.signals.shop_names import sounds_commercial
-from service.signals.spans import spans_of, spans_of_links
-from service.signals.uncommon_links import uncommon_links
-from service.signals.view import TextView, view_of
-from service.signals.words import find_words
+from service.signals.text import count_unspaced, find_words, inside
+from service.signals.view import TextView, spans_of, spans_of_links, uncommon_links, view_of
 from service.signals.wordset import wordset
 
 

@@ -9,14 +9,11 @@ from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.phrase import Phrase
 from service.domain.published import REGION_FLAG, TAGS
+from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
-from service.signals.lexicon import Cue
-from service.signals.posts import is_about
-from service.signals.regions import Range, inside
 from service.signals.segments import Segment, segments_of, topic_words
-from service.signals.spans import spans_of
-from service.signals.view import view_of
-from service.signals.words import find_words
+from service.signals.text import Range, find_words, inside
+from service.signals.view import is_about, spans_of, view_of
 from service.signals.wordset import wordset
 
 # A few words of thanks are what busy readers write; praise at length without a detail is not.

@@ -11,15 +11,25 @@ from service.domain.comment import Comment, Post
 from service.domain.history import History
 from service.domain.phrase import Phrase
 from service.signals.detector import Observation, detector
+from service.signals.judged_text import may_come_by_mail
 from service.signals.links import Link
-from service.signals.look_alikes import LATIN_LETTER, LOOK_ALIKES, MIXED, OTHER_LETTER
-from service.signals.mail_footers import may_come_by_mail
-from service.signals.phrases import ALONE
-from service.signals.posts import text_of_post, words_of_post
-from service.signals.regions import Range, inside
-from service.signals.spans import spans_of
-from service.signals.uncommon_links import uncommon_links
-from service.signals.view import TextView, view_of
+from service.signals.text import (
+    ALONE,
+    LATIN_LETTER,
+    LOOK_ALIKES,
+    MIXED,
+    OTHER_LETTER,
+    Range,
+    inside,
+)
+from service.signals.view import (
+    TextView,
+    spans_of,
+    text_of_post,
+    uncommon_links,
+    view_of,
+    words_of_post,
+)
 from service.signals.wordset import wordset
 
 _MIN_WORD_CHARS = 4

@@ -26,8 +26,7 @@ from models.registry import (
 )
 from service.domain.errors import ConflictError, ModelUnavailableError, NotFoundError
 from service.ports.models import Classifier, JudgingModel, VersionOnShelf
-from service.scoring.promise import Promise
-from service.scoring.weights import Cutoffs, Weights
+from service.scoring.weights import Cutoffs, Promise, Weights
 
 # The shipped card has 6 kB; a page of more helps nobody.
 _MOST_CARD_CHARS = 100_000

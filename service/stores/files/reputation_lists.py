@@ -19,9 +19,7 @@ from pathlib import Path
 
 from service.domain.comment import ListBasis, Listing, ListKind
 from service.domain.sender import parse_address
-from service.reputation.about_list import AboutList
-from service.reputation.addresses import is_local
-from service.reputation.lists import normal_domain
+from service.reputation.lists import AboutList, is_local, normal_domain
 from service.reputation.ranges import CompiledEntries, ItemFormat, empty_column
 
 SUFFIX = ".list"

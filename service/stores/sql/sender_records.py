@@ -23,7 +23,7 @@ from service.domain.sender_record import (
     keys_of,
     person_keys,
 )
-from service.reputation.linked_domains import linked_domains
+from service.signals.view import linked_domains
 from service.stores.sql.base import SqlStore
 from service.stores.sql.cases import load_cases
 from service.stores.sql.engine import reading

@@ -15,17 +15,17 @@ from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
 from service.domain.history import Conduct, History
 from service.reputation.conduct import CONDUCT_KEPT, Steps, conduct_from, steps_of
-from service.reputation.decay import (
+from service.reputation.histories import (
     CONTENT,
     LETTERS,
     SENDERS,
     SIGHTINGS_KEPT,
     Counter,
     fading_of,
+    gather_histories,
     oldest_sightings,
     sighting_fields,
 )
-from service.reputation.gathering import gather_histories
 from service.reputation.names import (
     CommentNames,
     all_names_of_account,

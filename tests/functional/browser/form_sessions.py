@@ -18,7 +18,7 @@ from service.domain.case import Case
 from service.domain.form import FormToken
 from service.domain.inbound import Platform
 from service.ports.services import Services
-from service.scoring.set_weights import SET_WEIGHTS, Family
+from service.scoring.weights import SET_WEIGHTS, Family
 from service.web.webhooks.public import script_integrity
 from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import add_hook, all_cases

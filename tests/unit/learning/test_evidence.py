@@ -20,13 +20,12 @@ from service.learning.evidence import (
     pieces_of,
     with_learnt_lists,
 )
+from service.learning.features import Hand
 from service.learning.numbers import MOST_LEARNT
 from service.learning.taught import learn_all
-from service.learning.training_example import Hand
 from service.scoring.conclude import conclude
-from service.scoring.set_weights import MOST_OF_A_LIST
-from service.scoring.weights import Cutoffs, Weights
-from service.signals.registry import detect_all
+from service.scoring.weights import MOST_OF_A_LIST, Cutoffs, Weights
+from service.signals.detectors import detect_all
 from tests.factories import NOW, make_comment
 from tests.unit.learning.training_examples import SALT, make_example
 

@@ -7,9 +7,8 @@ import pytest
 from models.features import hash_words
 from service.domain.comment import Author, Post
 from service.domain.verdict import Outcome
-from service.learning.features import count_features
+from service.learning.features import Kind, count_features, name_features
 from service.learning.judging import lean_on
-from service.learning.naming import Kind, name_features
 from service.learning.taught import learn_all
 from service.scoring.conclude import sum_up
 from service.scoring.explanation import explain

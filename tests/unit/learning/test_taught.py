@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.domain.comment import Author
+from service.learning.features import Hand, TrainingExample
 from service.learning.numbers import BOUND
-from service.learning.shared import Shared
+from service.learning.residual import Shared
 from service.learning.taught import Taught, learn_all
-from service.learning.training_example import Hand, TrainingExample
 from service.scoring.weights import Cutoffs
 from tests.factories import SITE
 from tests.unit.learning.training_examples import HAM, SALT, SPAM, at, features_of, make_example

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from models.features import hash_words
 from service.domain.comment import CommentId, SiteId
-from service.learning.features import copy_keys, count_features
-from service.learning.training_example import Features, Hand, TrainingExample
+from service.learning.features import Features, Hand, TrainingExample, copy_keys, count_features
 from service.stores.taught import TaughtKeeper
 from tests.factories import SITE, make_comment
 

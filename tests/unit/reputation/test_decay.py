@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from service.domain.decision import Ruling
-from service.reputation.decay import Counter, decision_field, record_from
+from service.reputation.histories import Counter, decision_field, record_from
 from service.reputation.names import Kind
 from tests.factories import NOW
 

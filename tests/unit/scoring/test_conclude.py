@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
 from service.domain.verdict import Outcome, Span
-from service.scoring.conclude import conclude, logistic
+from service.scoring.classifier import model_input
+from service.scoring.conclude import conclude, decide, logistic
 from service.scoring.explanation import explain
-from service.scoring.inputs import model_input
-from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW, make_comment, make_signal
 

@@ -14,12 +14,9 @@ from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Outcome, WeightKind
 from service.moderation.judging.judgement import judge_comments
 from service.ports.models import JudgingModel
-from service.scoring.conclude import conclude
-from service.scoring.holding import HELD_BACK
-from service.scoring.set_weights import MOST_SET, SET_WEIGHTS
-from service.scoring.weighing import LearntWeight
-from service.scoring.weights import Cutoffs, Weights
-from service.signals.registry import DETECTORS
+from service.scoring.conclude import HELD_BACK, conclude
+from service.scoring.weights import MOST_SET, SET_WEIGHTS, Cutoffs, LearntWeight, Weights
+from service.signals.detectors import DETECTORS
 from tests.factories import NOW, make_comment, make_signal
 from tests.fakes import FixedClassifier
 

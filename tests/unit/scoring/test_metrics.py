@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
 
+from service.scoring.figures import wilson_interval
 from service.scoring.metrics import (
     brier_score,
     recall_at_false_positive_rate,
@@ -16,7 +17,6 @@ from service.scoring.metrics import (
     roc_auc,
     roc_auc_interval,
 )
-from service.scoring.shares import wilson_interval
 
 SEEDS = range(3)
 RATES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.3, 1.0)

@@ -10,18 +10,24 @@ from models.inputs import ModelOutput
 from service.domain.comment import CommentId
 from service.domain.verdict import Outcome, Span, Verdict
 from service.scoring.conclude import conclude
-from service.scoring.report.figures import Measurements, measure, share_of
-from service.scoring.report.markdown import Evaluation, FileSummary, render_markdown
-from service.scoring.report.spans import BoundaryTally, SpanTally
-from service.scoring.report.table import (
+from service.scoring.report.figures import (
     MAX_SLICES,
     NOT_STATED,
     OTHER,
     Facts,
+    Measurements,
     ScoreCollector,
     SliceBy,
+    measure,
+    share_of,
 )
-from service.scoring.report.to_json import evaluation_to_json
+from service.scoring.report.markdown import (
+    Evaluation,
+    FileSummary,
+    evaluation_to_json,
+    render_markdown,
+)
+from service.scoring.report.spans import BoundaryTally, SpanTally
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW, make_signal
 

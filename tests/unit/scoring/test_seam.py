@@ -5,7 +5,7 @@ from __future__ import annotations
 from models.inputs import ModelOutput
 from service.domain.comment import Post
 from service.domain.history import History
-from service.scoring.seam import PROMOTION_SEAM, place_seam
+from service.scoring.classifier import PROMOTION_SEAM, place_seam
 from service.signals.detectors.seam import abrupt_shift
 from tests.factories import make_comment, make_signal
 

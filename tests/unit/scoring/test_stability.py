@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from service.scoring.stability import MIN_VERDICTS, SHIFTED, population_stability
+from service.scoring.figures import MIN_VERDICTS, SHIFTED, population_stability
 
 
 def test_equal_shares_have_an_index_of_nearly_nothing():

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.domain.history import History, Record, TrackRecord
+from service.signals.detectors import detect_all
 from service.signals.earlier import excess, squashed_log_odds
-from service.signals.registry import detect_all
 from tests.factories import make_comment
 
 HISTORY_SIGNALS = {

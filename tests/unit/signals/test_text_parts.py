@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.undisguise import undisguise
-from service.signals.lexicon import Cue
-from service.signals.plain import plain_of
-from service.signals.sentences import find_sentences
+from service.signals.cues import Cue
+from service.signals.text import find_sentences, find_words, plain_of
 from service.signals.view import view_of_text
-from service.signals.words import find_words
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.domain.comment import Author, Post
-from service.reputation.linked_domains import linked_domains
+from service.signals.view import linked_domains
 from service.stores.passwords import PasswordHasher
 from tests.factories import make_comment
 

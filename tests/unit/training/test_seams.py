@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from service.signals.seam import BETWEEN, ENTER, LEAVE, LINKED, SENTENCE, WHOLE, find_seam
+from service.signals.detectors.seam import BETWEEN, ENTER, LEAVE, LINKED, SENTENCE, WHOLE, find_seam
 from service.signals.segments import segments_of
 from tests.factories import make_comment
 from tests.unit.training.decided import make_example

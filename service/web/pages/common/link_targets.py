@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import idna
 
 from service.signals.links import Link
-from service.signals.look_alikes import LATIN_LETTER, LOOK_ALIKES, OTHER_LETTER
+from service.signals.text import LATIN_LETTER, LOOK_ALIKES, OTHER_LETTER
 from service.web.edge.language import gettext
 from service.web.pages.common.pages import pages
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from service.domain.verdict import Span
-from service.signals.look_alikes import LOOK_ALIKES, MIXED
+from service.signals.text import LOOK_ALIKES, MIXED
 from service.web.edge.language import gettext, ngettext
 from service.web.edge.language import number as in_thousands
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.verdict import Verdict
-from service.scoring.set_weights import SET_WEIGHTS, Family
+from service.scoring.weights import SET_WEIGHTS, Family
 from service.signals.links import Link
 from service.web.edge.language import noted
 from service.web.pages.common.pages import pages

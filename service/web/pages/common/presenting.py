@@ -32,7 +32,7 @@ from service.scoring.lean import (
     quote_lean,
 )
 from service.scoring.rules import REASONS
-from service.signals.detectors.seam import BETWEEN, INTO_ADVERT, INTO_REMARK
+from service.signals.detectors.seam import BETWEEN_REMARKS, INTO_ADVERT, INTO_REMARK
 from service.signals.links import Link, find_links
 from service.web.edge.language import ENGLISH, gettext, is_said, noted, said
 from service.web.pages.common.marking import Layer, Piece, PieceKind, part_text, shorten
@@ -58,7 +58,9 @@ _BESIDE = {
 # What is shown of a seam where the verdict doubts it, or thinks the comment sincere. Reasons are
 # kept with their verdicts, and worded when they are shown.
 _DOUBTFUL = {
-    BETWEEN: noted("between two remarks (%(remark)s) may stand an advertisement (%(sells)s)"),
+    BETWEEN_REMARKS: noted(
+        "between two remarks (%(remark)s) may stand an advertisement (%(sells)s)"
+    ),
     INTO_ADVERT: noted(
         "a remark may turn into an advertisement; before: %(remark)s; after: %(sells)s"
     ),
@@ -67,7 +69,7 @@ _DOUBTFUL = {
     ),
 }
 _WEAK = {
-    BETWEEN: noted("between two remarks (%(remark)s) stands another tone (%(sells)s)"),
+    BETWEEN_REMARKS: noted("between two remarks (%(remark)s) stands another tone (%(sells)s)"),
     INTO_ADVERT: noted("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
     INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
 }

@@ -13,9 +13,7 @@ from flask.typing import ResponseReturnValue
 from service.domain.comment import SiteId
 from service.domain.user import Permission
 from service.moderation.insight.figures import FigureBook
-from service.scoring.figures import Figures
-from service.scoring.shares import MIN_COUNT
-from service.scoring.stability import SHIFTED
+from service.scoring.figures import MIN_COUNT, SHIFTED, Figures
 from service.web.api.figures import FIGURES, FiguresAnswer
 from service.web.edge.ids import is_id
 from service.web.edge.language import current_language

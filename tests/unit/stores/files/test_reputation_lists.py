@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.domain.comment import ListKind
-from service.reputation.about_list import AboutList, ListState, default_expiry_days
-from service.reputation.lists import parse_list
+from service.reputation.lists import AboutList, ListState, default_expiry_days, parse_list
 from service.stores.files.reputation_lists import (
     DamagedListError,
     ListFolder,

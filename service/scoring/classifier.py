@@ -1,18 +1,49 @@
-"""Places the seam of a comment once the classifier has marked its promotion, too."""
+"""Builds what the classifier reads, and says what of its answer counts and where the seam is."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
+from urllib.parse import urlsplit
 
-from models.inputs import ModelOutput
+from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import Comment
 from service.domain.verdict import Signal
 from service.scoring.conclude import logit
-from service.signals.detectors.seam import abrupt_shift, describe_shift, find_shift
-from service.signals.seam import Shift
+from service.signals.detectors.seam import Shift, abrupt_shift, describe_shift, find_shift
+from service.signals.hosts import host_of
+from service.signals.links import without_mentions
 from service.signals.segments import Segment, segments_of
+
+
+def model_input(comment: Comment) -> ModelInput:
+    """Return the classifier's view of a comment; offsets into `text` stay those of the comment."""
+    return ModelInput(
+        text=without_mentions(comment.text, own_host=host_of(comment.post.url or "")),
+        post_title=comment.post.title or "",
+        post_excerpt=comment.post.excerpt or "",
+        author_name=comment.author.name or "",
+        author_host=_host(comment.author.url or ""),
+    )
+
+
+def counting_output(comment: Comment, output: ModelOutput) -> ModelOutput:
+    """Return what counts of the classifier's answer: about a blank text it abstains.
+
+    Whoever registers says nothing, which is no sincere word either.
+    """
+    return output if comment.text.strip() else replace(output, p_spam=0.5)
+
+
+def _host(url: str) -> str:
+    """Return a URL's host in lower case, "" for anything that has none."""
+    try:
+        host = (urlsplit(url if "//" in url else f"//{url}").hostname or "").lower()
+    except ValueError:
+        return ""
+    return "" if any(character.isspace() for character in host) else host
+
 
 PROMOTION_SEAM = "promotion_seam"
 # How much a sentence that the classifier marked speaks for the advertisement (and one that it left

@@ -1,0 +1,278 @@
+"""Cuts a text into words, sentences, code and quotations, and undoes its disguises."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from models.undisguise import HIDDEN, plain_letter, undisguise
+from service.signals.wordset import wordset
+
+INLINE = (
+    "a|abbr|b|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|tt|u|wbr"
+)
+BLOCK = (
+    "blockquote|br|center|dd|details|div|dl|dt|figure|h[1-6]|hr|li|ol|p|pre|summary|table|tbody"
+    "|td|th|thead|tr|ul"
+)
+BBCODE = re.compile(
+    r"\[/?(?:b|i|u|s|url|img|code|list|size|color|font|center|left|right|align|email|spoiler|sup"
+    r"|sub|li|ul|ol|table|tr|td|th|quote|\*)(?:=[^\[\]\s]{0,300})?\]",
+    re.IGNORECASE,
+)
+# "a < b" opens no tag; from "<" to the next one each character is read once.
+_TAG = re.compile(
+    rf"</?(?:(?P<block>{BLOCK})|{INLINE})(?:\s[^<>]*+)?/?>|<!--[^<>]*+>", re.IGNORECASE
+)
+_EMPHASIS = re.compile(r"[*\\`~]")
+
+
+def without_markup(text: str) -> str:
+    """Return the text without tags; a block's part words, others stand inside them unseen.
+
+    Takes time linear in the length.
+    """
+    text = without_tags(text)
+    return _EMPHASIS.sub("", BBCODE.sub("", text) if "[" in text else text)
+
+
+def without_tags(text: str) -> str:
+    """Return the text without the tags and comments of HTML; see `without_markup`."""
+    return _TAG.sub(lambda tag: " " if tag["block"] else "", text) if "<" in text else text
+
+
+# Thai, Lao, Tibetan, Myanmar, Khmer, kana, Han and Hangul: written without spaces, or with endings
+# joined to the word, so each character counts as a word of its own.
+ALONE = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+# Vowel signs and accents that Python counts as no letters: Indic scripts, Hebrew, Arabic, Latin.
+MARKS = "".join(
+    chr(code) for code in range(0x300, 0xE00) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
+)
+# They spell how a word sounds, or only draw it out, and most writers leave them out.
+_LEFT_OUT = re.compile("[\u0307\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]")
+# The two i of Turkish in either case; the dot between words of katakana parts none.
+_ALIKE = str.maketrans({"\u0130": "i", "\u0131": "i", "\u30fb": " "})
+_UNSPACED = re.compile(f"[{ALONE}]")
+_HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+_WORD = re.compile(rf"[{ALONE}]|[^\W_{ALONE}](?:[^\W_{ALONE}]|[{MARKS}])*+")
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text as it stands, without regard to case."""
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def folded(text: str) -> str:
+    """Return the text without what spellings of one word differ in: widths, vowel points."""
+    return _LEFT_OUT.sub("", unicodedata.normalize("NFKC", text).translate(_ALIKE))
+
+
+def count_words(words: Sequence[str]) -> float:
+    """Return how many words these are, of which a character alone is a part.
+
+    A word of Chinese has two characters, one of the other scripts without spaces about three.
+    """
+    return sum(
+        1 if not _UNSPACED.match(word) else 1 / 2 if _HAN.match(word) else 1 / 3 for word in words
+    )
+
+
+def count_unspaced(text: str) -> float:
+    """Return how many words the characters of scripts without spaces between words make."""
+    return count_words(_UNSPACED.findall(text))
+
+
+def is_unspaced(words: Sequence[str]) -> bool:
+    """Return True if all words are characters of scripts without spaces between words."""
+    return all(_UNSPACED.match(word) for word in words)
+
+
+def readings_of(text: str) -> tuple[tuple[str, ...], ...]:
+    """Return the words of a text as a person sees it, and as it stands where that differs.
+
+    Takes time linear in the length.
+    """
+    plain = (undisguise(one).text for one in dict.fromkeys((without_markup(text), text)))
+    return tuple(words_of(one) for one in dict.fromkeys(map(folded, (*plain, text))))
+
+
+_OTHER = "\u0370-\u03ff\u0400-\u04ff\u0531-\u0587"
+MIXED = re.compile(f"[A-Za-z][{_OTHER}]|[{_OTHER}][A-Za-z]")
+OTHER_LETTER = re.compile(f"[{_OTHER}]")
+LATIN_LETTER = re.compile("[A-Za-z]")
+# Letters that look Latin; a word whose foreign letters are all of these is in disguise.
+LOOK_ALIKES = frozenset("аеорсухіјѕԁһԛԝвкмнтАВЕКМНОРСТУХІЈЅαοενρτυικχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
+
+
+# Mathematical alphabets, full-width forms, circled, squared and small-capital letters.
+_STYLED = (
+    "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\u2460-\u2468\u24b6-\u24e9"
+    "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u1d00-\u1d22"
+)
+_ODD = re.compile(f"[{HIDDEN}{_STYLED}]")
+# What else Unicode lets nobody see (Default_Ignorable_Code_Point, interlinear marks), letters and
+# signs by name that are drawn as blanks, and marks that stand on a letter or on nothing.
+_BLANK = (
+    "\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\u2800\x00-\x1f\x7f-\x9f"
+    f"{MARKS}\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+)
+_VISIBLE = re.compile(f"[^\\s{HIDDEN}{_BLANK}]")
+_HIDDEN = re.compile(f"[{HIDDEN}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainText:
+    """A text without disguises; `offsets` is None where it equals the original."""
+
+    text: str
+    offsets: tuple[int, ...] | None = None
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Return the segment of the original text that `[start, end)` of the plain text shows."""
+        if self.offsets is None or start >= end:
+            return start, end
+        return self.offsets[start], self.offsets[end - 1] + 1
+
+
+def is_visible(text: str) -> bool:
+    """Return True if a text has a visible character, shown as a site shows HTML."""
+    return _VISIBLE.search(html.unescape(without_tags(text))) is not None
+
+
+def plain_of(text: str) -> PlainText:
+    """Return the text with hidden characters dropped and styled letters made ordinary."""
+    if text.isascii() or not _ODD.search(text):
+        return PlainText(text=text)
+    kept: list[str] = []
+    offsets: list[int] = []
+    for index, char in enumerate(text):
+        plain = plain_letter(char) if _ODD.match(char) else char
+        if plain and not _HIDDEN.match(char):
+            kept.append(plain)
+            offsets.append(index)
+    return PlainText(text="".join(kept), offsets=tuple(offsets))
+
+
+Range = tuple[int, int]
+
+# Every alternative either consumes what it scanned or scans a bounded segment: linear on any text.
+# Lines indented by four spaces are left out: most comment forms show them as ordinary text.
+_SHIELDED = re.compile(
+    r"```.*?(?:```|\Z)"
+    r"|<(?:code|pre|blockquote)>.*?(?:</(?:code|pre|blockquote)>|\Z)"
+    r"|\[(?:code|quote)\].*?(?:\[/(?:code|quote)\]|\Z)"
+    r"|`[^`\n]{1,300}`"
+    r"|(?m:^)[ ]{0,3}>[^\n]*",
+    re.DOTALL | re.IGNORECASE,
+)
+_MAY_HOLD_ONE = re.compile(r"[`>\[]")
+_LAST = 1 << 62
+
+
+def shielded_ranges(text: str) -> tuple[Range, ...]:
+    """Return the ranges of code and quotation, in order and without overlap."""
+    if not _MAY_HOLD_ONE.search(text):
+        return ()
+    return tuple(m.span() for m in _SHIELDED.finditer(text))
+
+
+def inside(ranges: Sequence[Range], position: int) -> bool:
+    """Return True if a position lies in one of the ordered, separate ranges."""
+    index = bisect_right(ranges, (position, _LAST)) - 1
+    return index >= 0 and position < ranges[index][1]
+
+
+# Vowel signs and accents that stand as characters of their own (Devanagari, Thai, Arabic, ...):
+# Python counts them as no letters, which would cut words of those scripts to pieces.
+_ALL_MARKS = "".join(
+    chr(code) for code in range(0x300, 0x1100) if unicodedata.category(chr(code)) in {"Mn", "Mc"}
+)
+_SPACED_WORD = re.compile(rf"[^\W_]++(?:[{_ALL_MARKS}\u200c\u200d]++[^\W_]*+|['’][^\W_]++)*+")
+
+
+class Word(NamedTuple):
+    """A word in lower case with where it stands; a tuple because comments have hundreds."""
+
+    text: str
+    start: int
+    end: int
+
+
+def find_words(text: str) -> list[Word]:
+    """Return the words and numbers of a text in order.
+
+    Scripts without spaces give one "word" a run of letters.
+    """
+    return [
+        Word(m[0].lower().replace("’", "'"), m.start(), m.end())
+        for m in _SPACED_WORD.finditer(text)
+    ]
+
+
+# Every alternative starts with its mark, so that the search can run from mark to mark; the
+# look-behind keeps a long row of full stops from being scanned once from each of them.
+_END = re.compile(
+    r"[.!?…](?<![.!?…][.!?…])[.!?…]*+[\"'”’»)\]*]{0,3}+(?=\s|\Z)"
+    r"|[.!?](?<=[a-zäöüéàñ)][.!?])(?=[A-Z][a-z])"
+    r"|[。！？｡]++[」』”’）]{0,2}"
+    r"|[।؟۔]++"
+    r"|\n++"
+)
+_CAPITAL_AFTER = re.compile(r"[ )\]]{0,3} [-–—|]{0,2} ?[A-ZÄÖÜÉÀ]")
+_WORD_BEFORE = re.compile(r"[^\s(\[\"“]{1,12}\Z")
+_ABBREVIATIONS = wordset(
+    "e.g i.e mr mrs ms dr prof st sr jr vs etc approx ca cf fig no nr vol ed eds inc ltd co dept",
+    "est min max incl excl resp al z.b d.h u.a bzw usw evtl ggf vgl p.ej p.ex sra dra т.е т.д т.п",
+    "tzn np m.in tj tzv a.m p.m u.s u.k ph.d",
+)
+
+
+def find_sentences(text: str, keep_whole: Sequence[Range] = ()) -> tuple[Range, ...]:
+    """Return the sentences as ranges without outer white space; none is empty.
+
+    Nothing is cut inside a range of `keep_whole` (links). A line break always ends a sentence.
+    So does a link before a capital letter: adverts glued to a remark often lack the full stop.
+    """
+    cuts = {m.end() for m in _END.finditer(text) if _ends_sentence(text, m, keep_whole)}
+    cuts.update(end for _, end in keep_whole if _CAPITAL_AFTER.match(text, end))
+    ranges: list[Range] = []
+    start = 0
+    for cut in sorted(cuts):
+        _add(ranges, text, start, cut)
+        start = cut
+    _add(ranges, text, start, len(text))
+    return tuple(ranges)
+
+
+def _add(ranges: list[Range], text: str, start: int, end: int) -> None:
+    piece = text[start:end]
+    stripped = piece.strip()
+    if any(char.isalnum() for char in stripped):
+        begin = start + len(piece) - len(piece.lstrip())
+        ranges.append((begin, begin + len(stripped)))
+    elif stripped and ranges and "\n" not in text[ranges[-1][1] : end]:
+        # Emoji and stray marks belong to the sentence they follow.
+        ranges[-1] = (ranges[-1][0], start + len(piece.rstrip()))
+
+
+def _ends_sentence(text: str, match: re.Match[str], keep_whole: Sequence[Range]) -> bool:
+    if inside(keep_whole, match.start()):
+        return False
+    mark = match[0]
+    if mark[0] == "…" or mark.startswith("..."):
+        return not text[match.end() : match.end() + 2].strip()[:1].islower()
+    if mark != ".":
+        return True
+    before = _WORD_BEFORE.search(text, max(0, match.start() - 12), match.start())
+    word = before[0].lower() if before else ""
+    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha() and word != "i"):
+        return False
+    line_before = text[max(0, match.start() - 16) : match.start() - len(word)].rstrip(" ")
+    number_of_item = word.isdigit() and (not line_before or line_before.endswith("\n"))
+    return not number_of_item
