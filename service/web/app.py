@@ -28,8 +28,8 @@ from service.web.edge.metrics import Metrics, register_metrics
 from service.web.edge.overload import refuse_in_overload
 from service.web.edge.static_files import register_static
 from service.web.edge.verdict_waiter import VerdictWaiter
-from service.web.pages.common.pages import error_page
-from service.web.pages.every_page import register_pages
+from service.web.pages import register_pages
+from service.web.pages.blueprint import error_page
 from service.web.webhooks.server import identify_hook, register_webhooks
 
 # Forms of the pages are small; API routes set their own limits.

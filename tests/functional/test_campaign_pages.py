@@ -9,7 +9,7 @@ from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Post
 from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment
-from service.web.pages.review.campaigns_page import MEMBERS_SHOWN
+from service.web.pages.campaigns import MEMBERS_SHOWN
 from tests.factories import NOW
 from tests.fakes import make_site
 from tests.functional.filled import join, keep_campaign, keep_single

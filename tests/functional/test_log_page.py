@@ -7,7 +7,7 @@ import re
 from datetime import timedelta
 
 from service.ports.audit import AuditEntry
-from service.web.pages.accounts.log_page import PAGE_SIZE
+from service.web.pages.log import PAGE_SIZE
 from tests.factories import NOW
 
 

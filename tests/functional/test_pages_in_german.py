@@ -15,7 +15,7 @@ from service.moderation.telling.announce import write_verdict_messages
 from service.moderation.telling.applying import NOTHING_TO_CHANGE
 from service.outbound.exchange import Failure
 from service.outbound.platforms import AtPlatform
-from service.web.pages.common.pages import error_page
+from service.web.pages.blueprint import error_page
 from tests.factories import NOW, SITE, make_attempt, make_comment, make_signal
 from tests.functional.moderators import (
     keep,

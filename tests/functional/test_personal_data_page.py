@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from service.moderation.privacy.erase import find_person
-from service.web.pages.accounts import personal_data_page
+from service.web.pages import personal_data
 from tests.factories import make_comment
 from tests.functional.moderators import keep, token_of
 
@@ -54,7 +54,7 @@ def test_without_the_right_number_nothing_is_erased(services, client, path):
 
 
 def test_what_is_too_much_for_one_go_is_gone_on_with(services, client, monkeypatch):
-    monkeypatch.setattr(personal_data_page, "ERASED_AT_ONCE", 5)
+    monkeypatch.setattr(personal_data, "ERASED_AT_ONCE", 5)
     for _ in range(5 + 3):
         sent_by(services)
 

@@ -12,7 +12,7 @@ from service.domain.delivery import (
     Endpoint,
     EventKind,
 )
-from service.web.pages.sites.callbacks_page import MESSAGES_SHOWN
+from service.web.pages.callbacks import MESSAGES_SHOWN
 from tests.factories import NOW, SITE
 from tests.functional.filled import put_delivery
 from tests.functional.moderators import post, words

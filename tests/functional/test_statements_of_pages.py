@@ -6,8 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from service.domain.comment import Sender
-from service.web.pages.review.review_page import COUNTS
-from service.web.pages.review.tab_counts import TabCounts
+from service.web.pages.review_page import COUNTS, TabCounts
 from tests.databases import fresh_stores
 from tests.factories import make_comment
 from tests.fakes import make_services, make_site

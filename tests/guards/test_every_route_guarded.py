@@ -18,7 +18,7 @@ from service.web.edge.auth import (
     is_open,
 )
 from service.web.edge.config import WebConfig
-from service.web.pages.common.pages import needed
+from service.web.pages.blueprint import needed
 from service.web.webhooks.server import ADAPTERS
 from tests.fakes import make_services
 

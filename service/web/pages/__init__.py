@@ -1,1 +1,38 @@
-"""The pages for moderators, a room for each tab of the bar."""
+"""The pages for moderators, one module a subject; a module that is imported here is served."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from service.ports.services import Services
+from service.web.edge.config import WebConfig
+from service.web.edge.language import register_language
+from service.web.pages import (  # noqa: F401  # most for their routes and filters alone
+    accounts,
+    bulk_decisions,
+    callbacks,
+    campaigns,
+    figures,
+    filters,
+    log,
+    models,
+    own_account,
+    personal_data,
+    presenting,
+    reject_and_block,
+    review,
+    search,
+    site_lists,
+    sites,
+)
+from service.web.pages.blueprint import register_blueprint
+from service.web.pages.login import limit_guessing
+from service.web.pages.review_page import COUNTS, TabCounts
+
+
+def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
+    """Add the pages for moderators to an app: signing in, the lists, decisions."""
+    app.extensions[COUNTS] = TabCounts(services)
+    register_language(app)
+    register_blueprint(app, config)
+    limit_guessing(app)

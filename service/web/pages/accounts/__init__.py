@@ -1,1 +1,0 @@
-"""Accounts: signing in, second factors, the log, personal data."""

@@ -1,0 +1,356 @@
+"""The blueprint of the pages for moderators: access, sessions, headers, forms, error pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    abort,
+    current_app,
+    flash,
+    g,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from flask_login import LoginManager, UserMixin, current_user
+from flask_wtf.csrf import CSRFError, CSRFProtect
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import RequestRedirect
+
+from service.domain.case import Case
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.sender_record import MAX_COUNTED
+from service.domain.user import IDLE_LIFETIME, Permission, User
+from service.moderation.admin.sessions import find_session
+from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.web.edge.auth import PAGES, is_open
+from service.web.edge.config import WebConfig
+from service.web.edge.current import services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext
+from service.web.edge.moments import read_any_moment
+
+E = TypeVar("E", bound=StrEnum)
+P = TypeVar("P")
+F = TypeVar("F", bound=Callable[..., Any])
+
+pages = Blueprint(PAGES, __name__)
+"""The pages for moderators: each asks who is signed in and checks its forms."""
+
+_WITH_ONE_TIME_PASSWORD = frozenset({"pages.password", "pages.sign_out"})
+# Where a second factor is asked for of everybody, who has none comes no further than this.
+_WITHOUT_SECOND_FACTOR = _WITH_ONE_TIME_PASSWORD | {
+    "pages.second_factor",
+    "pages.offer_factor",
+    "pages.confirm_factor",
+}
+_POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "require-trusted-types-for 'script'; trusted-types slopsieve"
+)
+# No id and no cursor of ours has other characters or is longer.
+_TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
+_NEEDS = "needs_permission"
+_LOOKING = frozenset({"GET", "HEAD"})
+
+_csrf = CSRFProtect()
+_logins = LoginManager()
+# A moderator's address changes when the phone leaves the house; the session may go along.
+_logins.session_protection = None
+
+
+class SignedIn(UserMixin):  # type: ignore[misc]  # the library ships no types
+    """A moderator in one of their sessions."""
+
+    def __init__(self, user: User, session_id: str) -> None:
+        self.user = user
+        self.session_id = session_id
+
+    def get_id(self) -> str:
+        """Return what the session cookie holds."""
+        return self.session_id
+
+
+def moderator() -> User:
+    """Return who is signed in; only for pages that are not open."""
+    user: User = current_user.user
+    return user
+
+
+def current_session_id() -> str:
+    """Return in which session they are signed in; only for pages that are not open."""
+    session_id: str = current_user.session_id
+    return session_id
+
+
+def needs(permission: Permission) -> Callable[[F], F]:
+    """Mark a page as one that only accounts with this permission may call.
+
+    A page without a mark may be looked at by all; one that changes anything must have a mark.
+    What concerns one site is asked by `require` as well.
+    """
+
+    def mark(view: F) -> F:
+        setattr(view, _NEEDS, permission)
+        return view
+
+    return mark
+
+
+def needed(view: Callable[..., Any]) -> Permission | None:
+    """Return what an account must be allowed to call this page, None for one without a mark."""
+    permission: Permission | None = getattr(view, _NEEDS, None)
+    return permission
+
+
+def require(permission: Permission, site_id: SiteId) -> None:
+    """End the request unless the signed-in user may do this to something of this site.
+
+    Of a site that they do not see they are told that there is nothing.
+    """
+    user = moderator()
+    if not user.sees(site_id):
+        abort(HTTPStatus.NOT_FOUND)
+    if not user.may(permission, site_id):
+        abort(HTTPStatus.FORBIDDEN)
+
+
+def register_blueprint(app: Flask, config: WebConfig) -> None:
+    """Put the pages under the app's sessions, and show its errors to people as pages."""
+    app.config.update(
+        REQUIRE_SECOND_FACTOR=config.require_second_factor,
+        RETRAIN_DATA=config.retrain_data,
+        # With the prefix, browsers take the cookie from nobody but this very host, over HTTPS.
+        SESSION_COOKIE_NAME="__Host-slopsieve" if config.https_only_cookies else "slopsieve",
+        PERMANENT_SESSION_LIFETIME=IDLE_LIFETIME,
+        # Pages renew the session themselves: a style sheet that arrives late must not bring back
+        # the cookie of before the last ruling, or of before signing out.
+        SESSION_REFRESH_EACH_REQUEST=False,
+        # The pages check their own forms below; programs with site keys send no cookies.
+        WTF_CSRF_CHECK_DEFAULT=False,
+        # A token lives as long as its session, so that a page left open over lunch still works.
+        WTF_CSRF_TIME_LIMIT=None,
+        # Pages send no referrer; the token and SameSite do this check's work.
+        WTF_CSRF_SSL_STRICT=False,
+    )
+    _csrf.init_app(app)
+    _logins.init_app(app)
+    app.register_blueprint(pages)
+
+
+def error_page(status: int, title: str = "", advice: str = "") -> Response:
+    """Return a page that says what went wrong and what to do, in texts of the reader's language."""
+    html = render_template("error.html", status=status, title=title, advice=advice)
+    return _harden(make_response(html, status))
+
+
+def read_choice(kind: type[E], field: str) -> E | None:
+    """Return the member of an enumeration that a field names, None for nonsense."""
+    given = request.values.get(field, "")
+    return kind(given) if given in set(kind) else None
+
+
+def read_ruling() -> Ruling:
+    """Return the ruling that a form asks for; end the request if it is none."""
+    return read_choice(Ruling, "ruling") or abort(HTTPStatus.BAD_REQUEST)
+
+
+def read_note() -> str | None:
+    """Return the note that came with a form, None for an empty one."""
+    return request.form.get("note", "").strip() or None
+
+
+def read_token(field: str) -> str | None:
+    """Return a field of the query or the form that can be one of our ids or cursors."""
+    value = request.values.get(field, "")
+    return value if _TOKEN.fullmatch(value) else None
+
+
+def read_id(field: str) -> str | None:
+    """Return a field of the form that can be one of our ids."""
+    value = request.form.get(field, "")
+    return value if is_id(value) else None
+
+
+def read_ids(field: str) -> list[CommentId]:
+    """Return the comments that a field of the form names, again and again."""
+    return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
+
+
+def read_until() -> datetime:
+    """Return up to when what a form decides was counted as its page was made."""
+    return read_any_moment(request.form.get("until")) or abort(HTTPStatus.BAD_REQUEST)
+
+
+def seen_case(comment_id: str, permission: Permission = Permission.LOOK) -> Case:
+    """Return a comment; end the request unless the signed-in user may do this at its site."""
+    case = services.cases.get(CommentId(comment_id))
+    require(permission, case.comment.site_id)
+    return case
+
+
+def read_from(cursor: str | None, read: Callable[[str | None], P]) -> P:
+    """Return the page that begins at the cursor; the first if it is none of this list's."""
+    try:
+        return read(cursor)
+    except InvalidInputError:
+        return read(None)
+
+
+def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
+    """Lead from a form to a page, which tells once what was done."""
+    if told:
+        flash(told)
+    return redirect(url_for(endpoint, **values), HTTPStatus.SEE_OTHER)
+
+
+def go_back() -> ResponseReturnValue:
+    """Lead from a form to the page that it names."""
+    return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+
+
+def pop_done(key: str, read: Callable[..., P]) -> P | None:
+    """Take a value out of the session and return what `read` makes of it.
+
+    Return None if there is no such value, or if what it names no longer exists.
+    """
+    if key not in session:
+        return None
+    try:
+        return read(*session.pop(key))
+    except NotFoundError:
+        return None
+
+
+def safe_next(target: str | None) -> str:
+    """Return where to go after signing in: a page for moderators, whatever was asked for."""
+    home = url_for("pages.queue")
+    if not target or not target.isprintable() or "\\" in target:
+        return home
+    if not target.startswith("/") or target.startswith("//"):
+        return home
+    return target if _is_page(target.partition("?")[0]) else home
+
+
+def _is_page(path: str) -> bool:
+    """Return True if a path is one of the pages for moderators."""
+    try:
+        endpoint, _ = current_app.create_url_adapter(request).match(path, method="GET")  # type: ignore[union-attr]  # there is one within a request
+    except (HTTPException, RequestRedirect):
+        return False
+    view = current_app.view_functions[endpoint]
+    return str(endpoint).startswith("pages.") and not is_open(view)
+
+
+@_logins.user_loader  # type: ignore[untyped-decorator]  # the library ships no types
+def _load_session(session_id: str) -> SignedIn | None:
+    if not is_id(session_id):
+        return None
+    found = find_session(session_id, services)
+    return SignedIn(found[1], session_id) if found else None
+
+
+@pages.before_request
+def _begin_moment() -> None:
+    """Let a page that only shows something read all of it at one moment.
+
+    What changes something reads as it goes: it may take long, or wait for somebody else.
+    """
+    if request.method in _LOOKING:
+        g.moment = services.one_moment()
+        g.moment.__enter__()
+
+
+@pages.teardown_request
+def _end_moment(_error: BaseException | None) -> None:
+    # Before the answer is sent, so that a long one holds nothing.
+    if moment := g.pop("moment", None):
+        moment.__exit__(None, None, None)
+
+
+pages.before_request(_csrf.protect)
+
+
+@pages.before_request
+def _ask_for_moderator() -> ResponseReturnValue | None:
+    if is_open(current_app.view_functions[request.endpoint or ""]):
+        return None
+    if not current_user.is_authenticated:
+        asked = request.full_path.rstrip("?") if request.method == "GET" else None
+        return redirect(url_for("pages.sign_in", next=asked), HTTPStatus.SEE_OTHER)
+    if moderator().must_change_password and request.endpoint not in _WITH_ONE_TIME_PASSWORD:
+        return redirect(url_for("pages.password"), HTTPStatus.SEE_OTHER)
+    permission = needed(current_app.view_functions[request.endpoint or ""])
+    if not moderator().may(permission or Permission.LOOK):
+        abort(HTTPStatus.FORBIDDEN)
+    session.modified = True
+    return None
+
+
+@pages.before_request
+def _ask_for_second_factor() -> ResponseReturnValue | None:
+    """Redirect users without a second factor to where it is set up, if one is needed."""
+    if not current_app.config["REQUIRE_SECOND_FACTOR"] or not current_user.is_authenticated:
+        return None
+    if request.endpoint in _WITHOUT_SECOND_FACTOR:
+        return None
+    if services.second_factors.get(moderator().id) is not None:
+        return None
+    return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+
+
+@pages.after_request
+def _harden(response: Response) -> Response:
+    response.headers["Content-Security-Policy"] = _POLICY
+    return response
+
+
+@pages.errorhandler(CSRFError)
+def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
+    title = gettext("This form has expired")
+    advice = gettext("Nothing was changed. Reload the page and try again.")
+    return error_page(HTTPStatus.FORBIDDEN, title, advice)
+
+
+_COUNTED = 99
+
+
+@pages.context_processor
+def shell_of() -> dict[str, Any]:
+    """Return what the bar and many pages show to the signed-in user; nothing to strangers."""
+    if not current_user.is_authenticated:
+        return {}
+    user: User = current_user.user
+    troubles = services.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
+    return {
+        "permissions": Permission,
+        "dead": _number(troubles.given_up),
+        "callbacks_count": _number(troubles.given_up + troubles.refused),
+        "user": user,
+        "may_select": user.may(Permission.DECIDE),
+        "max_note_chars": MAX_NOTE_CHARS,
+        "most_counted": MAX_COUNTED,
+    }
+
+
+def _number(count: int) -> str:
+    """Return a count as the bar says it; nothing for none."""
+    if count > _COUNTED:
+        return f"{_COUNTED}+"
+    return str(count) if count else ""

@@ -1,0 +1,119 @@
+"""Tells on the next page what was decided on many comments at once, as it stands now."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import abort, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.decision import BulkDecision, ChosenBy
+from service.domain.user import Permission
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
+from service.web.edge.current import services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext
+from service.web.pages.blueprint import (
+    error_page,
+    go_back,
+    moderator,
+    needs,
+    pages,
+    pop_done,
+    read_id,
+    read_ids,
+    read_note,
+    read_ruling,
+    require,
+)
+
+_JUST_DONE = "just_done_bulk_decision"
+
+
+def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
+    """Let the next page tell what was done."""
+    session[_JUST_DONE] = [bulk_decision.id]
+
+
+def just_done_bulk_decision() -> BulkDecision | None:
+    """Return what was done last on many comments, as it stands now; tell it once."""
+    return pop_done(_JUST_DONE, services.bulk_decisions.get)
+
+
+@pages.app_template_filter()
+def may_undo(bulk_decision: BulkDecision) -> bool:
+    """Return True if part of it is in force and the signed-in user may undo that."""
+    user = moderator()
+    decides = all(user.may(Permission.DECIDE, site_id) for site_id in bulk_decision.site_ids)
+    in_force = bulk_decision.n_in_force > 0
+    return in_force and decides and is_seen(bulk_decision) and user.may(Permission.DECIDE)
+
+
+def is_seen(bulk_decision: BulkDecision) -> bool:
+    """Return True if the user may see all of a bulk decision; an empty one is its maker's.
+
+    Who sees one of its sites alone could not undo it without the others.
+    """
+    user = moderator()
+    if not bulk_decision.site_ids:
+        return user.site_ids is None or bulk_decision.decided_by == user.name
+    return all(user.sees(site_id) for site_id in bulk_decision.site_ids)
+
+
+BULK_DECISIONS_SHOWN = 25
+
+
+@pages.post("/review/bulk")
+@needs(Permission.DECIDE)
+def bulk() -> ResponseReturnValue:
+    ids, ruling = read_ids("id"), read_ruling()
+    if not ids:
+        advice = gettext("Choose at least one comment.")
+        return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), advice)
+    bulk_decision = decide_together(
+        ids,
+        ruling,
+        services,
+        decided_by=moderator().name,
+        what=ChosenBy.SELECTION,
+        note=read_note(),
+        bulk_decision_id=read_id("stroke"),
+        site_ids=moderator().site_ids,
+        # Whoever selects among those that wait has seen no decision on them.
+        open_only=not request.form.get("show"),
+    )
+    remember_bulk_decision(bulk_decision)
+    return go_back()
+
+
+@pages.post("/review/strokes/<id:bulk_decision_id>/undo", endpoint="undo_bulk_decision")
+@needs(Permission.DECIDE)
+def undo(bulk_decision_id: str) -> ResponseReturnValue:
+    bulk_decision = services.bulk_decisions.get(bulk_decision_id)
+    if not is_seen(bulk_decision):
+        abort(HTTPStatus.NOT_FOUND)
+    for site_id in bulk_decision.site_ids:
+        require(Permission.DECIDE, site_id)
+    remember_bulk_decision(
+        undo_bulk_decision(bulk_decision.id, services, undone_by=moderator().name)
+    )
+    return go_back()
+
+
+@pages.get("/review/strokes")
+def bulk_decisions() -> ResponseReturnValue:
+    before = request.args.get("before", "")
+    found = services.bulk_decisions.recent(
+        site_ids=moderator().site_ids,
+        limit=BULK_DECISIONS_SHOWN + 1,
+        before=before if is_id(before) else None,
+    )
+    shown = found[:BULK_DECISIONS_SHOWN]
+    more = shown[-1].id if len(found) > BULK_DECISIONS_SHOWN else None
+    return render_template(
+        "bulk_decisions.html",
+        bulk_decisions=shown,
+        done=just_done_bulk_decision(),
+        older=url_for("pages.bulk_decisions", before=more) if more else None,
+        first=not before,
+    )

@@ -1,0 +1,118 @@
+"""The page of what sites could not be told, where moderators have it tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+from flask import render_template
+from flask.typing import ResponseReturnValue
+
+from service.domain.comment import SiteId
+from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpoint
+from service.domain.user import Permission
+from service.moderation.telling.callbacks import (
+    get_delivery,
+    newest_deliveries,
+    replay_deliveries,
+    resume_applier,
+)
+from service.web.edge.current import services
+from service.web.edge.language import gettext, ngettext, number
+from service.web.pages.blueprint import go_to, moderator, needs, pages, require
+from service.web.pages.filters import seen_sites
+
+# Of each kind the newest are shown; trying all again takes the others along.
+MESSAGES_SHOWN = 25
+# What was replayed again and again has a long log; how it went lately is what matters.
+ATTEMPTS_SHOWN = 20
+_HOST_CHARS = 253
+
+
+@pages.get("/callbacks")
+def callbacks() -> ResponseReturnValue:
+    endpoints = {site.id: services.endpoints.get(site.id) for site in seen_sites()}
+    return render_template(
+        "callbacks.html",
+        given_up=_newest(DeliveryState.DEAD),
+        waiting=_newest(DeliveryState.WAITING),
+        any_endpoint=any(endpoints.values()),
+        platforms=[one for one in endpoints.values() if one and one.form.is_call],
+        endpoint_of=lambda delivery: _endpoint_of(delivery, endpoints),
+        attempts_of=services.deliveries.attempts,
+        may_resume=lambda site_id: moderator().may(Permission.MANAGE_SITES, site_id),
+        host_of=_host_of,
+        now=services.clock(),
+        shown=MESSAGES_SHOWN,
+        attempts_shown=ATTEMPTS_SHOWN,
+    )
+
+
+@pages.post("/callbacks/replay")
+@needs(Permission.DECIDE)
+def replay_all() -> ResponseReturnValue:
+    user = moderator()
+    # None stands for all sites.
+    site_ids = [None] if user.site_ids is None else user.site_ids
+    replayed = [
+        replay_deliveries(services, actor=user.name, site_id=site_id) for site_id in site_ids
+    ]
+    return _go_on(sum(replayed))
+
+
+@pages.post("/callbacks/<id:delivery_id>/replay")
+@needs(Permission.DECIDE)
+def replay_one(delivery_id: str) -> ResponseReturnValue:
+    delivery = get_delivery(delivery_id, services)
+    require(Permission.DECIDE, delivery.site_id)
+    return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
+
+
+# Which site it is decides whether they may, so that is asked inside.
+@pages.post("/callbacks/platforms/<id:site_id>/resume")
+@needs(Permission.LOOK)
+def resume_platform(site_id: str) -> ResponseReturnValue:
+    site = services.sites.get(SiteId(site_id))
+    require(Permission.MANAGE_SITES, site.id)
+    resume_applier(site.id, services, actor=moderator().name)
+    return go_to("pages.callbacks")
+
+
+def _go_on(replayed: int) -> ResponseReturnValue:
+    told = gettext("No message was given up, so nothing was changed.")
+    if replayed:
+        told = ngettext(
+            "One message is tried again.",
+            "%(number)s messages are tried again.",
+            replayed,
+            number=number(replayed),
+        )
+    return go_to("pages.callbacks", told)
+
+
+def _newest(state: DeliveryState) -> Sequence[Delivery]:
+    """Return the newest messages of a kind, one more than are shown."""
+    return newest_deliveries(
+        state, services, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
+    )
+
+
+def _endpoint_of(
+    delivery: Delivery, endpoints: Mapping[SiteId, Endpoint | None]
+) -> Endpoint | None:
+    """Return where a message goes today, None for its own address or if the site wants none.
+
+    What is no Akismet callback goes where the site wants it, whatever was so before.
+    """
+    endpoint = endpoints.get(delivery.site_id)
+    fits = endpoint is not None and endpoint.form is delivery.form is not DeliveryForm.AKISMET
+    return endpoint if fits else None
+
+
+def _host_of(url: str) -> str:
+    """Return the host alone: paths and queries of callbacks may hold secrets."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    return host[:_HOST_CHARS] if host else gettext("an unreadable address")

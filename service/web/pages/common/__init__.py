@@ -1,1 +1,0 @@
-"""What all pages share: sign-in, the bar, marking, words for values."""

@@ -1,0 +1,90 @@
+"""The page of figures: how the last days went, and the same as JSON."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime
+from http import HTTPStatus
+
+from babel.dates import format_skeleton
+from flask import Response, abort, current_app, render_template, request
+from flask.typing import ResponseReturnValue
+
+from service.domain.comment import SiteId
+from service.domain.user import Permission
+from service.moderation.insight.figures import FigureBook
+from service.scoring.figures import MIN_COUNT, SHIFTED, Figures
+from service.web.api.figures import FIGURES, FiguresAnswer
+from service.web.edge.ids import is_id
+from service.web.edge.language import current_language
+from service.web.edge.reading import JSON
+from service.web.pages.blueprint import moderator, needs, pages, require
+from service.web.pages.filters import seen_sites
+
+SPANS = (7, 30, 90)
+_USUAL_SPAN = 30
+_MAX_TICKS = 5
+
+
+@pages.get("/figures")
+@needs(Permission.LOOK)
+def stats() -> ResponseReturnValue:
+    site_id, days = _chosen_site(), _chosen_days()
+    figures = _read(site_id, days)
+    received = (one.outcomes.judged + one.outcomes.unjudged for one in figures.days)
+    return render_template(
+        "figures.html",
+        figures=figures,
+        sites=seen_sites(),
+        site_id=site_id,
+        days=days,
+        spans=SPANS,
+        ticks=ticks_up_to(max(received, default=0)),
+        shifted=SHIFTED,
+        least=MIN_COUNT,
+    )
+
+
+@pages.get("/figures.json")
+@needs(Permission.LOOK)
+def stats_json() -> ResponseReturnValue:
+    figures = _read(_chosen_site(), _chosen_days())
+    return Response(FiguresAnswer.from_value(figures).model_dump_json(), content_type=JSON)
+
+
+def _chosen_days() -> int:
+    """Return the span that the query names; nonsense in it means the usual one."""
+    days = request.args.get("days", type=int)
+    return days if days in SPANS else _USUAL_SPAN
+
+
+def _chosen_site() -> SiteId | None:
+    """Return the site that the query names, None for all. Abort if the moderator can't see it."""
+    given = request.args.get("site", "")
+    if not given:
+        return None
+    if not is_id(given):
+        abort(HTTPStatus.NOT_FOUND)
+    require(Permission.LOOK, SiteId(given))
+    return SiteId(given)
+
+
+def _read(site_id: SiteId | None, days: int) -> Figures:
+    book: FigureBook = current_app.extensions[FIGURES]
+    return book.read(moderator().site_ids if site_id is None else (site_id,), days=days)
+
+
+@pages.app_template_filter()
+def short_day(day: date) -> str:
+    """Return a day of this year in few letters."""
+    at_noon = datetime(day.year, day.month, day.day, 12)  # noqa: DTZ001  # a day, not a moment
+    return format_skeleton("MMMd", at_noon, locale=current_language())
+
+
+def ticks_up_to(most: int) -> range:
+    """Return at most `_MAX_TICKS` evenly spaced round numbers from 0 to one not below `most`."""
+    most = max(most, 1)
+    rough = most / (_MAX_TICKS - 1)
+    power = 10 ** max(0, math.floor(math.log10(rough)))
+    step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
+    return range(0, most + step, step)

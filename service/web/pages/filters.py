@@ -1,0 +1,172 @@
+"""Template filters that every page uses: times, names of sites, targets of links."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+
+import idna
+from flask import g
+
+from service.domain.case import Case
+from service.domain.comment import SiteId
+from service.domain.site import Site
+from service.signals.links import Link
+from service.signals.text import LATIN_LETTER, LOOK_ALIKES, OTHER_LETTER
+from service.web.edge.current import services
+from service.web.edge.language import day_in_words, gettext, ngettext, noted
+from service.web.pages.blueprint import moderator, pages
+from service.web.pages.marking import Piece, part_text
+
+# How a day is written, in the letters of Unicode's date patterns (UTS 35).
+_SHORT_DAY = noted("d MMM y")
+
+
+@pages.app_template_filter()
+def exactly(moment: datetime) -> str:
+    """Return a moment to the second, in UTC."""
+    moment = moment.astimezone(UTC)
+    return gettext("%(day)s, %(time)s UTC", day=day_in_words(moment), time=f"{moment:%H:%M:%S}")
+
+
+@pages.app_template_filter()
+def ago(moment: datetime) -> str:
+    """Return how long ago a moment was, its day if that is more than two weeks."""
+    past = services.clock() - moment
+    if past < timedelta(minutes=1):
+        return gettext("just now")
+    if past < timedelta(hours=1):
+        return gettext("%(n)s min ago", n=past // timedelta(minutes=1))
+    if past < timedelta(days=1):
+        return gettext("%(n)s h ago", n=past // timedelta(hours=1))
+    if past < timedelta(days=2):
+        return gettext("yesterday")
+    if past < timedelta(days=14):
+        return ngettext("%(num)s day ago", "%(num)s days ago", past.days)
+    return day_in_words(moment, _SHORT_DAY)
+
+
+@pages.app_template_filter()
+def time_left(at: datetime) -> str:
+    """Return how long it is until a moment."""
+    wait = at - services.clock()
+    if wait <= timedelta(0):
+        return gettext("now")
+    if wait < timedelta(minutes=1):
+        return gettext("within a minute")
+    if wait < timedelta(hours=1):
+        return gettext("in %(n)s min", n=wait // timedelta(minutes=1))
+    return gettext("in %(n)s h", n=wait // timedelta(hours=1))
+
+
+def all_sites() -> dict[SiteId, Site]:
+    """Return all sites by id, read once a request."""
+    if "sites" not in g:
+        g.sites = {site.id: site for site in services.sites.all()}
+    found: dict[SiteId, Site] = g.sites
+    return found
+
+
+def seen_sites() -> list[Site]:
+    """Return the sites that the signed-in user sees."""
+    return [site for site in all_sites().values() if moderator().sees(site.id)]
+
+
+@pages.app_template_filter()
+def site_name(site_id: SiteId) -> str:
+    """Return a site's name, or its id if the site is gone."""
+    site = all_sites().get(site_id)
+    return site.name if site else site_id
+
+
+def seen_ids(cases: Iterable[Case]) -> set[str]:
+    """Return the ids of the comments whose sites the signed-in user sees."""
+    user = moderator()
+    return {case.comment.id for case in cases if user.sees(case.comment.site_id)}
+
+
+@pages.app_template_filter("parted")
+def _part(text: str | Sequence[Piece] | None) -> Sequence[Piece]:
+    """Return a text in pieces, and one that is in pieces as it is."""
+    return part_text(text) if isinstance(text, str) else text or ()
+
+
+MAX_SHOWN = 12
+_MAX_REST_CHARS = 120
+_CODED = "xn--"
+# The palochka looks like an l in most letters of screens.
+_LOOKS_LATIN = LOOK_ALIKES | {"\u04cf"}
+# RFC 1035; a longer label is none.
+_MAX_LABEL_CHARS = 63
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
+_AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
+
+
+@pages.app_template_filter("targets")
+def different_links(links: Sequence[Link]) -> tuple[list[tuple[Link, int]], int]:
+    """Return the first link to each target, how often it occurs, and how many are left out."""
+    times = Counter((link.target, link.anchor) for link in links)
+    seen = {(link.target, link.anchor): link for link in reversed(links)}
+    first = sorted(seen.values(), key=lambda link: link.start)[:MAX_SHOWN]
+    shown = [(link, times[link.target, link.anchor]) for link in first]
+    return shown, len(seen) - len(shown)
+
+
+@pages.app_template_filter()
+def target_parts(link: Link) -> tuple[str, str, str]:
+    """Return what a target's host begins with, the part that somebody registered, and the rest."""
+    domain = link.domain if link.host.endswith(link.domain) else link.host
+    rest = _after_host(link.target, link.host)[:_MAX_REST_CHARS]
+    return link.host.removesuffix(domain), domain, rest
+
+
+def _after_host(target: str, host: str) -> str:
+    """Return what follows the host; a name and password before it only ever mislead."""
+    lower = target.lower()
+    if len(lower) != len(target):
+        return ""
+    scheme = _SCHEME.match(lower)
+    start = scheme.end() if scheme else 0
+    end = _AUTHORITY_END.search(lower, start)
+    authority_end = end.start() if end else len(lower)
+    at = lower.find(host, lower.rfind("@", start, authority_end) + 1 or start)
+    return target[at + len(host) :] if at >= 0 else ""
+
+
+@pages.app_template_filter()
+def spell_otherwise(host: str) -> tuple[str, str]:
+    """Return a host's other spelling and a hint; two empty texts for one of plain letters.
+
+    The code is Punycode (RFC 3492), as browsers send it and show it where they distrust a name.
+    """
+    if host.isascii() and _CODED not in host:
+        return "", ""
+    letters = ".".join(_decoded(label) for label in host.split("."))
+    other = letters if host.isascii() else _encoded(host)
+    foreign = OTHER_LETTER.findall(letters)
+    if foreign and _LOOKS_LATIN.issuperset(foreign):
+        return other, gettext("letters that only look Latin: it may pose as another name")
+    if foreign and LATIN_LETTER.search(letters.rpartition(".")[0]):
+        return other, gettext("letters of several alphabets: it may pose as another name")
+    return other, gettext("letters beyond a to z")
+
+
+def _decoded(label: str) -> str:
+    if not label.startswith(_CODED) or len(label) > _MAX_LABEL_CHARS:
+        return label
+    try:
+        return label.removeprefix(_CODED).encode("ascii").decode("punycode")
+    except UnicodeError:
+        return label
+
+
+def _encoded(host: str) -> str:
+    try:
+        return str(idna.encode(host, uts46=True).decode())
+    except (idna.IDNAError, UnicodeError):
+        return ".".join(
+            label if label.isascii() else _CODED + label.encode("punycode", "replace").decode()
+            for label in host.split(".")
+        )

@@ -1,0 +1,110 @@
+"""The page of the audit log: who did what, when; read and taken away, never changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from flask import Response, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.comment import CommentId
+from service.domain.user import Permission
+from service.ports.audit import AuditFilter
+from service.stores.sql.audit_log import AuditLog
+from service.web.edge.current import services
+from service.web.edge.ids import is_id
+from service.web.edge.moments import write_moment
+from service.web.pages.blueprint import needs, pages
+from service.web.pages.filters import all_sites, seen_ids
+
+PAGE_SIZE = 50
+_EXPORTED_AT_ONCE = 1_000
+# Some 200 MB; who needs more narrows the dates.
+MAX_EXPORTED = 1_000_000
+_MAX_TYPED_CHARS = 200
+# More fits into no column.
+_MAX_SEQ = 2**63 - 1
+
+
+@pages.get("/log")
+@needs(Permission.SEE_LOG)
+def log() -> ResponseReturnValue:
+    asked, after = _read_query(), _after()
+    page = services.audit_log.page(_filter(asked), after=after, limit=PAGE_SIZE)
+    older = page.next_after
+    subjects = [CommentId(one.subject) for one in page.entries if is_id(one.subject)]
+    users = {user.id: user.name for user in services.users.all()}
+    return render_template(
+        "log.html",
+        entries=page.entries,
+        names=users | {site_id: site.name for site_id, site in all_sites().items()},
+        comments=seen_ids(services.cases.find_judged(subjects)),
+        asked=asked,
+        further=url_for("pages.log", **asked, after=older) if older else None,
+        newest=url_for("pages.log", **asked) if after else None,
+    )
+
+
+@pages.get("/log.jsonl")
+@needs(Permission.SEE_LOG)
+def export_log() -> ResponseReturnValue:
+    return Response(
+        _lines(services.audit_log, _filter(_read_query())),
+        mimetype="application/jsonl",
+        headers={"Content-Disposition": 'attachment; filename="slopsieve-log.jsonl"'},
+    )
+
+
+def _read_query() -> dict[str, Any]:
+    """Return what the log is narrowed to, as it was typed; what says nothing is left out."""
+    fields = ("actor", "act", "subject", "from", "to")
+    given = {name: request.args.get(name, "").strip()[:_MAX_TYPED_CHARS] for name in fields}
+    for name in ("from", "to"):
+        if _day(given[name]) is None:
+            given[name] = ""
+    return {name: value for name, value in given.items() if value}
+
+
+def _filter(asked: Mapping[str, str]) -> AuditFilter:
+    first, last = _day(asked.get("from", "")), _day(asked.get("to", ""))
+    return AuditFilter(
+        actor=asked.get("actor"),
+        act=asked.get("act"),
+        subject=asked.get("subject"),
+        since=_midnight(first) if first else None,
+        before=_midnight(last) + timedelta(days=1) if last else None,
+    )
+
+
+def _day(typed: str) -> date | None:
+    try:
+        day = date.fromisoformat(typed)
+    except ValueError:
+        return None
+    # The last days there are have no next one, and no database knows the first.
+    return day if 1970 <= day.year < 9999 else None
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)
+
+
+def _after() -> int | None:
+    after = request.args.get("after", type=int)
+    return after if after is not None and 0 <= after <= _MAX_SEQ else None
+
+
+def _lines(audit_log: AuditLog, criteria: AuditFilter) -> Iterator[str]:
+    after, left = None, MAX_EXPORTED
+    while left > 0:
+        page = audit_log.page(criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left))
+        for entry in page.entries:
+            yield json.dumps(asdict(entry), default=write_moment) + "\n"
+        left -= len(page.entries)
+        after = page.next_after
+        if after is None:
+            return

@@ -1,0 +1,203 @@
+"""The page of models: which versions there are, which serves, what retrainings found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from html import unescape
+from http import HTTPStatus
+from itertools import chain
+
+from flask import current_app, render_template, request
+from flask.typing import ResponseReturnValue
+
+from service.domain.comment import CommentId
+from service.domain.errors import ConflictError, StoreUnavailableError
+from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState
+from service.domain.user import Permission
+from service.moderation.learning.retrain import (
+    SCHEDULE,
+    NoTrainerError,
+    ask_retraining,
+    promote_retrained,
+    refuse_retrained,
+)
+from service.moderation.learning.versions import promote_version, roll_back
+from service.ports.models import VersionOnShelf
+from service.web.edge.current import services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext
+from service.web.pages.blueprint import go_to, moderator, needs, pages
+from service.web.pages.filters import seen_ids
+
+RETRAININGS_SHOWN = 20
+# More are a number: whoever lost so much ham needs no list to refuse.
+LOST_SHOWN = 50
+# The shipped card has 40,000; nobody reads more on a page.
+_CARD_CHARS = 120_000
+
+
+@pages.get("/models")
+@needs(Permission.MANAGE_MODELS)
+def models() -> ResponseReturnValue:
+    return _show()
+
+
+@pages.get("/models/progress")
+@needs(Permission.MANAGE_MODELS)
+def models_progress() -> ResponseReturnValue:
+    now = services.clock()
+    one = _under_way(services.retrainings.recent(limit=RETRAININGS_SHOWN), now)
+    if one is None:
+        return {"under_way": ""}
+    return {
+        "under_way": f"{one.id} {one.state.value}",
+        "percent": round(one.share_done * 100),
+        "says": unescape(render_template("retraining_progress.html", one=one, now=now)),
+    }
+
+
+@pages.get("/models/versions/<version_name>")
+@needs(Permission.MANAGE_MODELS)
+def models_card(version_name: str) -> ResponseReturnValue:
+    card = services.versions.card(version_name)
+    return render_template(
+        "model_card.html",
+        name=version_name,
+        card=card and card[:_CARD_CHARS],
+        cut=bool(card and len(card) > _CARD_CHARS),
+    )
+
+
+@pages.post("/models/versions/<version_name>/promote")
+@needs(Permission.MANAGE_MODELS)
+def promote_model(version_name: str) -> ResponseReturnValue:
+    try:
+        promote_version(version_name, services, by=moderator().name)
+    except ConflictError as error:
+        return _not_changed(error)
+    return _serves(version_name)
+
+
+@pages.post("/models/rollback")
+@needs(Permission.MANAGE_MODELS)
+def roll_model_back() -> ResponseReturnValue:
+    # Two clicks in a row must not go back and forth: the form names what it goes back to.
+    if request.form.get("to") != services.versions.previous():
+        return _show(gettext("Meanwhile another version was promoted. Nothing was changed."))
+    try:
+        name = roll_back(services, by=moderator().name)
+    except ConflictError as error:
+        return _not_changed(error)
+    return _serves(name)
+
+
+@pages.post("/models/retrainings")
+@needs(Permission.MANAGE_MODELS)
+def retrain_now() -> ResponseReturnValue:
+    options = RetrainingOptions(data=current_app.config["RETRAIN_DATA"])
+    try:
+        ask_retraining(services, by=moderator().name, options=options)
+    except NoTrainerError:
+        return _show(gettext("No process that retrains is running; see below for what to do."))
+    except ConflictError:
+        return _show(gettext("A retraining is already running."))
+    return go_to("pages.models", gettext("Retraining requested; it starts within seconds."))
+
+
+@pages.post("/models/retrainings/<id:retraining_id>/promote")
+@needs(Permission.MANAGE_MODELS)
+def promote_candidate(retraining_id: str) -> ResponseReturnValue:
+    found = _find(retraining_id)
+    if not found.waits:
+        return _answered()
+    try:
+        promote_retrained(found, services, by=moderator().name)
+    except ConflictError as error:
+        return _not_changed(error)
+    return _serves(found.version)
+
+
+@pages.post("/models/retrainings/<id:retraining_id>/refuse")
+@needs(Permission.MANAGE_MODELS)
+def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
+    found = _find(retraining_id)
+    if not found.waits:
+        return _answered()
+    try:
+        refuse_retrained(found, services, by=moderator().name)
+    except ConflictError:
+        return _answered()
+    return go_to(
+        "pages.models",
+        gettext("%(version)s was refused and does not serve.", version=found.version),
+    )
+
+
+def _find(retraining_id: str) -> Retraining:
+    return services.retrainings.get(retraining_id)
+
+
+def _answered() -> ResponseReturnValue:
+    return _show(gettext("This candidate was already promoted or refused. Nothing was changed."))
+
+
+def _not_changed(error: ConflictError) -> ResponseReturnValue:
+    return _show(gettext("Nothing was changed: %(problem)s.", problem=str(error)))
+
+
+def _serves(version_name: str | None) -> ResponseReturnValue:
+    return go_to("pages.models", gettext("%(version)s serves from now on.", version=version_name))
+
+
+def _show(refusal: str = "") -> ResponseReturnValue:
+    now = services.clock()
+    recent = services.retrainings.recent(limit=RETRAININGS_SHOWN)
+    html = render_template(
+        "models.html",
+        refusal=refusal,
+        versions=services.versions.all(),
+        previous=services.versions.previous(),
+        trained_at=trained_at,
+        retrainings=recent,
+        now=now,
+        schedule=SCHEDULE,
+        lost_shown=LOST_SHOWN,
+        comments=_lost_comments(recent),
+        under_way=_under_way(recent, now),
+        trainer=_is_heard(),
+    )
+    return html, HTTPStatus.CONFLICT if refusal else HTTPStatus.OK
+
+
+def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None:
+    """Return the newest retraining that waits its turn or runs."""
+    for one in recent:
+        is_running = one.state is RetrainingState.RUNNING and not one.is_silent(now)
+        if is_running or one.state is RetrainingState.ASKED:
+            return one
+    return None
+
+
+def trained_at(version: VersionOnShelf) -> datetime | None:
+    """Return when a version was trained, None where its card does not say."""
+    try:
+        moment = datetime.fromisoformat(version.trained_at)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
+def _lost_comments(recent: Sequence[Retraining]) -> set[str]:
+    """Return which ids of lost ham are comments that this person may see."""
+    lost = [one.report.newly_lost[:LOST_SHOWN] for one in recent if one.report]
+    ids = [CommentId(one) for one in chain.from_iterable(lost) if is_id(one)]
+    return seen_ids(services.cases.find(ids))
+
+
+def _is_heard() -> bool:
+    try:
+        return services.trainer_queue.is_heard()
+    except StoreUnavailableError:
+        # Going back to an earlier version must work on the day on which the queue does not.
+        return False

@@ -1,1 +1,0 @@
-"""Model versions and retrainings."""

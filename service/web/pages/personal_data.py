@@ -1,0 +1,138 @@
+"""The page where an owner hands out, forgets and erases what is held about a person.
+
+What says who it is comes in forms alone: it stands in no address, no cookie and no log.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from http import HTTPStatus
+
+from flask import Response, flash, render_template, request, stream_with_context
+from flask.typing import ResponseReturnValue
+
+from service.domain.comment import SiteId
+from service.domain.errors import InvalidInputError
+from service.domain.sender import Person
+from service.domain.user import Permission
+from service.moderation.admin.acts import record_act
+from service.moderation.privacy.erase import (
+    count_comments,
+    erase_person,
+    export_person,
+    find_person,
+    forget_sender,
+)
+from service.web.edge.current import services
+from service.web.edge.language import gettext, ngettext
+from service.web.edge.moments import write_moment
+from service.web.pages.blueprint import go_to, moderator, needs, pages
+from service.web.pages.filters import site_name
+
+# Some seconds of work; the page says how many are left, and goes on.
+ERASED_AT_ONCE = 1_000
+_FIELDS = ("email", "name", "address")
+_MAX_TYPED_CHARS = 400
+# How many comments of a person are kept, by site.
+_Held = Mapping[SiteId, int]
+
+
+def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
+    """Hand an act the person whom the form names, or say why it names none."""
+
+    @wraps(act)
+    def view() -> ResponseReturnValue:
+        named = {name: typed or None for name, typed in _typed().items()}
+        try:
+            person = find_person(services, **named)
+        except InvalidInputError:
+            refusal = gettext("Give at least one of the three; an address such as 192.0.2.7.")
+            return _page(refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+        return act(person)
+
+    return view
+
+
+@pages.get("/personal-data")
+@needs(Permission.ERASE_PEOPLE)
+def personal_data() -> ResponseReturnValue:
+    return _page()
+
+
+@pages.post("/personal-data")
+@needs(Permission.ERASE_PEOPLE)
+@_of_person
+def find_personal_data(person: Person) -> ResponseReturnValue:
+    return _page(count_comments(person, services))
+
+
+@pages.post("/personal-data/export")
+@needs(Permission.ERASE_PEOPLE)
+@_of_person
+def export_personal_data(person: Person) -> ResponseReturnValue:
+    record_act(services, actor=moderator().name, act="export person", subject="person")
+    return Response(
+        stream_with_context(_lines(person)),
+        mimetype="application/jsonl",
+        headers={"Content-Disposition": 'attachment; filename="personal-data.jsonl"'},
+    )
+
+
+@pages.post("/personal-data/forget")
+@needs(Permission.ERASE_PEOPLE)
+@_of_person
+def forget_personal_data(person: Person) -> ResponseReturnValue:
+    if unconfirmed := _unconfirmed(person):
+        return unconfirmed
+    forgotten = forget_sender(person.sender, services, by=moderator().name)
+    told = ngettext(
+        "%(num)s comment lost its sender keys; its text is kept.",
+        "%(num)s comments lost their sender keys; their text is kept.",
+        forgotten,
+    )
+    return go_to("pages.personal_data", told)
+
+
+@pages.post("/personal-data/erase")
+@needs(Permission.ERASE_PEOPLE)
+@_of_person
+def erase_personal_data(person: Person) -> ResponseReturnValue:
+    if unconfirmed := _unconfirmed(person):
+        return unconfirmed
+    erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
+    told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
+    left = count_comments(person, services)
+    if not left:
+        return go_to("pages.personal_data", told)
+    flash(told)
+    return _page(left)
+
+
+def _lines(person: Person) -> Iterator[str]:
+    for record in export_person(person, services):
+        yield json.dumps(record, default=write_moment) + "\n"
+
+
+def _unconfirmed(person: Person) -> ResponseReturnValue | None:
+    """Return a refusal unless the current number was typed: neither act can be undone."""
+    held = count_comments(person, services)
+    if request.form.get("count", "").strip() == str(sum(held.values())):
+        return None
+    refusal = gettext("Nothing was erased: type the number of comments as it stands below.")
+    return _page(held, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+
+
+def _typed() -> dict[str, str]:
+    return {name: request.form.get(name, "").strip()[:_MAX_TYPED_CHARS] for name in _FIELDS}
+
+
+def _page(held: _Held | None = None, *, refusal: str = "") -> str:
+    return render_template(
+        "personal_data.html",
+        by_site=sorted((site_name(site_id), count) for site_id, count in (held or {}).items()),
+        comments=None if held is None else sum(held.values()),
+        refusal=refusal,
+        typed=_typed(),
+    )

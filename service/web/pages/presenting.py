@@ -1,0 +1,354 @@
+"""Filters that tell templates what to say of a comment: marked text, evidence, history."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from operator import itemgetter
+
+from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
+from service.domain.case import Case
+from service.domain.comment import Post
+from service.domain.decision import (
+    EDIT_POLICY,
+    KEPT_BY_STAFF,
+    KEPT_FEW_WORDS,
+    KEPT_WORDS,
+    Decision,
+)
+from service.domain.normal_form import unescape
+from service.domain.phrase import Phrase
+from service.domain.report import Label
+from service.domain.verdict import Span, Verdict, WeighedSignal
+from service.scoring.lean import (
+    BY_AUTHORS_SITE,
+    BY_NAME,
+    BY_POST,
+    HIGHER_CUTOFF,
+    SITE_DECISIONS,
+    beside_of,
+    quote_lean,
+)
+from service.scoring.rules import REASONS
+from service.scoring.weights import SET_WEIGHTS, Family
+from service.signals.detectors.seam import BETWEEN_REMARKS, INTO_ADVERT, INTO_REMARK
+from service.signals.links import Link, find_links
+from service.web.edge.language import ENGLISH, gettext, is_said, noted, said
+from service.web.pages.blueprint import pages
+from service.web.pages.marking import Layer, Piece, PieceKind, part_text, shorten
+
+# What fits on a laptop's screen together with the reasons; the rest is one click away.
+_WORDS_SHOWN = 2_400
+_LINES_SHOWN = 36
+_EXCERPT_CHARS = 180
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
+_SPACES = " \t\r\n"
+_SPACE = re.compile(f"[{_SPACES}]+")
+_KEPT_BECAUSE = {
+    KEPT_WORDS: noted("The edit changes nothing but spelling and formatting."),
+    KEPT_FEW_WORDS: noted("The edit changes a few words and adds no link, contact or offer."),
+    KEPT_BY_STAFF: noted("Somebody who may moderate at the site made the edit."),
+}
+_BESIDE = {
+    BY_NAME: noted("the shape of the author's name"),
+    BY_AUTHORS_SITE: noted("the author's site"),
+    BY_POST: noted("the post"),
+}
+# What is shown of a seam where the verdict doubts it, or thinks the comment sincere. Reasons are
+# kept with their verdicts, and worded when they are shown.
+_DOUBTFUL = {
+    BETWEEN_REMARKS: noted(
+        "between two remarks (%(remark)s) may stand an advertisement (%(sells)s)"
+    ),
+    INTO_ADVERT: noted(
+        "a remark may turn into an advertisement; before: %(remark)s; after: %(sells)s"
+    ),
+    INTO_REMARK: noted(
+        "an advertisement may turn into a remark; before: %(sells)s; after: %(remark)s"
+    ),
+}
+_WEAK = {
+    BETWEEN_REMARKS: noted("between two remarks (%(remark)s) stands another tone (%(sells)s)"),
+    INTO_ADVERT: noted("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
+    INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
+}
+
+
+pages.add_app_template_filter(find_links)
+pages.add_app_template_filter(unescape)
+pages.add_app_template_filter(lambda rule: said(REASONS[rule]), "rule_reason")
+pages.add_app_template_filter(
+    lambda tag: tag if tag and _LANGUAGE_TAG.fullmatch(tag) else None, "language_tag"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """A signal of a verdict in words.
+
+    `number` is the one its marks in the text carry, None where it marks nothing. `language` is
+    that of the words where it is not the page's: old reasons are kept in English alone. `quotes`
+    are words of the comment that decisions lean on, `higher_cutoff` says that spam starts higher.
+    """
+
+    weighed: WeighedSignal
+    number: int | None
+    says: str
+    language: str | None = None
+    quotes: Sequence[str] = ()
+    higher_cutoff: bool = False
+
+
+@pages.app_template_filter()
+def beginning(text: str, max_chars: int) -> str:
+    """Return the start of a text on one line, whatever space stands before it or within."""
+    flat = _SPACE.sub(" ", text.lstrip(_SPACES)[: max_chars * 4]).strip()
+    return flat if len(flat) <= max_chars else flat[:max_chars].rstrip() + "…"
+
+
+def _layers(case: Case) -> tuple[Layer, ...]:
+    """Number whatever marks something, in the order in which the evidence is listed."""
+    verdict = case.verdict
+    # Of a withdrawn comment there is nothing left to mark.
+    if verdict is None or case.withdrawn_at is not None:
+        return ()
+    marking = [(verdict.promo_spans, True)] if verdict.promo_spans else []
+    marking += [(w.signal.spans, False) for w in verdict.signals if w.signal.spans]
+    return tuple(
+        Layer(number=number, spans=spans, promo=promo)
+        for number, (spans, promo) in enumerate(marking, start=1)
+    )
+
+
+def _seams(verdict: Verdict | None) -> dict[int, Piece]:
+    """Return where the advertisement begins and where the remark goes on after it.
+
+    It is called one as far as the verdict bears it out: over a comment that looks sincere the
+    words only say that something changes.
+    """
+    if verdict is None:
+        return {}
+    strong = verdict.p_spam >= SELLS_P_SPAM
+    if strong:
+        turns = gettext("turns into an advertisement")
+    elif verdict.p_spam >= LOW_P_SPAM:
+        turns = gettext("may turn into an advertisement")
+    else:
+        turns = gettext("goes on in another tone")
+    back = gettext("back to the remark")
+    return {
+        boundary: Piece(
+            kind=PieceKind.SEAM, hint=turns if boundary in starts else back, promo=strong
+        )
+        for signal in (w.signal for w in verdict.signals)
+        for starts in [{span.start for span in signal.spans}]
+        for boundary in signal.boundaries
+    }
+
+
+@pages.app_template_filter()
+def marked_text(case: Case, links: Sequence[Link]) -> tuple[Sequence[Piece], Sequence[Piece]]:
+    """Return a comment's text with what the evidence marks: its beginning, and all the rest."""
+    text = case.comment.text
+    pieces = part_text(
+        text, layers=_layers(case), seams=_seams(case.verdict), hosts=_hosts(text, links)
+    )
+    return shorten(pieces, max_chars=_WORDS_SHOWN, max_lines=_LINES_SHOWN)
+
+
+@pages.app_template_filter()
+def excerpt(post: Post) -> tuple[Sequence[Piece], Sequence[Piece]]:
+    """Return the beginning of a post's excerpt, and all the rest."""
+    pieces = part_text((post.excerpt or "").strip())
+    return shorten(pieces, max_chars=_EXCERPT_CHARS, max_lines=2)
+
+
+@pages.app_template_filter()
+def with_host(url: str | None) -> tuple[Piece, ...]:
+    """Return an address in pieces, its host marked."""
+    url = url or ""
+    return part_text(url, hosts=_hosts(url, find_links(url)))
+
+
+def _hosts(text: str, links: Sequence[Link]) -> list[Span]:
+    """Return where the hosts of links stand, as far as they stand there in plain letters."""
+    hosts = []
+    for link in links:
+        written = text[link.start : link.end].lower()
+        at = written.rfind(link.host)
+        if at >= 0 and len(written) == link.end - link.start:
+            hosts.append(Span(start=link.start + at, end=link.start + at + len(link.host)))
+    return hosts
+
+
+@pages.app_template_filter()
+def kept_from(decision: Decision) -> str | None:
+    """Return who ruled on the comment before an edit that keeps the ruling, None for any other."""
+    by = decision.decided_by
+    return by.removeprefix(EDIT_POLICY) if by.startswith(EDIT_POLICY) else None
+
+
+@pages.app_template_filter()
+def note_of(decision: Decision) -> str:
+    """Return the note of a decision, or why an edit keeps the ruling on the comment before it."""
+    note = decision.note or ""
+    return gettext(_KEPT_BECAUSE[note]) if note in _KEPT_BECAUSE else note
+
+
+@pages.app_template_filter()
+def reported_label(case: Case) -> Label | None:
+    """Return what the site says against the verdict while that still asks for a ruling."""
+    disputed = case.disputed and case.withdrawn_at is None
+    return case.reports[-1].label if disputed else None
+
+
+@pages.app_template_filter()
+def history(case: Case) -> list[tuple[datetime, str, object]]:
+    """Return when what happened to a comment, oldest first, each with what it is about."""
+    events: list[tuple[datetime, str, object]] = [(case.comment.received_at, "received", None)]
+    if case.verdict is not None:
+        events.append((case.verdict.judged_at, "judged", case.verdict))
+    for decision in case.decisions:
+        events.append((decision.decided_at, "decided", decision))
+        if decision.undone_at is not None:
+            events.append((decision.undone_at, "undone", decision))
+    events += [(report.reported_at, "reported", report) for report in case.reports]
+    if case.appeal is not None:
+        events.append((case.appeal.at, "appealed", case.appeal))
+    if case.withdrawn_at is not None:
+        events.append((case.withdrawn_at, "withdrawn", None))
+    return sorted(events, key=itemgetter(0))
+
+
+@pages.app_template_filter()
+def evidence(case: Case) -> list[Evidence]:
+    """Return the signals of a judged comment in words, as its verdict orders them."""
+    verdict = case.verdict
+    if verdict is None:
+        return []
+    numbers = iter(layer.number for layer in _layers(case) if not layer.promo)
+    lines = []
+    for weighed in verdict.signals:
+        number = next(numbers, None) if weighed.signal.spans else None
+        if weighed.signal.name == SITE_DECISIONS:
+            lines.append(_decisions(weighed, case.comment.text, number))
+        else:
+            lines.append(_signal(weighed, verdict.p_spam, number))
+    return lines
+
+
+def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidence:
+    """Return what the site's decisions add, with the words of the comment that they lean on."""
+    quotes = quote_lean(weighed.signal, text)
+    beside = [gettext(_BESIDE.get(one, one)) for one in beside_of(weighed.signal.reason)]
+    mostly = gettext("This site's decisions, mostly by")
+    says = " ".join([mostly, ", ".join(beside)]) if beside else mostly
+    if not beside and not quotes:
+        says = gettext("This site's decisions")
+    higher = weighed.signal.reason.endswith(HIGHER_CUTOFF)
+    return Evidence(weighed=weighed, number=number, says=says, quotes=quotes, higher_cutoff=higher)
+
+
+def _signal(weighed: WeighedSignal, p_spam: float, number: int | None) -> Evidence:
+    # It speaks of an advertisement as far as the verdict does.
+    seam = {} if p_spam >= SELLS_P_SPAM else _DOUBTFUL if p_spam >= LOW_P_SPAM else _WEAK
+    phrase = Phrase.of(weighed.signal.reason)
+    reason = said(phrase, seam)
+    says = reason[:1].upper() + reason[1:]
+    language = None if is_said(phrase) else ENGLISH
+    return Evidence(weighed=weighed, number=number, says=says, language=language)
+
+
+# What is known of the sender and of others' comments, rather than seen in this one.
+_FROM_ELSEWHERE = frozenset(
+    name
+    for name, one in SET_WEIGHTS.items()
+    if one.family not in {Family.REACTIONS, Family.ACCOUNTS}
+)
+# A host that is longer says nothing more in a sentence; where it leads stands below the comment.
+_MAX_HOST_CHARS = 60
+# Without a seam to point at, a comment is called an advertisement from as far above the middle as
+# one that is called sincere lies below it.
+_READS_LIKE_SPAM = 1 - LOW_P_SPAM
+# By how the verdict stands: without a link, with one; each without and with a seam before it.
+_READS_STRONG = (
+    (noted("Reads like an advertisement."), noted("A remark, then an advertisement.")),
+    (
+        noted("Reads like an advertisement for %(host)s."),
+        noted("A remark, then an advertisement for %(host)s."),
+    ),
+)
+_READS_DOUBTFUL = (
+    (
+        noted("It could be sincere or an advertisement."),
+        noted("A remark; what follows may be an advertisement."),
+    ),
+    (
+        noted("It could be sincere or an advertisement for %(host)s."),
+        noted("A remark; what follows may be an advertisement for %(host)s."),
+    ),
+)
+_READS_WEAK = (
+    (noted("Reads like a sincere remark."), noted("Reads like a sincere remark.")),
+    (
+        noted("Reads like a sincere remark; it links to %(host)s."),
+        noted("Reads like a sincere remark; it links to %(host)s."),
+    ),
+)
+_KNOWN_FOR_SPAM = noted("What is known of its sender or its links suggests spam.")
+_KNOWN_FOR_HAM = noted("What is known of its sender suggests a sincere remark.")
+
+
+@pages.app_template_filter()
+def meaning(verdict: Verdict, links: Sequence[Link]) -> tuple[str, str]:
+    """Return what the comment looks like as a text to translate, and the host to put into it.
+
+    It speaks of an advertisement only as far as the probability does. Where what is known from
+    elsewhere outweighs what is read, it says that instead. The host is a stranger's.
+    """
+    if verdict.p_spam < LOW_P_SPAM:
+        known, says = _known(verdict) < 0, _READS_WEAK
+    elif verdict.p_spam < (SELLS_P_SPAM if _has_seam(verdict) else _READS_LIKE_SPAM):
+        known, says = False, _READS_DOUBTFUL
+    else:
+        known, says = _known(verdict) > 0, _READS_STRONG
+    if known and abs(_known(verdict)) > abs(_read_here(verdict)):
+        return _KNOWN_FOR_SPAM if verdict.p_spam >= SELLS_P_SPAM else _KNOWN_FOR_HAM, ""
+    host = _host(verdict, links)
+    return says[bool(host)][_has_seam(verdict)], host
+
+
+def _known(verdict: Verdict) -> float:
+    """Return the log-odds of what is known from elsewhere."""
+    return sum(w.contribution for w in verdict.signals if w.signal.name in _FROM_ELSEWHERE)
+
+
+def _read_here(verdict: Verdict) -> float:
+    """Return the log-odds of what is read in the comment itself."""
+    signals = (w for w in verdict.signals if w.signal.name not in _FROM_ELSEWHERE)
+    return verdict.model_contribution + sum(w.contribution for w in signals)
+
+
+def _has_seam(verdict: Verdict) -> bool:
+    """Return True if an advertisement begins after other words."""
+    return any(
+        span.start in weighed.signal.boundaries
+        for weighed in verdict.signals
+        for span in weighed.signal.spans
+    )
+
+
+def _host(verdict: Verdict, links: Sequence[Link]) -> str:
+    """Return where it leads: by the first link within what looks promoted, else the first one."""
+    offered = [link for link in links if not link.shielded]
+    promoted = [
+        link
+        for link in offered
+        if any(s.start < link.end and link.start < s.end for s in verdict.promo_spans)
+    ]
+    for link in [*promoted, *offered]:
+        host = link.domain if link.host.endswith(link.domain) else link.host
+        return host if len(host) <= _MAX_HOST_CHARS else ""
+    return ""

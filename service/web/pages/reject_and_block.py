@@ -1,0 +1,117 @@
+"""Lets a moderator rule on a comment and list who sent it with one button, and take both back."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import request, session
+from flask.typing import ResponseReturnValue
+
+from service.domain.case import Case
+from service.domain.comment import CommentId
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError
+from service.domain.list_entry import Effect
+from service.domain.user import Permission
+from service.moderation.review.reject_and_block import (
+    decide_and_list,
+    traits_of,
+    undo_reject_and_block,
+)
+from service.web.edge.current import services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext
+from service.web.pages.blueprint import (
+    error_page,
+    go_back,
+    moderator,
+    needs,
+    pages,
+    pop_done,
+    read_id,
+    seen_case,
+)
+
+_DONE = "just_listed"
+_MAX_ENTRIES = 8
+
+
+@pages.post("/review/comments/<id:comment_id>/distrust")
+@needs(Permission.LIST_SENDERS)
+def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
+    case = seen_case(comment_id, Permission.LIST_SENDERS)
+    effect = Effect.ALLOW if request.form.get("effect") == Effect.ALLOW else Effect.BLOCK
+    try:
+        listed = decide_and_list(
+            case.comment.id,
+            effect,
+            request.form.getlist("what")[:_MAX_ENTRIES],
+            services,
+            by=moderator().name,
+            seen_decision_id=read_id("seen"),
+        )
+    except ConflictError:
+        return _conflict()
+    ids = [entry.id for entry in listed.entries]
+    decision = listed.case.decision
+    session[_DONE] = [case.comment.id, decision.id if decision else "", ids]
+    return go_back()
+
+
+@pages.post("/review/comments/<id:comment_id>/distrust/undo")
+@needs(Permission.LIST_SENDERS)
+def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
+    case = seen_case(comment_id, Permission.LIST_SENDERS)
+    seen = request.form.get("seen", "")
+    ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]
+    try:
+        undo_reject_and_block(
+            case.comment.id, ids, services, by=moderator().name, seen_decision_id=seen
+        )
+    except ConflictError:
+        return _conflict()
+    session.pop(_DONE, None)
+    return go_back()
+
+
+def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
+    """Return the menus for `reject_and_block.html`, none for whoever may not list senders.
+
+    Each is a ruling and what can be listed with it.
+    """
+    site_id, decision = case.comment.site_id, case.decision
+    if case.withdrawn_at is not None or not moderator().may(Permission.LIST_SENDERS, site_id):
+        return []
+    return [
+        {"effect": effect, "traits": traits}
+        for effect, ruling in ((Effect.BLOCK, Ruling.REJECT), (Effect.ALLOW, Ruling.APPROVE))
+        if (decision is None or decision.ruling is ruling)
+        and (traits := traits_of(case.comment, effect, services))
+    ]
+
+
+@pages.app_template_global()
+def just_listed() -> tuple[Case, list[str]] | None:
+    """Take out of the session what was ruled and listed last, if it still stands."""
+    return pop_done(_DONE, _still_listed)
+
+
+def _still_listed(
+    comment_id: CommentId, decision_id: str, entry_ids: list[str]
+) -> tuple[Case, list[str]] | None:
+    case = services.cases.get(comment_id)
+    for entry_id in entry_ids:
+        services.list_entries.get(entry_id)
+    decision = case.decision
+    if not moderator().sees(case.comment.site_id) or not decision or decision.id != decision_id:
+        return None
+    return case, entry_ids
+
+
+def _conflict() -> ResponseReturnValue:
+    return error_page(
+        HTTPStatus.CONFLICT,
+        gettext("Nothing was changed"),
+        gettext("Somebody else has decided this comment in the meantime; look at it again."),
+    )

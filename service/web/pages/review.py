@@ -1,0 +1,242 @@
+"""The routes of the review pages: lists, a comment, decisions, and how open pages stay current."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from http import HTTPStatus
+
+from flask import current_app, jsonify, redirect, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.case import Case
+from service.domain.comment import CommentId
+from service.domain.decision import BulkDecision, Ruling
+from service.domain.errors import ConflictError
+from service.domain.user import Permission
+from service.moderation.review.bulk_decisions import find_last_act
+from service.moderation.review.decide import decide_comment, refuse_note, undo_as_seen
+from service.moderation.review.review import claim_comment, claims_of_others, end_claim
+from service.web.edge.current import services
+from service.web.edge.ids import is_id
+from service.web.edge.moments import read_any_moment
+from service.web.pages.blueprint import (
+    moderator,
+    needs,
+    pages,
+    read_id,
+    read_note,
+    read_ruling,
+    read_token,
+    require,
+    seen_case,
+)
+from service.web.pages.bulk_decisions import may_undo
+from service.web.pages.review_page import (
+    COUNTS,
+    SKIPPED,
+    UNDONE,
+    TabCounts,
+    claims_on,
+    find_news,
+    opened_values,
+    place_values,
+    read_place,
+    remember_done,
+    sees,
+    show_page,
+    show_told,
+    wants_told,
+)
+from service.web.pages.review_page import skip as put_off
+
+
+@pages.get("/")
+def home() -> ResponseReturnValue:
+    return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
+
+
+@pages.get("/review")
+def queue() -> ResponseReturnValue:
+    return show_page(read_place())
+
+
+@pages.get("/review/comments/<id:comment_id>")
+def comment(comment_id: str) -> ResponseReturnValue:
+    return show_page(read_place(), chosen=seen_case(comment_id))
+
+
+@pages.post("/review/comments/<id:comment_id>/decision")
+@needs(Permission.DECIDE)
+def decide(comment_id: str) -> ResponseReturnValue:
+    case, ruling, seen = seen_case(comment_id), read_ruling(), read_token("seen")
+    require(Permission.DECIDE, case.comment.site_id)
+    note = read_note()
+    refuse_note(note)
+    try:
+        case = decide_comment(
+            case.comment.id,
+            ruling,
+            services,
+            decided_by=moderator().name,
+            instead_of=() if seen is None else (seen,),
+            note=note,
+            # The page's script gives the decision an id, so that it can be sent again.
+            decision_id=read_id("decision"),
+        )
+    except ConflictError:
+        return _show_conflict(case.comment.id, ruling)
+    end_claim(case.comment.id, services)
+    return _tell(case, _made(case), then=read_token("then"))
+
+
+@pages.post("/review/comments/<id:comment_id>/undo")
+@needs(Permission.DECIDE)
+def undo(comment_id: str) -> ResponseReturnValue:
+    case = seen_case(comment_id)
+    require(Permission.DECIDE, case.comment.site_id)
+    try:
+        case = undo_as_seen(
+            case.comment.id,
+            services,
+            undone_by=moderator().name,
+            seen_decision_id=read_token("seen"),
+        )
+    except ConflictError:
+        return _show_conflict(case.comment.id, None)
+    return _tell(case, UNDONE, then=case.comment.id)
+
+
+@pages.post("/review/comments/<id:comment_id>/skip")
+@needs(Permission.DECIDE)
+def skip(comment_id: str) -> ResponseReturnValue:
+    case = seen_case(comment_id)
+    end_claim(case.comment.id, services, user=moderator())
+    put_off(case.comment.id)
+    return _tell(case, SKIPPED, then=read_token("then"))
+
+
+def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
+    """Tell the page's script what was done; without one return to the list where it was left.
+
+    That is at the comment `then`, or at its first.
+    """
+    place = read_place()
+    if wants_told():
+        return show_told(place, case, act)
+    remember_done(case.comment.id, act)
+    return redirect(place.url_of(then) if then else place.url, HTTPStatus.SEE_OTHER)
+
+
+def _made(case: Case) -> str:
+    """Return which decision the form made: the one it names, or the one in force."""
+    given = read_id("decision")
+    if any(one.id == given for one in case.decisions):
+        return given or ""
+    return case.decision.id if case.decision else ""
+
+
+def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
+    chosen = services.cases.get(comment_id)
+    if wants_told():
+        return show_told(read_place(), chosen, "", refused=True), HTTPStatus.CONFLICT
+    html = show_page(read_place(), chosen=chosen, refused=ruling or "undo")
+    return html, HTTPStatus.CONFLICT
+
+
+MAX_ROWS = 200
+MAX_AHEAD = 10
+
+
+@pages.get("/review/counts")
+def counts() -> ResponseReturnValue:
+    _leave_session_alone()
+    counted: TabCounts = current_app.extensions[COUNTS]
+    news = find_news(read_place(), since=_since(), seen=())
+    claims = claims_of_others(_ids("id"), moderator(), services)
+    response = jsonify(
+        counts=counted.count(read_place().site_ids),
+        new=news,
+        looked_at={one: claim.user_name for one, claim in claims.items()},
+    )
+    response.add_etag()
+    # The page asks again and again, mostly to hear that nothing has changed.
+    return response.make_conditional(request)
+
+
+@pages.get("/review/rows")
+def rows() -> ResponseReturnValue:
+    _leave_session_alone()
+    place, cases = read_place(), _seen(_ids("id"))
+    return render_template(
+        "rows_part.html",
+        cases=cases,
+        claims=claims_on(cases),
+        news=find_news(place, since=_since(), seen=_ids("seen")),
+        **place_values(place),
+    )
+
+
+@pages.get("/review/ahead")
+def ahead() -> ResponseReturnValue:
+    _leave_session_alone()
+    cases = _seen(_ids("id")[:MAX_AHEAD])
+    claims = claims_on(cases)
+    return render_template(
+        "ahead.html",
+        place=read_place(),
+        # Who ruled on them while they were open is said then.
+        meanwhile=bool(request.args.get("meanwhile")),
+        # None of them is claimed.
+        ahead=[opened_values(case, claims) for case in cases],
+    )
+
+
+@pages.get("/review/last")
+def last() -> ResponseReturnValue:
+    _leave_session_alone()
+    found = find_last_act(moderator().name, services)
+    ruled = found if isinstance(found, Case) and sees(found) else None
+    together = found if isinstance(found, BulkDecision) and may_undo(found) else None
+    return render_template(
+        "told.html",
+        done=(ruled, ruled.decision.id) if ruled and ruled.decision else None,
+        bulk_decision=together,
+        **place_values(read_place()),
+    )
+
+
+@pages.post("/review/comments/<id:comment_id>/claim")
+@needs(Permission.DECIDE)
+def claim(comment_id: str) -> ResponseReturnValue:
+    _leave_session_alone()
+    case = seen_case(comment_id, Permission.DECIDE)
+    if request.form.get("end"):
+        end_claim(case.comment.id, services, user=moderator())
+        return "", HTTPStatus.NO_CONTENT
+    held = claim_comment(case, moderator(), services)
+    # On one that was decided a moment before there is none, and nothing is amiss.
+    is_others = held is not None and held.user_id != moderator().id
+    return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT
+
+
+def _leave_session_alone() -> None:
+    """Keep what a page does by itself from prolonging a session that nobody uses."""
+    session.modified = False
+
+
+def _seen(ids: Sequence[CommentId]) -> list[Case]:
+    """Return those of these comments that the signed-in user sees, in this order."""
+    return [case for case in services.cases.find(ids) if sees(case)]
+
+
+def _ids(field: str) -> tuple[CommentId, ...]:
+    """Return the comments that a request names, as `a,b,c`."""
+    named = request.args.get(field, "")[: MAX_ROWS * 65].split(",")
+    known = dict.fromkeys(one for one in named if is_id(one))
+    return tuple(CommentId(one) for one in known)[:MAX_ROWS]
+
+
+def _since() -> datetime:
+    """Return when the page's list was drawn; now, if it doesn't say."""
+    return read_any_moment(request.args.get("since")) or datetime.now(UTC)

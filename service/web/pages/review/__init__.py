@@ -1,1 +1,0 @@
-"""The review queue: lists, one comment, rulings, campaigns."""

@@ -1,0 +1,251 @@
+"""Writes found comments as CSV or as JSON lines, one after another, whatever they hold."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, abort, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.case import Case
+from service.domain.errors import ConflictError, InvalidInputError, Problem
+from service.domain.search import (
+    FIELD_NAMES,
+    MAX_QUERY_CHARS,
+    MAX_TERMS,
+    VALUES,
+    Field,
+    line_of,
+)
+from service.domain.spreadsheet import as_text_cell
+from service.domain.user import Permission
+from service.moderation.review.search import (
+    MAX_COUNTED,
+    MAX_DECIDED,
+    decide_found,
+    export_found,
+    find_comments,
+)
+from service.web.edge.current import services
+from service.web.pages.blueprint import (
+    moderator,
+    needs,
+    pages,
+    read_choice,
+    read_from,
+    read_id,
+    read_ruling,
+    read_token,
+    read_until,
+)
+from service.web.pages.bulk_decisions import (
+    just_done_bulk_decision,
+    remember_bulk_decision,
+)
+from service.web.pages.filters import seen_sites
+
+Cell = str | float | bool | list[str] | None
+
+_COLUMNS: Mapping[str, Callable[[Case], Cell]] = {
+    "id": lambda case: case.comment.id,
+    "site_id": lambda case: case.comment.site_id,
+    "received_at": lambda case: case.comment.received_at.isoformat(),
+    "author_name": lambda case: case.comment.author.name,
+    "author_url": lambda case: case.comment.author.url,
+    "text": lambda case: case.comment.text,
+    "post_title": lambda case: case.comment.post.title,
+    "post_url": lambda case: case.comment.post.url,
+    "outcome": lambda case: case.verdict.outcome.value if case.verdict else None,
+    "p_spam": lambda case: case.verdict.p_spam if case.verdict else None,
+    "model_version": lambda case: case.verdict.model_version if case.verdict else None,
+    "signals": lambda case: (
+        [one.signal.name for one in case.verdict.signals] if case.verdict else []
+    ),
+    "degraded_by": lambda case: list(case.verdict.degraded_by) if case.verdict else [],
+    "audit": lambda case: case.audit,
+    "decision": lambda case: case.decision.ruling.value if case.decision else None,
+    "decided_by": lambda case: case.decision.decided_by if case.decision else None,
+    "decided_at": lambda case: case.decision.decided_at.isoformat() if case.decision else None,
+    "reported_as": lambda case: case.reports[-1].label.value if case.reports else None,
+}
+_UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
+# So that spreadsheets read UTF-8 as what it is.
+_BYTE_ORDER_MARK = "\ufeff"
+_LINES_AT_ONCE = 50
+
+
+class ExportForm(StrEnum):
+    """The forms that comments are exported in; the values are the endings of files."""
+
+    CSV = "csv"
+    JSON_LINES = "jsonl"
+
+
+MEDIA_TYPES = {
+    ExportForm.CSV: "text/csv; charset=utf-8",
+    ExportForm.JSON_LINES: "application/jsonl; charset=utf-8",
+}
+
+
+def write_export(cases: Iterable[Case], form: ExportForm) -> Iterator[str]:
+    """Yield the cases in this form, some lines at a time; nothing is held back in memory."""
+    write = _csv_lines if form is ExportForm.CSV else _json_lines
+    lines: list[str] = []
+    for line in write(cases):
+        lines.append(line)
+        if len(lines) >= _LINES_AT_ONCE:
+            yield "".join(lines)
+            lines.clear()
+    yield "".join(lines)
+
+
+def _json_lines(cases: Iterable[Case]) -> Iterator[str]:
+    for case in cases:
+        row = {name: _writable(value(case)) for name, value in _COLUMNS.items()}
+        yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _csv_lines(cases: Iterable[Case]) -> Iterator[str]:
+    yield _BYTE_ORDER_MARK + _csv_line(_COLUMNS)
+    for case in cases:
+        yield _csv_line(_cell(value(case)) for value in _COLUMNS.values())
+
+
+def _csv_line(cells: Iterable[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line, quoting=csv.QUOTE_ALL).writerow(list(cells))
+    return line.getvalue()
+
+
+def _cell(value: Cell) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        value = " ".join(value)
+    return as_text_cell(_UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", str(value)))
+
+
+def _writable(value: Cell) -> Cell:
+    if isinstance(value, str):
+        return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    return value
+
+
+PAGE_SIZE = 25
+
+
+@pages.get("/review/search")
+def search() -> ResponseReturnValue:
+    typed = {name: request.args.get(name, "") for name in FIELD_NAMES}
+    if any(typed.values()):
+        # What was chosen in the form becomes one line, which can be kept, sent and changed.
+        line = line_of(typed | {Field.TEXT: _line()})
+        return redirect(_url(line[: MAX_QUERY_CHARS + 1]), HTTPStatus.SEE_OTHER)
+    return _show(_line())
+
+
+@pages.get("/review/search/export")
+def search_export() -> ResponseReturnValue:
+    form = read_choice(ExportForm, "as") or abort(HTTPStatus.BAD_REQUEST)
+    try:
+        cases = export_found(_line(), form.value, services, user=moderator())
+    except InvalidInputError as error:
+        return _show(_line(), problems=error.problems)
+    headers = {"Content-Disposition": f'attachment; filename="comments.{form.value}"'}
+    return Response(write_export(cases, form), content_type=MEDIA_TYPES[form], headers=headers)
+
+
+@pages.post("/review/search/decision")
+@needs(Permission.DECIDE)
+def decide_search() -> ResponseReturnValue:
+    counted = request.form.get("counted", type=int)
+    if counted is None:
+        abort(HTTPStatus.BAD_REQUEST)
+    try:
+        bulk_decision = decide_found(
+            _line(),
+            read_ruling(),
+            services,
+            user=moderator(),
+            counted=counted,
+            until=read_until(),
+            bulk_decision_id=read_id("stroke"),
+        )
+    except InvalidInputError as error:
+        return _show(_line(), problems=error.problems)
+    except ConflictError:
+        return _show(_line(), changed=True)
+    remember_bulk_decision(bulk_decision)
+    return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
+
+
+def _show(
+    line: str, *, problems: Sequence[Problem] = (), changed: bool = False
+) -> ResponseReturnValue:
+    """Return the page for a line; with what is wrong with it, or why nothing was decided."""
+    results: dict[str, Any] = {}
+    status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
+    if not problems:
+        try:
+            results = _results(line)
+        except InvalidInputError as error:
+            problems, status = error.problems, HTTPStatus.BAD_REQUEST
+    if changed:
+        status = HTTPStatus.CONFLICT
+    page = render_template(
+        "search.html",
+        line=line[: MAX_QUERY_CHARS + 1],
+        here=_url(line[:MAX_QUERY_CHARS]),
+        problems=problems,
+        changed=changed,
+        sites=seen_sites(),
+        values={field.value: values for field, values in VALUES.items()},
+        fields=FIELD_NAMES,
+        done=just_done_bulk_decision(),
+        max_counted=MAX_COUNTED,
+        max_decided=MAX_DECIDED,
+        bulk_decision_id=services.new_id("str"),
+        max_line=MAX_QUERY_CHARS,
+        max_terms=MAX_TERMS,
+        **results,
+    )
+    return page, status
+
+
+def _results(line: str) -> dict[str, Any]:
+    """Return what was found, and what may be done with all of it."""
+    cursor = read_token("cursor")
+    found = read_from(
+        cursor,
+        lambda begin: find_comments(
+            line, services, user=moderator(), cursor=begin, limit=PAGE_SIZE
+        ),
+    )
+    further = found.page.next_cursor
+    return {
+        "found": found,
+        # Nobody means every comment there is who asked for nothing in particular.
+        "may_ask": bool(line.strip()) and moderator().may(Permission.DECIDE),
+        "further": _url(line, cursor=further) if further else None,
+        "first": _url(line) if cursor else None,
+    }
+
+
+def _line() -> str:
+    """Return the line that the query or the form carries; one too long is told so by the parser."""
+    return request.values.get("q", "")[: MAX_QUERY_CHARS + 1]
+
+
+def _url(line: str, *, cursor: str | None = None) -> str:
+    # A lone surrogate cannot be written in an address.
+    whole = line.encode("utf-8", "replace").decode()
+    return url_for("pages.search", q=whole or None, cursor=cursor)

@@ -1,1 +1,0 @@
-"""Search, its export, and searches that are kept."""

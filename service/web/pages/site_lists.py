@@ -1,0 +1,206 @@
+"""The page of what moderators allow and block: tabs, a form with a preview, removal with undo."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from http import HTTPStatus
+
+from flask import abort, render_template, request, session
+from flask.typing import ResponseReturnValue
+
+from service.domain.comment import SiteId
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.list_entry import (
+    MAX_REASON_CHARS,
+    Effect,
+    EntryFilter,
+    EntryKind,
+    ListEntry,
+)
+from service.domain.user import Permission
+from service.moderation.admin.entry_values import MAX_VALUE_CHARS
+from service.moderation.admin.site_lists import (
+    NewEntry,
+    Preview,
+    add_entry,
+    preview_entry,
+    problems_of,
+    remove_entry,
+    restore_entry,
+)
+from service.web.edge.current import services
+from service.web.pages.blueprint import (
+    go_to,
+    moderator,
+    needs,
+    pages,
+    pop_done,
+    read_choice,
+    read_from,
+    read_token,
+    require,
+)
+from service.web.pages.filters import seen_sites
+
+PAGE_SIZE = 50
+MAX_WORDS_CHARS = 100
+_DONE = "list_entry_done"
+_ENDED = "ended"
+_SHOWS = (Effect.BLOCK, Effect.ALLOW, _ENDED)
+# By the form's field: days until an entry ends by itself. Anything else means never.
+_EXPIRIES = {days: timedelta(days=int(days)) for days in ("1", "7", "30")}
+
+
+@pages.get("/lists")
+@needs(Permission.LIST_SENDERS)
+def site_lists() -> ResponseReturnValue:
+    return _show(_asked())
+
+
+@pages.post("/lists/add")
+@needs(Permission.LIST_SENDERS)
+def site_lists_add() -> ResponseReturnValue:
+    effect = Effect.ALLOW if request.form.get("show") == Effect.ALLOW else Effect.BLOCK
+    place = {"show": effect.value} if effect is Effect.ALLOW else {}
+    form = _filled()
+    try:
+        new = _new_entry(form, effect)
+        if request.form.get("do") == "preview":
+            return _show(place, form=form, preview=preview_entry(new, services))
+        entry = add_entry(new, services, by=moderator().name)
+    except InvalidInputError as error:
+        problems = {one.field: one for one in error.problems}
+        return _show(place, form=form, problems=problems), HTTPStatus.UNPROCESSABLE_ENTITY
+    return _go_on("added", entry, place)
+
+
+@pages.post("/lists/<id:entry_id>/remove")
+@needs(Permission.LIST_SENDERS)
+def site_lists_remove(entry_id: str) -> ResponseReturnValue:
+    entry = remove_entry(_changeable(entry_id).id, services, by=moderator().name)
+    return _go_on("removed", entry, _asked())
+
+
+@pages.post("/lists/<id:entry_id>/restore")
+@needs(Permission.LIST_SENDERS)
+def site_lists_restore(entry_id: str) -> ResponseReturnValue:
+    entry = restore_entry(_changeable(entry_id).id, services, by=moderator().name)
+    return _go_on("restored", entry, _asked())
+
+
+def _filled() -> dict[str, str]:
+    """Return what was typed, within bounds, to be shown again."""
+    names = {"kind": 20, "value": MAX_VALUE_CHARS + 1, "reason": MAX_REASON_CHARS + 1}
+    bounds = names | {"site": 64, "expires": 4}
+    return {name: request.form.get(name, "")[:most] for name, most in bounds.items()}
+
+
+def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
+    """Return what the form asks for. Raises `InvalidInputError` with all that is wrong."""
+    kind = read_choice(EntryKind, "kind")
+    site_id = SiteId(filled["site"]) if filled["site"] else None
+    problems = [] if kind else [Problem("kind", "is missing", "choose what to list")]
+    if site_id is not None:
+        require(Permission.LIST_SENDERS, site_id)
+    elif moderator().site_ids is not None:
+        problems.append(Problem("site", "is missing", "choose one of your sites"))
+    new = NewEntry(
+        effect=effect,
+        kind=kind or EntryKind.PHRASE,
+        value=filled["value"],
+        reason=filled["reason"],
+        site_id=site_id,
+        expires_in=_EXPIRIES.get(filled["expires"]),
+    )
+    if problems:
+        others = problems_of(new, services)
+        # Without a kind nothing is known of the value but whether there is one.
+        problems += [one for one in others if kind is not None or one.problem == "is missing"]
+        raise InvalidInputError(problems)
+    return new
+
+
+def _changeable(entry_id: str) -> ListEntry:
+    """Return the entry; end the request if the signed-in user may not change it."""
+    entry = services.list_entries.get(entry_id)
+    if entry.site_id is not None:
+        require(Permission.LIST_SENDERS, entry.site_id)
+    elif not _may_change(entry):
+        abort(HTTPStatus.FORBIDDEN)
+    return entry
+
+
+def _may_change(entry: ListEntry) -> bool:
+    user = moderator()
+    is_theirs = entry.site_id is not None or user.site_ids is None
+    return is_theirs and user.may(Permission.LIST_SENDERS, entry.site_id)
+
+
+def _go_on(act: str, entry: ListEntry, place: Mapping[str, str]) -> ResponseReturnValue:
+    session[_DONE] = [act, entry.id]
+    return go_to("pages.site_lists", **place)
+
+
+def _asked() -> dict[str, str]:
+    """Return which list the query or the form names, and what it is narrowed to.
+
+    Invalid values mean the default. Defaults are left out, as in the page's URLs.
+    """
+    given, site_id, show = request.values, read_token("site"), request.values.get("show")
+    place = {
+        "show": show if show in _SHOWS and show != Effect.BLOCK else None,
+        "kind": read_choice(EntryKind, "kind"),
+        "site": site_id if site_id and moderator().sees(SiteId(site_id)) else None,
+        "q": " ".join(given.get("q", "")[:MAX_WORDS_CHARS].split()),
+        "cursor": read_token("cursor"),
+    }
+    return {name: value for name, value in place.items() if value}
+
+
+def _show(
+    place: Mapping[str, str],
+    *,
+    form: Mapping[str, str] | None = None,
+    problems: Mapping[str, Problem] | None = None,
+    preview: Preview | None = None,
+) -> str:
+    now, user, sites = services.clock(), moderator(), seen_sites()
+    done = pop_done(_DONE, lambda act, entry_id: (act, services.list_entries.get(entry_id)))
+    criteria = _criteria(place, now)
+    page = read_from(
+        place.get("cursor"),
+        lambda cursor: services.list_entries.page(criteria, cursor=cursor, limit=PAGE_SIZE),
+    )
+    count = services.list_entries.count
+    site_id = sites[0].id if sites and user.site_ids is not None else ""
+    return render_template(
+        "site_lists.html",
+        place=place,
+        show=place.get("show", Effect.BLOCK),
+        tabs={show: count(_criteria({"show": show}, now)) for show in _SHOWS},
+        entries=page.entries,
+        next_cursor=page.next_cursor,
+        sites=sites,
+        for_all=user.site_ids is None,
+        form=form or {"site": site_id},
+        problems=problems or {},
+        preview=preview,
+        done=done if done and _may_change(done[1]) else None,
+        may_change=_may_change,
+        now=now,
+        bounds={"value": MAX_VALUE_CHARS, "reason": MAX_REASON_CHARS, "words": MAX_WORDS_CHARS},
+    )
+
+
+def _criteria(place: Mapping[str, str], now: datetime) -> EntryFilter:
+    show, kind, site_id = place.get("show", Effect.BLOCK), place.get("kind"), place.get("site")
+    return EntryFilter(
+        in_force=show != _ENDED,
+        at=now,
+        effect=None if show == _ENDED else Effect(show),
+        kind=EntryKind(kind) if kind else None,
+        site_id=SiteId(site_id) if site_id else None,
+        site_ids=moderator().site_ids,
+        words=place.get("q"),
+    )

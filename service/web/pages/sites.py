@@ -1,0 +1,366 @@
+"""Reads the form of a site's settings; everything that is wrong with it is told at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Any
+
+from flask import abort, flash, render_template, request
+from flask.typing import ResponseReturnValue
+
+from service.domain.case import CaseFilter
+from service.domain.comment import SiteId
+from service.domain.decision import Mode
+from service.domain.errors import ConflictError, InvalidInputError
+from service.domain.rules import MAX_RULED_POSTS
+from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
+from service.domain.user import Permission
+from service.domain.verdict import Outcome
+from service.moderation.admin.sites import (
+    IssuedKey,
+    add_site,
+    change_site_settings,
+    forget_taught,
+    issue_akismet_key,
+    issue_key,
+    revoke_key,
+    rotate_keys,
+)
+from service.moderation.review.previews import (
+    RulesPreview,
+    find_cutoff_problems,
+    preview_cutoffs,
+    preview_rules,
+)
+from service.web.api.schemas import Rules, SettingsRequest
+from service.web.edge.current import services
+from service.web.edge.language import gettext, noted, up_to_four_digits
+from service.web.edge.reading import validate
+from service.web.edge.strict_json import Json
+from service.web.pages.blueprint import go_to, moderator, needs, pages, require
+from service.web.pages.filters import all_sites
+
+_WRONG = {
+    "mode": noted("Choose one of the three."),
+    "languages": noted(
+        "Give at most 50 language tags such as en or pt-BR, with commas between them."
+    ),
+    "undo_seconds": noted("Give a whole number of seconds from 0 to %(most)s."),
+}
+# A percentage as people write it, with a comma too; bounded, as it comes from outside.
+_PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
+_MAX_SHOWN_CHARS = 400
+_CUTOFFS = ("ham_cutoff", "spam_cutoff")
+_SWITCHES = (
+    "holds_unsure",
+    "reports_decide",
+    "rejects_campaigns",
+    "learns",
+    "public_feed",
+    "explains_spam",
+)
+_FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteForm:
+    """What stands in the form, as it was typed, and what is wrong with it, by field.
+
+    `was` is what stood in it before anything was typed, `chosen` the settings that were typed over.
+    `cutoffs` are both of its cutoffs, None for one that follows the version's.
+    """
+
+    typed: Mapping[str, str]
+    was: Mapping[str, str]
+    cutoffs: Mapping[str, float | None]
+    problems: Mapping[str, str] = field(default_factory=dict)
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+
+def form_of(settings: SiteSettings) -> SiteForm:
+    """Return the form as it stands before anything is changed."""
+    cutoffs: dict[str, float | None] = {name: getattr(settings, name) for name in _CUTOFFS}
+    texts = {
+        "mode": settings.mode.value,
+        "languages": ", ".join(settings.languages),
+        "undo_seconds": str(settings.undo_seconds),
+        **{name: _shown(cutoff) for name, cutoff in cutoffs.items()},
+        **{name: "on" if getattr(settings, name) else "" for name in _SWITCHES},
+    }
+    return SiteForm(typed=texts, was=texts, cutoffs=cutoffs)
+
+
+def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
+    """Return what the form says; what was left alone is in none of its changes."""
+    cutoffs, problems = read_cutoffs(given, present)
+    typed = {name: given.get(name, "").strip()[:_MAX_SHOWN_CHARS] for name in _FIELDS}
+    tags = [tag for tag in re.split(r"[\s,;]+", given.get("languages", "")) if tag]
+    seconds = typed["undo_seconds"]
+    read: dict[str, Json] = {"mode": typed["mode"], "languages": [*dict.fromkeys(tags)]}
+    read["undo_seconds"] = int(seconds) if re.fullmatch("[0-9]{1,4}", seconds) else seconds
+    asked: dict[str, Any] = cutoffs | {name: bool(typed[name]) for name in _SWITCHES}
+    try:
+        asked |= validate(SettingsRequest, read).model_dump(exclude_unset=True)
+    except InvalidInputError as error:
+        for name in {one.field.partition(".")[0] for one in error.problems}:
+            problems[name] = gettext(_WRONG[name], most=MAX_UNDO_SECONDS)
+    else:
+        asked["languages"] = tuple(asked["languages"])
+    # A form that does not say what stood in it asks for all of it.
+    was = {name: given[f"was_{name}"] for name in _FIELDS if f"was_{name}" in given}
+    chosen = {
+        name: value for name, value in asked.items() if given.get(name, "").strip() != was.get(name)
+    }
+    return SiteForm(typed=typed, was=was, cutoffs=cutoffs, problems=problems, chosen=chosen)
+
+
+def read_cutoffs(
+    given: Mapping[str, str], present: SiteSettings
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """Return the cutoffs of a form or a query, given in percent, and what is wrong with them."""
+    problems: dict[str, str] = {}
+    cutoffs: dict[str, float | None] = {}
+    for name in _CUTOFFS:
+        typed = given.get(name, "").strip()
+        before: float | None = getattr(present, name)
+        cutoffs[name] = before if typed == _shown(before) else _probability(typed)
+        if typed and cutoffs[name] is None:
+            problems[name] = gettext("Give a percentage from 0 to 100, or leave it empty.")
+    if not problems and find_cutoff_problems(**cutoffs):
+        problems = crossed_cutoffs()
+    return cutoffs, problems
+
+
+def crossed_cutoffs() -> dict[str, str]:
+    """Return what is wrong with cutoffs that do not fit together."""
+    return {"ham_cutoff": gettext("Give one that is not above the spam cutoff.")}
+
+
+def _shown(cutoff: float | None) -> str:
+    return "" if cutoff is None else format(cutoff * 100, ".10g")
+
+
+def _probability(typed: str) -> float | None:
+    if not _PERCENT.fullmatch(typed):
+        return None
+    percent = float(typed.replace(",", "."))
+    return percent / 100 if percent <= 100.0 else None
+
+
+_ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
+    "api": issue_key,
+    "rotate": rotate_keys,
+    "akismet": issue_akismet_key,
+}
+
+
+@pages.get("/sites")
+def sites() -> ResponseReturnValue:
+    return _show_list()
+
+
+@pages.post("/sites", endpoint="add_site")
+@needs(Permission.MANAGE_SITES)
+def add() -> ResponseReturnValue:
+    name = request.form.get("name", "")
+    try:
+        site, issued = add_site(name, services, actor=moderator().name)
+    except InvalidInputError:
+        problem = gettext("Give a name of 1 to 100 characters that can be printed.")
+        return _show_list(name=name, problem=problem)
+    except ConflictError:
+        return _show_list(name=name, problem=gettext("There is a site of this name already."))
+    return _show_site(site, issued=issued)
+
+
+def _show_list(*, name: str = "", problem: str = "") -> ResponseReturnValue:
+    user, now = moderator(), services.clock()
+    shown = [one for one in all_sites().values() if user.may(Permission.MANAGE_SITES, one.id)]
+    if not shown and not user.may(Permission.MANAGE_SITES):
+        abort(HTTPStatus.FORBIDDEN)
+    count, list_keys = services.cases.count, services.sites.list_keys
+    html = render_template(
+        "sites.html",
+        sites=shown,
+        valid_keys={one.id: sum(key.is_valid(now) for key in list_keys(one.id)) for one in shown},
+        waiting={one.id: count(CaseFilter(site_id=one.id, needs_review=True)) for one in shown},
+        may_add=user.may(Permission.MANAGE_SITES),
+        name=name,
+        problem=problem,
+    )
+    return html, HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
+
+
+@pages.get("/sites/<id:site_id>")
+def site(site_id: str) -> ResponseReturnValue:
+    return _show_site(managed_site(site_id))
+
+
+# Which site it is decides whether they may, so that is asked inside.
+@pages.post("/sites/<id:site_id>/settings", endpoint="site_settings")
+@needs(Permission.LOOK)
+def change(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    form = read_form(request.form, site.settings)
+    if form.problems or request.form.get("act") == "preview":
+        return _show_site(site, form=form)
+    try:
+        change_site_settings(
+            site.id,
+            lambda present: replace(present, **form.chosen),
+            services,
+            actor=moderator().name,
+        )
+    except ValueError:
+        # The other cutoff was changed since the page was shown.
+        present = services.sites.get(site.id).settings
+        return _show_site(site, form=replace(form_of(present), problems=crossed_cutoffs()))
+    told = gettext("The settings are saved; they count for comments judged from now on.")
+    return go_to("pages.site", told, site_id=site.id)
+
+
+@pages.post("/sites/<id:site_id>/forget-taught", endpoint="forget_taught")
+@needs(Permission.LOOK)
+def forget(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    forget_taught(site.id, services, actor=moderator().name)
+    flash(gettext("What its decisions taught is forgotten; the decisions stay."), "forgotten")
+    return go_to("pages.site", site_id=site.id, _anchor="forget")
+
+
+@pages.get("/sites/<id:site_id>/cutoffs", endpoint="cutoff_preview")
+def preview(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    cutoffs, problems = read_cutoffs(request.args, site.settings)
+    if problems:
+        refusal = " ".join(problems[key] for key in sorted(problems))
+        return render_template(
+            "cutoff_preview.html", preview=None, refusal=refusal
+        ), HTTPStatus.BAD_REQUEST
+    found = preview_cutoffs(site.id, services, **cutoffs)
+    return render_template("cutoff_preview.html", preview=found, outcomes=Outcome)
+
+
+@pages.app_template_filter()
+def exact_percent(share: float) -> str:
+    """Return a cutoff or a rate as people read it; the cutoffs of a version need two decimals."""
+    return f"{up_to_four_digits(share * 100)}\u202f%"
+
+
+def _show_site(
+    site: Site, *, form: SiteForm | None = None, issued: IssuedKey | None = None
+) -> ResponseReturnValue:
+    shown, now = form or form_of(site.settings), services.clock()
+    are_cutoffs = not shown.problems.keys() & shown.cutoffs.keys()
+    promise = services.current_promise()
+    newest_first = services.sites.list_keys(site.id)[::-1]
+    html = render_template(
+        "site.html",
+        site=site,
+        form=shown,
+        modes=Mode,
+        max_undo_seconds=MAX_UNDO_SECONDS,
+        preview=preview_cutoffs(site.id, services, **shown.cutoffs) if are_cutoffs else None,
+        outcomes=Outcome,
+        promised=promise and promise.cutoffs,
+        keys=sorted(newest_first, key=lambda key: not key.is_valid(now)),
+        valid_keys=[key.id for key in newest_first if key.is_valid(now)],
+        new_key=issued and issued.secret,
+    )
+    if issued is not None:
+        return html, HTTPStatus.CREATED
+    return html, HTTPStatus.BAD_REQUEST if shown.problems else HTTPStatus.OK
+
+
+@pages.post("/sites/<id:site_id>/keys", endpoint="issue_site_key")
+@needs(Permission.LOOK)
+def issue(site_id: str) -> ResponseReturnValue:
+    site, issue_kind = managed_site(site_id), _ISSUING.get(request.form.get("kind", ""))
+    if issue_kind is None:
+        abort(HTTPStatus.BAD_REQUEST)
+    return _show_site(site, issued=issue_kind(site.id, services, actor=moderator().name))
+
+
+@pages.post("/sites/<id:site_id>/keys/<id:key_id>/revoke", endpoint="revoke_site_key")
+@needs(Permission.LOOK)
+def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    key = next((k for k in services.sites.list_keys(site.id) if k.id == key_id), None)
+    if key is None:
+        abort(HTTPStatus.NOT_FOUND)
+    if key.revoked_at is None:
+        # The last one too: whoever is signed in can issue another.
+        revoke_key(key.id, services, actor=moderator().name)
+    return go_to("pages.site", site_id=site.id, _anchor="keys")
+
+
+def managed_site(site_id: str) -> Site:
+    """Return the site, for whoever may manage it; end the request for others."""
+    site = services.sites.get(SiteId(site_id))
+    require(Permission.MANAGE_SITES, site.id)
+    return site
+
+
+# By field: the least and the greatest number, as the API's model has them.
+_LIMITS = {
+    name: (schema["anyOf"][0]["minimum"], schema["anyOf"][0]["maximum"])
+    for name, schema in Rules.model_json_schema()["properties"].items()
+    if "anyOf" in schema
+}
+
+
+@pages.get("/sites/<id:site_id>/rules", endpoint="site_rules")
+def site_rules(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    return _show_rules(site, Rules.from_value(site.settings.rules).model_dump())
+
+
+# Which site it is decides whether they may, so that is asked inside.
+@pages.post("/sites/<id:site_id>/rules", endpoint="change_site_rules")
+@needs(Permission.LOOK)
+def change_site_rules(site_id: str) -> ResponseReturnValue:
+    site = managed_site(site_id)
+    typed = {name: _read_rule(name) for name in Rules.model_fields}
+    try:
+        rules = validate(Rules, typed).as_value()
+    except InvalidInputError as error:
+        return _show_rules(site, typed, {one.field.partition(".")[0] for one in error.problems})
+    if request.form.get("act") == "preview":
+        return _show_rules(site, typed, preview=preview_rules(site.id, rules, services))
+    change_site_settings(
+        site.id, lambda present: replace(present, rules=rules), services, actor=moderator().name
+    )
+    told = gettext("The rules are saved; they count for comments judged from now on.")
+    return go_to("pages.site_rules", told, site_id=site.id)
+
+
+def _read_rule(name: str) -> Json:
+    """Return a field as JSON would have it; what is no number stays for the model to refuse."""
+    typed = request.form.get(name, "").strip()
+    if name == "hold_first_comment":
+        return bool(typed)
+    if name not in _LIMITS:
+        return [line.strip() for line in typed.splitlines() if line.strip()]
+    return int(typed) if typed.isdecimal() and len(typed) < 10 else typed or None
+
+
+def _show_rules(
+    site: Site,
+    typed: Mapping[str, Json],
+    wrong: Container[str] = (),
+    *,
+    preview: RulesPreview | None = None,
+) -> ResponseReturnValue:
+    html = render_template(
+        "site_rules.html",
+        site=site,
+        typed=typed,
+        wrong=wrong,
+        limits=_LIMITS,
+        most_posts=MAX_RULED_POSTS,
+        preview=preview,
+    )
+    return html, HTTPStatus.BAD_REQUEST if wrong else HTTPStatus.OK

@@ -1,1 +1,0 @@
-"""Sites: settings, keys, lists, callbacks."""
