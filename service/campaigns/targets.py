@@ -13,7 +13,7 @@ from service.reputation.names import FREE_MAIL_DOMAINS
 from service.signals.contacts import Contact, ContactKind
 from service.signals.hosts import host_of, is_public_suffix, is_reference, registered_domain
 from service.signals.view import TextView, linked_domains, view_of
-from service.signals.wordset import wordset
+from service.signals.wordlists import word_list, wordset
 
 # Shorter sentences of a post are said by its readers as well.
 _MIN_QUOTED_CHARS = 24
@@ -48,16 +48,7 @@ MIN_NAME_CHARS = 5
 _MAX_NAMES = 12
 _MAX_CHARS = 40
 _SEPARATORS = re.compile(r"[\W\d_]+")
-# What shops, apps and agencies of all kinds put before and after their name.
-_GENERIC = wordset(
-    "get try play my the go use join buy best top online official shop store club vip hub pro app",
-    "apps games game free live life world web site www daily news blog info support help desk team",
-    "agency service services company group center centre deals deal sale sales offer offers now",
-    "today casino slots bet loans loan finance credit crypto bitcoin trading recovery recover hack",
-    "hacker expert experts health care reviews review guide guides tips seo marketing digital",
-    "media studio design tech cloud host hosting vpn global international mail email contact admin",
-    "with from your here new us uk usa eu de fr it whatsapp telegram whats",
-)
+_GENERIC = word_list("generic_names")
 # Glued to a name: "getproseveil", "proseveilapp". Short ones would eat into names.
 _GLUED = tuple(
     sorted(
@@ -127,15 +118,7 @@ def _long_enough(name: str) -> str | None:
 
 SITE, MAIL, PHONE, HANDLE, NAME = "site", "mail", "phone", "handle", "name"
 
-# Sites where strangers have pages under one domain: the page is the target, not the site.
-_PLATFORMS = wordset(
-    "facebook.com fb.com instagram.com twitter.com x.com tiktok.com youtube.com youtu.be vk.com",
-    "linkedin.com pinterest.com medium.com quora.com reddit.com github.com gitlab.com google.com",
-    "linktr.ee telegra.ph notion.so patreon.com gofundme.com etsy.com amazon.com ebay.com",
-    "bit.ly tinyurl.com t.co goo.gl is.gd v.gd ow.ly cutt.ly rb.gy shorturl.at buff.ly rebrand.ly",
-    "tiny.cc t.ly clck.ru vk.cc x.gd surl.li dub.sh apple.com blogger.com gravatar.com disqus.com",
-    "disq.us flickr.com yahoo.com msn.com live.com",
-)
+_PLATFORMS = word_list("platforms")
 # Free hosts that give each stranger a subdomain and are not in the Public Suffix List, as most are.
 _FREE_HOSTS = wordset(
     "wordpress.com over-blog.com free.fr typepad.com livejournal.com tumblr.com weebly.com",

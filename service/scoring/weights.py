@@ -8,7 +8,7 @@ Decisions of this installation move it (`service/learning`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -21,7 +21,7 @@ from service.domain.verdict import WeightKind
 class Weights:
     """Log-odds weights, fitted by logistic regression on comments the model did not train on.
 
-    Those of histories are set by judgement (`service.scoring.weights`).
+    Those of histories are set by judgement (`SET_WEIGHTS`).
 
     score = base + model x logit(model's p_spam) + sum over signals of weight x strength.
     A detector that has not earned a weight yet counts 0: recorded and shown, but not weighed.
@@ -86,9 +86,9 @@ class Family(StrEnum):
     WORDS = "words"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SetWeight:
-    """One weight in log-odds at full strength, why it is that, and what that rests on.
+    """One weight in log-odds at full strength, by judgement: nobody published counts.
 
     `yields` says that it counts nothing against a sender with a good record here, `waits`, if
     given, that a moderator looks at the comment, whatever else speaks for it, and why.
@@ -96,180 +96,73 @@ class SetWeight:
 
     weight: float
     family: Family
-    reason: str
-    source: str
+    _: KW_ONLY
     yields: bool = True
     waits: Phrase | None = None
 
-    def __post_init__(self) -> None:
-        if not 0.0 < abs(self.weight) <= MOST_SET:
-            msg = f"a set weight must be within {MOST_SET} and not 0, got {self.weight}"
-            raise ValueError(msg)
-
-
-_JUDGEMENT = "judgement; no published counts"
-_AGED = "judgement; authored comments in order"
-_SEQUENCES = "judgement; 60 written accounts (tests/field/account_sequences.jsonl)"
 
 SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
     {
-        "honeypot_filled": SetWeight(
-            weight=1.5,
-            family=Family.FORM,
-            reason="people do not see the field, though some browsers fill it for them",
-            source=_JUDGEMENT,
-        ),
-        "too_fast": SetWeight(
-            weight=1.0,
-            family=Family.FORM,
-            reason="nobody reads and types that fast, though some sites measure it wrongly",
-            source=_JUDGEMENT,
-        ),
-        "nothing_typed": SetWeight(
-            weight=1.0,
-            family=Family.FORM,
-            reason="a program put the text in, for its own ends or to help its user",
-            source=_JUDGEMENT,
-        ),
-        "driven_browser": SetWeight(
-            weight=1.0,
-            family=Family.FORM,
-            reason="browsers say so by W3C WebDriver; assistants that act for people say so too",
-            source=_JUDGEMENT,
-        ),
-        "misused_form_token": SetWeight(
-            weight=1.0,
-            family=Family.FORM,
-            reason="each page's script gets its own, though secrets change and pages are copied",
-            source=_JUDGEMENT,
-        ),
-        "listed_address": SetWeight(
-            weight=MOST_OF_A_LIST,
-            family=Family.ADDRESS,
-            reason="strangers share addresses, so each list counts by its basis, age and hits here",
-            source="a list's worth by its basis (service/signals/listings.py)",
-        ),
-        "listed_domain": SetWeight(
-            weight=MOST_OF_A_LIST,
-            family=Family.LINKS,
-            reason="a link to a listed domain may be cited in good faith",
-            source="a list's worth by its basis (service/signals/listings.py)",
-        ),
-        "throwaway_mail": SetWeight(
-            weight=MOST_OF_A_LIST,
-            family=Family.MAIL,
-            reason="who sends much hides the address, and so does who guards it",
-            source="a list's worth by its basis (service/signals/listings.py)",
-        ),
-        "sender_burst": SetWeight(
-            weight=0.5,
-            family=Family.BURSTS,
-            reason="a class or a heated discussion sends as much for an hour",
-            source=_JUDGEMENT,
-        ),
-        "copy_burst": SetWeight(
-            weight=1.5,
-            family=Family.BURSTS,
-            reason="near-copies by many hands are seldom said in earnest",
-            source=_JUDGEMENT,
-        ),
-        "rejected_person_before": SetWeight(
-            weight=1.5,
-            family=Family.DECISIONS,
-            reason="moderators rejected earlier comments of this person",
-            source=_JUDGEMENT,
-        ),
-        "approved_person_before": SetWeight(
-            weight=-1.5,
-            family=Family.DECISIONS,
-            reason="moderators approved earlier comments of this person",
-            source=_JUDGEMENT,
-        ),
-        "rejected_address_before": SetWeight(
-            weight=0.7,
-            family=Family.DECISIONS,
-            reason="strangers share addresses and networks",
-            source=_JUDGEMENT,
-        ),
-        "approved_address_before": SetWeight(
-            weight=-0.5,
-            family=Family.DECISIONS,
-            reason="strangers share addresses and networks",
-            source=_JUDGEMENT,
-        ),
-        "rejected_mail_domain_before": SetWeight(
-            weight=1.0,
-            family=Family.DECISIONS,
-            reason="strangers share mail domains",
-            source=_JUDGEMENT,
-        ),
-        # What moderators rejected is just what the next two say again. Whoever borrows a regular's
-        # unverified address gains nothing for it.
-        "rejected_target_before": SetWeight(
-            weight=0.345,
-            family=Family.DECISIONS,
-            reason="moderators rejected comments with a link to the same domain",
-            source=_JUDGEMENT,
-            yields=False,
-        ),
-        "rejected_copy_before": SetWeight(
-            weight=1.5,
-            family=Family.DECISIONS,
-            reason="moderators rejected comments of nearly the same words",
-            source=_JUDGEMENT,
-            yields=False,
-        ),
-        # A good record is just what the first three speak of: it was earned by remarks, or by
-        # the comment as it was before.
-        # Takes an unknown source below the usual ham cutoff, and one word against it back over.
-        "wordless_reaction": SetWeight(
-            weight=-1.5,
-            family=Family.REACTIONS,
-            reason="a like or repost has nothing to read, and its source has no bad record",
-            source=_JUDGEMENT,
-        ),
-        "offer_after_remarks": SetWeight(
-            weight=1.0,
-            family=Family.ACCOUNTS,
-            reason="approvals of harmless remarks do not vouch for the first offer",
-            source=_AGED,
-            yields=False,
-        ),
-        "added_by_edit": SetWeight(
-            weight=1.5,
-            family=Family.ACCOUNTS,
-            reason="what moderators approved is not what stands there now",
-            source=_AGED,
-            yields=False,
-        ),
+        # People do not see the field, though some browsers fill it for them.
+        "honeypot_filled": SetWeight(1.5, Family.FORM),
+        # Nobody reads and types that fast, though some sites measure it wrongly.
+        "too_fast": SetWeight(1.0, Family.FORM),
+        # A program put the text in, for its own ends or to help its user.
+        "nothing_typed": SetWeight(1.0, Family.FORM),
+        # Browsers say so by W3C WebDriver; assistants that act for people say so too.
+        "driven_browser": SetWeight(1.0, Family.FORM),
+        # Each page's script gets its own, though secrets change and pages are copied.
+        "misused_form_token": SetWeight(1.0, Family.FORM),
+        # Strangers share addresses, so each list counts by its basis, age and hits here.
+        "listed_address": SetWeight(MOST_OF_A_LIST, Family.ADDRESS),
+        # A link to a listed domain may be cited in good faith.
+        "listed_domain": SetWeight(MOST_OF_A_LIST, Family.LINKS),
+        # Who sends much hides the address, and so does who guards it.
+        "throwaway_mail": SetWeight(MOST_OF_A_LIST, Family.MAIL),
+        # A class or a heated discussion sends as much for an hour.
+        "sender_burst": SetWeight(0.5, Family.BURSTS),
+        # Near-copies by many hands are seldom said in earnest.
+        "copy_burst": SetWeight(1.5, Family.BURSTS),
+        "rejected_person_before": SetWeight(1.5, Family.DECISIONS),
+        "approved_person_before": SetWeight(-1.5, Family.DECISIONS),
+        # Strangers share addresses and networks.
+        "rejected_address_before": SetWeight(0.7, Family.DECISIONS),
+        "approved_address_before": SetWeight(-0.5, Family.DECISIONS),
+        # Strangers share mail domains.
+        "rejected_mail_domain_before": SetWeight(1.0, Family.DECISIONS),
+        # A good record hides neither of the next two, which say what moderators rejected: whoever
+        # borrows a regular's unverified address gains nothing for it.
+        "rejected_target_before": SetWeight(0.345, Family.DECISIONS, yields=False),
+        "rejected_copy_before": SetWeight(1.5, Family.DECISIONS, yields=False),
+        # A like or repost has nothing to read, and its source has no bad record. It takes an
+        # unknown source below the usual ham cutoff, and one word against it back over.
+        "wordless_reaction": SetWeight(-1.5, Family.REACTIONS),
+        # Approvals of harmless remarks do not vouch for the first offer: that is just what a good
+        # record speaks of. By authored comments in order, as the next three of accounts.
+        "offer_after_remarks": SetWeight(1.0, Family.ACCOUNTS, yields=False),
+        # What moderators approved is not what stands there now.
+        "added_by_edit": SetWeight(1.5, Family.ACCOUNTS, yields=False),
+        # A moderator rejected what it was, which nobody sees in what it is.
         "rejected_before_edit": SetWeight(
-            weight=1.0,
-            family=Family.DECISIONS,
-            reason="a moderator rejected what it was, which nobody sees in what it is",
-            source=_JUDGEMENT,
+            1.0,
+            Family.DECISIONS,
             yields=False,
             waits=Phrase("is left to a moderator, as one rejected it before it was edited"),
         ),
+        # Nobody types what nobody sees, though some copy it unawares.
         "unseen_text": SetWeight(
-            weight=1.5,
-            family=Family.WORDS,
-            reason="nobody types what nobody sees, though some copy it unawares",
-            source=_JUDGEMENT,
+            1.5,
+            Family.WORDS,
             yields=False,
             waits=Phrase("is left to a moderator, as it carries text that nobody sees"),
         ),
-        "dormant_account": SetWeight(
-            weight=1.0,
-            family=Family.ACCOUNTS,
-            reason="accounts are aged, sold and stolen, though people do come back",
-            source=_AGED,
-            yields=False,
-        ),
+        # Accounts are aged, sold and stolen, though people do come back.
+        "dormant_account": SetWeight(1.0, Family.ACCOUNTS, yields=False),
+        # Harmless remarks do not vouch for a pitch, approved or only let through: by 60 written
+        # accounts (tests/field/account_sequences.jsonl).
         "product_pitch": SetWeight(
-            weight=1.5,
-            family=Family.ACCOUNTS,
-            reason="harmless remarks do not vouch for a pitch, approved or only let through",
-            source=_SEQUENCES,
+            1.5,
+            Family.ACCOUNTS,
             yields=False,
             waits=Phrase("is left to a moderator, as its account may advertise"),
         ),
@@ -314,25 +207,16 @@ class Weighing(NamedTuple):
     decisions: int = 0
 
 
-def set_weight_of(name: str, weights: Weights) -> float | None:
-    """Return the set weight of a signal, before any decision; None for one that is fitted.
+def weigh_signal(name: str, weights: Weights, learnt: LearntHere) -> Weighing:
+    """Return what a signal weighs by this version, this installation's decisions and the table.
 
     A weight that a version was fitted to counts instead of the set one, except for a sender's
     history; 0 in its file is no weight, as archives do not hold the evidence.
     """
-    prior = SET_WEIGHTS.get(name)
-    if prior is None or (weights.of(name) and name not in HISTORY):
-        return None
-    return prior.weight
-
-
-def weigh_signal(name: str, weights: Weights, learnt: LearntHere) -> Weighing:
-    """Return what a signal weighs by this version, this installation's decisions and the table."""
-    prior = set_weight_of(name, weights)
-    if prior is None:
-        own = weights.of(name)
+    own, prior = weights.of(name), SET_WEIGHTS.get(name)
+    if prior is None or (own and name not in HISTORY):
         return Weighing(own, WeightKind.FITTED if own else None)
-    found = learnt.weight_of(name, prior=prior)
+    found = learnt.weight_of(name, prior=prior.weight)
     if found is None:
-        return Weighing(prior, WeightKind.SET)
+        return Weighing(prior.weight, WeightKind.SET)
     return Weighing(found.weight, WeightKind.LEARNT, found.decisions)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import islice
 
 from service.signals.text import Range, inside
-from service.signals.wordset import wordset
+from service.signals.wordlists import word_list, wordset
 
 # A comment with more contacts than this is judged by its first ones.
 _MAX_CONTACTS = 50
@@ -98,12 +98,7 @@ _PROVIDERS = wordset(
     "gmail yahoo hotmail outlook proton protonmail mail post inbox webmail yandex icloud qq 163"
 )
 _AT_WORDS = wordset("arroba arobase chiocciola собака małpa zavináč παπάκι")
-MESSENGER_WORDS = wordset(
-    "whatsapp whatsap whatapp watsapp watsap wechat weixin vx viber zalo kakao skype",
-    "telegram snapchat insta instagram tg wa ig signal discord kik line вацап",
-    "ватсап вотсап телеграм",
-    "телеграме тг واتساب تلگرام تلغرام تليجرام ווטסאפ בווטסאפ טלגרם בטלגרם",
-)
+MESSENGER_WORDS = word_list("messengers")
 _MESSENGER_PIECES = (
     ".me/",
     ".whatsapp.com",

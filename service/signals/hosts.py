@@ -13,7 +13,7 @@ from publicsuffixlist import PublicSuffixList
 
 from models.undisguise import HIDDEN, plain_letter, undisguise
 from service.signals.text import ALONE, MARKS, without_markup
-from service.signals.wordset import wordset
+from service.signals.wordlists import word_list
 
 # 253 is the longest name that DNS can carry.
 _MAX_HOST_CHARS = 253
@@ -57,20 +57,7 @@ def suffix_of(host: str) -> str:
     return host.rpartition(".")[2]
 
 
-# Chosen from what people cite in technical and everyday discussion; anybody can publish on a code
-# host, so being listed makes a link common, not trustworthy.
-_REFERENCES = wordset(
-    "wikipedia.org wikimedia.org wiktionary.org wikidata.org archive.org arxiv.org doi.org "
-    "github.com gitlab.com codeberg.org bitbucket.org sr.ht stackoverflow.com stackexchange.com "
-    "serverfault.com superuser.com python.org pypi.org rust-lang.org docs.rs crates.io golang.org "
-    "go.dev npmjs.com nodejs.org mozilla.org microsoft.com apple.com ibm.com oracle.com "
-    "kernel.org debian.org ubuntu.com archlinux.org gnu.org postgresql.org sqlite.org mysql.com "
-    "w3.org ietf.org rfc-editor.org unicode.org ecma-international.org iso.org acm.org ieee.org "
-    "nih.gov nasa.gov who.int europa.eu bbc.co.uk bbc.com nytimes.com theguardian.com reuters.com "
-    "nature.com sciencedirect.com springer.com jstor.org openstreetmap.org gutenberg.org "
-    "youtube.com youtu.be vimeo.com imgur.com reddit.com ycombinator.com xkcd.com zotero.org "
-    "gist.github.com msdn.com regex101.com jsfiddle.net codepen.io godbolt.org pastebin.com"
-)
+_REFERENCES = word_list("reference_hosts")
 _REFERENCE_SUFFIXES = (".gov", ".edu", ".gov.uk", ".ac.uk", ".mil", ".int", ".readthedocs.io")
 
 
@@ -79,29 +66,8 @@ def is_reference(host: str, domain: str) -> bool:
     return domain in _REFERENCES or host in _REFERENCES or host.endswith(_REFERENCE_SUFFIXES)
 
 
-# Suffixes sold mostly to shops, betting sites and hit-and-run campaigns.
-_SHOP_SUFFIXES = wordset(
-    "shop store online site xyz top club vip bet casino poker click link deals sale buy loan loans",
-    "win bid trade market marketing agency services solutions tours travel clinic dental fitness",
-    "supply supplies parts repair cleaning training coach academy pro biz ltd guru money cash",
-    "finance credit insurance energy health care pharmacy games game icu live cam dating",
-)
-_SHOP_PIECES = re.compile(
-    r"shop|store|deal|cheap|discount|offer|sale|buy|bargain|outlet|price|coupon|promo|bonus"
-    r"|casino|bet(?:s|ting)?\b"
-    r"|slot|poker|loan|credit|kredit|crypto|coin|forex|trad(?:e|ing)|invest|earn|cash|profit"
-    r"|pharm|meds|pill|rx"
-    r"|cbd|keto|slim|detox|herbal|clinic|dental|essay|thesis|dissert|assignment|homework|tutor"
-    r"|writing|writers"
-    r"|seo|backlink|rank|traffic|follower|likes|iptv|stream|apk|crack|keygen|hosting|host|vpn"
-    r"|cleaner|plumb"
-    r"|repair|roof|movers|moving|visa|immigra|travel|tours|hotel|rental|taxi|escort|dating"
-    r"|agency|service|solution"
-    r"|supply|supplies|wholesale|factory|direct|market|hub|pro\b|experts|official|online|4less"
-    r"|course|academy|coach"
-    r"|insur|finance|tax|law|attorney|printing|custom|gift|wear|jewel|watch|gummies|vape|kaufen"
-    r"|billig|rabatt|barato"
-)  # fmt: skip
+_SHOP_SUFFIXES = word_list("shop_suffixes")
+_SHOP_PIECES = re.compile("|".join(sorted(word_list("shop_pieces"))))
 
 
 def sounds_commercial(host: str) -> bool:

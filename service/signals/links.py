@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from service.signals.hosts import host_of, registered_domain, sounds_commercial
 from service.signals.text import Range, inside, shielded_ranges
-from service.signals.wordset import wordset
+from service.signals.wordlists import word_list, wordset
 
 _HANDLE = r"@[\w][\w.-]{0,63}@[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){1,4}(?![\w@-])"
 _PLAIN = re.compile(rf"(?<![\w@./+-]){_HANDLE}")
@@ -168,11 +168,7 @@ _TAG = re.compile(
 )
 _HREF = re.compile(r"\bhref\s{0,8}=\s{0,8}[\"']?([^\"'\s<>]+)", re.IGNORECASE)
 
-# Endings of files and members that are public suffixes too: "main.py", "user.name", "list.map".
-_FILE_SUFFIXES = wordset(
-    "py md sh rs pl zip mov ps pm tf ml st vi mk cc name id map open read date data host next "
-    "box call java style build"
-)
+_FILE_SUFFIXES = word_list("file_suffixes")
 # Words that may follow a full stop without a space: "I tried it.it works".
 _WORD_SUFFIXES = wordset("it is me so to in at be no as am my us la do he ma ne and")
 _NOT_DOMAINS = frozenset({"asp.net", "vb.net", "ado.net", "ml.net"})

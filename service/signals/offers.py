@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -16,77 +16,29 @@ from service.signals.hosts import host_of, is_reference, registered_domain, soun
 from service.signals.segments import Segment, may_name_brand, segments_of, topic_words
 from service.signals.text import find_words
 from service.signals.view import uncommon_links, view_of
-from service.signals.wordset import wordset
+from service.signals.wordlists import LISTS, word_list, wordset
 
 
-def _any_of(*lines: str, unspaced: str = "") -> re.Pattern[str]:
-    """Return a pattern of entries written as in `lexicon`: "found*", "that_is_why"."""
-    entries = sorted(wordset(*lines), key=len, reverse=True)
-    words = "|".join(one[:-1] if one[-1] == "*" else rf"{one}\b" for one in entries)
-    words = words.replace("_", " ").replace("'", "['’]")
-    return re.compile(rf"\b(?:{words})|{'|'.join(unspaced.split()) or '(?!)'}", re.IGNORECASE)
+def _any_of(words: Sequence[str], unspaced: Sequence[str] = ()) -> re.Pattern[str]:
+    """Return a pattern of entries written as in cues.toml: "found*", "that_is_why"."""
+    entries = sorted(wordset(*words), key=len, reverse=True)
+    spaced = "|".join(one[:-1] if one[-1] == "*" else rf"{one}\b" for one in entries)
+    spaced = spaced.replace("_", " ").replace("'", "['’]")
+    return re.compile(
+        rf"\b(?:{spaced})|{'|'.join(' '.join(unspaced).split()) or '(?!)'}", re.IGNORECASE
+    )
 
 
-# Somebody made the thing and speaks for others. "I made" is left out: so do people with hobbies.
-_WE = _any_of(
-    "we we've we're our my_team my_company my_startup my_co-founder wir unser* nous",
-    "notre on_a j'ai nuestr* hemos noss* foi abbiamo nostr* wij we onze nasz* мы наш* ми vi",
-    "jsme kami i_founded creamos criamos criámos desarrollamos desenvolvemos lanzamos lançamos",
-    "fundamos diseñamos stworzyliśmy zbudowaliśmy opracowaliśmy zrobiliśmy vytvořili vyvinuli",
-    "geliştirdik yaptık kurduk tasarladık",
-    unspaced="私たち 弊社 当社 我々 我们 저희",
-)
-_MAKES = _any_of(
-    "build* built made make making creat* develop* launch* design* solv* found* start* sell offer",
-    "app tool* platform* product* service* software team* clinic* consult* expert* device* gebaut",
-    "entwick* gemacht gegründet geschaffen baue* produkt* lösung* créé* développ* fond* lancé*",
-    "conçu* pensé* équipe* appli* outil* crea* desarroll* lanz* diseñ* equip* herramienta*",
-    "plataforma* cri* desenvolv* lanç* pensad* feit* ferramenta* svilupp* lancia* progett* squadra",
-    "strument* gebouwd gemaakt ontwikkeld bedacht dienst* stworzy* zbudowa* opracowa* zrobi* firma",
-    "aplikacj* сдела* созда* разработ* запуст* дела* команда сервис* приложени* зроби* створи*",
-    "bygg* skap* utveckl* lavet laget udvikl* vytvoř* vyvinu* gelişti* yaptık kurduk tasarla*",
-    "membuat kembangkan working",
-    unspaced="作り 開発 つくり リリース 提供 做了 开发 打造 推出 만들 개발",
-)
+_WE = _any_of(**LISTS["we"])
+_MAKES = _any_of(**LISTS["makes"])
 _MADE = re.compile(rf"(?={_WE.pattern}).{{0,40}}?(?:{_MAKES.pattern})", re.I)
 # Who is called like the thing needs no "we".
-_WAS_MADE = _any_of("was_made was_built was_developed was_designed was_created")
-# What it was made for is just what the post or the remark named.
-_FITS = _any_of(
-    "exactly precisely specifically for_just just_this just_that for_this for_these for_those",
-    "for_you this_very that's_why that's_the_whole it's_what to_fix to_solve solves_this",
-    "fixes_this genau dafür_haben dafuer_haben deshalb_haben für_sie für_euch exactement",
-    "précisément justement besoin_précis pensé_pour pour_vous justo precisamente exactamente",
-    "exatamente justamente para_isso para_eso para_ti mesmo_para proprio_per esattamente",
-    "apposta precies juist speciaal daarom voor_je właśnie dokładnie specjalnie как_раз именно",
-    "специально саме precis just_det just_därför netop nettopp přesně tam_bu* tam_da işte_bu*",
-    "justru memang_untuk",
-    unspaced="まさに そのために ぴったり 正是 专门为 就是为 바로 이를[ ]위해",
-)
-# What is given away, done for a school or a club, or told with one's interest in it is no pitch.
-_GIVEN = _any_of(
-    "open_source open-source open_data public_domain is_mit under_mit mit_licen* gpl* bsd cc0",
-    "apache github* gitlab* gitea* codeberg* framagit* sourcehut* source_is no_ads no_account",
-    "no_sign-up no_signup self-hosted quelloffen* freie_software libre libres code_ouvert",
-    "código sin_registro codice licenza otwart* исходн* открыт* öppen_källkod åpen_kilde",
-    "açık_kaynak hobby weekend side_project for_fun for_ourselves in-house internal* charity",
-    "pull_request* slides volunteer* non-profit* society allotment at_school our_school",
-    "our_university our_library our_museum our_club our_parish our_choir verein* ehrenamtlich*",
-    "schule* bénévol* bricol* association volontari* stowarzyszen* кружк* школ* vrijwillig*",
-    "vereniging* disclosure disclaimer bias* my_employer i_work_at i_work_for befangen",
-    "arbeite_bei arbeite_für travaille_chez trabajo_en trabalho_na trabalho_no lavoro_per",
-    "pracuję_w работаю_в jobbar_på werk_bij little_thing little_tool little_app small_tool",
-    "small_app kleines_tool kleine_app petit_outil",
-    unspaced="オープンソース 公開 スクリプト 开源 오픈소스",
-)
+_WAS_MADE = _any_of(["was_made was_built was_developed was_designed was_created"])
+_FITS = _any_of(**LISTS["fits"])
+_GIVEN = _any_of(**LISTS["given"])
 _NAME = re.compile(r"[^\W\d_][\w'’]*(?:[-.&][\w'’]+)*")
 _QUOTED = re.compile(r"[「『“\"«]([^「」『』“”\"«»\n]{2,30})[」』”\"»]")
-_COMMON = wordset(
-    "i i'm i've i'd i'll ich sie ihr ihnen gott january february march april may june july august",
-    "september october november december monday tuesday wednesday thursday friday saturday sunday",
-    "english german french spanish google apple microsoft amazon facebook youtube whatsapp android",
-    "windows linux excel",
-)
+_COMMON = word_list("common_capitals")
 _TITLES = wordset("team official app pro hq support the inc gmbh ltd llc io com")
 # German nouns have capitals, too: what follows a determiner or an adjective is no name.
 _GERMAN = re.compile(r"\b(?:und|ist|wir|nicht|ich|das|auf)\b")
@@ -95,17 +47,12 @@ _DETERMINED = re.compile(
 )
 # A thing among others, or a place, is no product of somebody's: "a Raspberry Pi box".
 _INDEFINITE = re.compile(r"\b(?:an?|une?|um|uma|una|een|ett|in)\s\Z", re.I)
-_GREETING = _any_of("i'm i_am this_is name_is ich_bin je_suis soy sou sono ik_ben jestem я зовут")
+_GREETING = _any_of(["i'm i_am this_is name_is ich_bin je_suis soy sou sono ik_ben jestem я зовут"])
 # "With it that is done in seconds": nobody's own experience, and no claim to have made it.
 _WITH = re.compile(
     r"\b(?:with|com|con|mit|avec|met|med|z|с) (?:(?:os?|as?|le|la|il|el|the|our) )?[«“\"]?\Z", re.I
 )
-_EASE = _any_of(
-    "in_seconds in_minutes solved sorted taken_care em_segundos em_minutos en_segundos en_minutos",
-    "resolvid* resuelt* in_sekunden in_minuten erledigt gelöst en_secondes réglé* risolt*",
-    "in_secondi in_seconden opgelost w_sekund* rozwiązan* секунд* решен* på_sekunder",
-    unspaced="数秒 解決",
-)
+_EASE = _any_of(**LISTS["ease"])
 _WORD_BEFORE = 40
 _MOST_NAMES = 8
 _GREETING_CHARS = len("name is ")

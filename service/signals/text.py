@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from models.undisguise import HIDDEN, plain_letter, undisguise
-from service.signals.wordset import wordset
+from service.signals.wordlists import word_list
 
 INLINE = (
     "a|abbr|b|cite|code|del|em|font|i|ins|kbd|mark|q|s|small|span|strike|strong|sub|sup|tt|u|wbr"
@@ -226,11 +226,7 @@ _END = re.compile(
 )
 _CAPITAL_AFTER = re.compile(r"[ )\]]{0,3} [-–—|]{0,2} ?[A-ZÄÖÜÉÀ]")
 _WORD_BEFORE = re.compile(r"[^\s(\[\"“]{1,12}\Z")
-_ABBREVIATIONS = wordset(
-    "e.g i.e mr mrs ms dr prof st sr jr vs etc approx ca cf fig no nr vol ed eds inc ltd co dept",
-    "est min max incl excl resp al z.b d.h u.a bzw usw evtl ggf vgl p.ej p.ex sra dra т.е т.д т.п",
-    "tzn np m.in tj tzv a.m p.m u.s u.k ph.d",
-)
+_ABBREVIATIONS = word_list("abbreviations")
 
 
 def find_sentences(text: str, keep_whole: Sequence[Range] = ()) -> tuple[Range, ...]:

@@ -11,12 +11,11 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from models.registry import Fusion
-from service.scoring.cutoffs import (
+from service.scoring.cutoffs import clopper_pearson, conformal_hits
+from training.fit.cutoffs import (
     Scored,
     choose_ham_cutoff,
     choose_spam_cutoff,
-    clopper_pearson,
-    conformal_hits,
     count_needed,
     tail_spam_cutoff,
 )

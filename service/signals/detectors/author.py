@@ -20,7 +20,7 @@ from service.signals.offers import has_commercial_address
 from service.signals.segments import segments_of
 from service.signals.text import find_words
 from service.signals.view import view_of
-from service.signals.wordset import wordset
+from service.signals.wordlists import word_list, wordset
 
 # A remark longer than this usually says something of its own.
 _MAX_WORDS = 45
@@ -66,16 +66,7 @@ def commercial_author_link(comment: Comment, _history: History) -> Observation |
     return Observation(reason=Phrase("comes with an author address named like a shop or a service"))
 
 
-_TRADE_WORDS = wordset(
-    "seo marketing agency services service shop store outlet deals online clinic dental pharma",
-    "pharmacy plumbing plumber roofing roofers movers packers repair repairs cleaning solutions",
-    "hosting casino slots bet betting poker loans loan finance lender crypto forex trading academy",
-    "institute coaching tutors essay essays assignment thesis writers rentals tours travels visa",
-    "immigration insurance lawyers attorney escorts iptv apk software app apps official pros",
-    "supplements gummies vape jewellery jewelry kaufen günstig acheter comprar купить займы казино",
-    "wholesale supplier suppliers manufacturer manufacturers exporter company ltd llc pvt inc gmbh",
-    "best cheap buy discount top",
-)
+_TRADE_WORDS = word_list("trade_words")
 # "Rob the plumber" is a person; it takes two such words, or one of a trade that people never sign.
 _MIN_TRADE_WORDS = 2
 # Such as people sign: "Trần Thị Loan", "Poker Alice".

@@ -15,7 +15,7 @@ from service.signals.listings import listed
 from service.signals.segments import segments_of
 from service.signals.text import count_unspaced, find_words, inside
 from service.signals.view import TextView, spans_of, spans_of_links, uncommon_links, view_of
-from service.signals.wordset import wordset
+from service.signals.wordlists import word_list, wordset
 
 
 @detector
@@ -42,13 +42,7 @@ def reference_link(comment: Comment, _history: History) -> Observation | None:
     )
 
 
-# Shorteners of one site for itself (youtu.be, redd.it, amzn.to, git.io) do not hide the site.
-_SHORTENERS = wordset(
-    "bit.ly bitly.com tinyurl.com t.co goo.gl is.gd v.gd ow.ly cutt.ly rb.gy shorturl.at buff.ly",
-    "rebrand.ly tiny.cc s.id adf.ly bl.ink shorte.st ouo.io linktr.ee t.ly u.to clck.ru vk.cc",
-    "qr.ae",
-    "x.gd surl.li short.gy soo.gd snip.ly lnk.to dub.sh tny.im gg.gg bc.vc kutt.it 1ln.cc da.gd",
-)
+_SHORTENERS = word_list("shorteners")
 
 
 @detector

@@ -14,7 +14,7 @@ from service.signals.detector import Observation, detector
 from service.signals.segments import Segment, segments_of, topic_words
 from service.signals.text import Range, find_words, inside
 from service.signals.view import is_about, spans_of, view_of
-from service.signals.wordset import wordset
+from service.signals.wordlists import word_list, wordset
 
 # A few words of thanks are what busy readers write; praise at length without a detail is not.
 _MIN_PRAISE_WORDS = 9
@@ -82,20 +82,14 @@ def _is_impersonal(segments: Sequence[Segment]) -> bool:
     return not any(s.figures or s.asks or s.count(Cue.ME) or s.count(Cue.HEDGE) for s in segments)
 
 
-_TEXTS = wordset(
-    "article post blog piece write writeup tutorial guide review discussion information info",
-    "content tips insight insights overview explanation perspective",
-)
+_TEXTS = word_list("texts")
 _SUBJECT = re.compile(
     r"(?<!\w)(?:article|post|blog|piece|write-?up|tutorial|guide|review|discussion|info(?:rmation)?"
     r"|content|tips|insights?|overview|explanation|perspective)"
     r" (?:about|on|regarding|concerning|into) ((?:[\w'’-]{1,30}(?: |\b)){1,7})",
     re.IGNORECASE,
 )
-_NO_SUBJECT = wordset(
-    "this that your their these those such with here topic subject internet world site blog matter",
-    "which what very some every more other from have subjects topics website page",
-)
+_NO_SUBJECT = word_list("no_subject")
 _MIN_TOPIC_WORDS = 3
 _MIN_SUBJECT_WORDS = 2
 _MIN_LETTERS = 4

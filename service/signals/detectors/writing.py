@@ -30,7 +30,7 @@ from service.signals.view import (
     view_of,
     words_of_post,
 )
-from service.signals.wordset import wordset
+from service.signals.wordlists import LISTS, wordset
 
 _MIN_WORD_CHARS = 4
 
@@ -91,21 +91,7 @@ def stray_quotation_mark(comment: Comment, _history: History) -> Observation | N
     )
 
 
-# Small words that every text of some length holds; those that several languages share are left
-# out as far as they can be, and one language must have twice as many as the next.
-_SMALL_WORDS = {
-    "en": wordset("the and of to is that this for you with are have was not but your it's they"),
-    "de": wordset("und der die das ist nicht ich mit auf für eine ein auch sich von dem wird"),
-    "fr": wordset("le les des est une pour dans que vous pas nous avec sur votre cette c'est"),
-    "es": wordset("el los las una para con por que es muy su como más este pero está todo"),
-    "pt": wordset("os uma para com não você por mais são muito isso seu como meu também"),
-    "it": wordset("il che di per una con non sono questo più della gli anche molto alla"),
-    "nl": wordset("het een van niet dat ik je voor met zijn op ook maar naar deze"),
-    "pl": wordset("się nie jest na że do to jak dla oraz ale przez"),
-    "tr": wordset("ve bir bu için çok ile daha olarak ama gibi var"),
-    "id": wordset("yang dan di dengan untuk ini itu tidak anda dari saya bisa"),
-    "sv": wordset("och att det som är inte jag på för med ett har"),
-}
+_SMALL_WORDS = {language: wordset(words) for language, words in LISTS["small_words"].items()}
 _MIN_WORDS = 6
 _MIN_SMALL_WORDS = 3
 _OTHER_SCRIPT = "other script"

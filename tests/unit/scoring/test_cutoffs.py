@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 
 from service.scoring.conclude import logistic, logit
-from service.scoring.cutoffs import (
+from service.scoring.cutoffs import clopper_pearson, conformal_hits
+from training.fit.cutoffs import (
     Scored,
     choose_ham_cutoff,
     choose_spam_cutoff,
-    clopper_pearson,
-    conformal_hits,
     count_needed,
     tail_spam_cutoff,
 )

@@ -206,5 +206,6 @@ def test_a_fitted_weight_counts_except_for_a_history():
     assert (copy.weight, copy.kind) == (MOST_SET, WeightKind.SET)
 
 
-def test_each_set_weight_is_of_a_detector():
+def test_each_set_weight_is_of_a_detector_and_within_the_bound():
     assert set(SET_WEIGHTS) <= {detector.name for detector in DETECTORS}
+    assert all(0.0 < abs(one.weight) <= MOST_SET for one in SET_WEIGHTS.values())

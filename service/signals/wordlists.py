@@ -1,0 +1,25 @@
+"""Reads the word lists in the TOML files beside this module, which translators edit."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+
+def load_lists(name: str) -> dict[str, Any]:
+    """Return the tables of a file of word lists."""
+    return tomllib.loads(files(__package__).joinpath(name).read_text("utf-8"))
+
+
+LISTS = load_lists("words.toml")
+
+
+def wordset(*lines: str) -> frozenset[str]:
+    """Return the set of all words in the lines, parted by white space."""
+    return frozenset(word for line in lines for word in line.split())
+
+
+def word_list(name: str) -> frozenset[str]:
+    """Return the words of a list of words.toml."""
+    return wordset(*LISTS[name])

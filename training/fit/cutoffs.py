@@ -1,0 +1,102 @@
+"""Chooses cutoffs by the error rate they promise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.scoring.conclude import logistic, logit
+from service.scoring.cutoffs import allowed_of, clopper_pearson
+
+# The share of the ham that its tail is read off from, and the fewest comments that show one.
+_TAIL_SHARE = 0.05
+_MIN_TAIL = 20
+# How many standard errors lie below the upper end of a one-sided 95 % interval.
+_SURE = 1.645
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """A labelled comment and the probability it was given by something that never saw it."""
+
+    score: float
+    is_spam: bool
+
+
+def choose_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float) -> float:
+    """Return the lowest cutoff that calls at most this share of the ham spam.
+
+    Spam is called from the cutoff up. Raise `ValueError` if there is no ham to choose by, or if
+    too much ham scores 1, so that no cutoff keeps the promise.
+    """
+    ham = sorted((s.score for s in scored if not s.is_spam), reverse=True)
+    if not ham:
+        msg = "cannot choose a spam cutoff without ham"
+        raise ValueError(msg)
+    allowed = allowed_of(len(ham), max_false_positive_rate)
+    if allowed >= len(ham):
+        return 0.0
+    cutoff = math.nextafter(ham[allowed], math.inf)
+    if cutoff > 1.0:
+        msg = f"{allowed + 1} of {len(ham)} ham score 1, so no spam cutoff keeps the promise"
+        raise ValueError(msg)
+    return max(0.0, cutoff)
+
+
+def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float) -> float:
+    """Return the cutoff that the tail of the ham's scores leads to, 0.0 for fewer than 400 ham.
+
+    The one or two highest ham that a rate such as 0.1 % allows among some thousand say where the
+    cutoff lies by their luck. Over a high threshold most tails are exponential (peaks over
+    threshold: Pickands, "Statistical inference using extreme order statistics", 1975): from the top
+    20th of the ham, in log-odds, it is estimated where the promised share would be left. The mean
+    of n exponential excesses has a standard error of itself / sqrt(n); the cutoff keeps the promise
+    with 95 % of such estimates. Raise `ValueError` for a rate outside [0, 1].
+    """
+    ham = sorted((logit(s.score) for s in scored if not s.is_spam), reverse=True)
+    above = int(len(ham) * _TAIL_SHARE)
+    allowed_of(len(ham), max_false_positive_rate)
+    if above < _MIN_TAIL or max_false_positive_rate == 0.0:
+        return 0.0
+    threshold = ham[above]
+    mean_excess = sum(ham[:above]) / above - threshold
+    beyond = above / len(ham) / max_false_positive_rate
+    if beyond <= 1.0:
+        return 0.0
+    at_most = mean_excess * (1.0 + _SURE / math.sqrt(above))
+    return logistic(threshold + at_most * math.log(beyond))
+
+
+def choose_ham_cutoff(scored: Sequence[Scored], *, max_missed_spam_rate: float) -> float:
+    """Return the highest cutoff that calls at most this share of the spam ham.
+
+    Ham is called below the cutoff. Raise `ValueError` if there is no spam to choose by.
+    """
+    spam = sorted(s.score for s in scored if s.is_spam)
+    if not spam:
+        msg = "cannot choose a ham cutoff without spam"
+        raise ValueError(msg)
+    allowed = allowed_of(len(spam), max_missed_spam_rate)
+    return spam[allowed] if allowed < len(spam) else 1.0
+
+
+def count_needed(hits: int, rate: float, *, confidence: float = 0.95) -> int:
+    """Return of how many comments `hits` must be for the exact one-sided bound to keep `rate`.
+
+    Raise `ValueError` unless 0 < rate < 1.
+    """
+    if not 0.0 < rate < 1.0:
+        msg = f"a bound needs a rate between 0 and 1, got {rate}"
+        raise ValueError(msg)
+    low, high = hits, hits + 1
+    while not _is_kept(hits, high, rate, confidence):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _is_kept(hits, middle, rate, confidence) else (middle, high)
+    return high
+
+
+def _is_kept(hits: int, count: int, rate: float, confidence: float) -> bool:
+    return clopper_pearson(hits, count, confidence=2 * confidence - 1)[1] <= rate
