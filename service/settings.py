@@ -22,7 +22,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service import PREFIX
 from service.domain.delivery import RETRY_DELAYS
-from service.domain.digest import is_mail_address
+from service.domain.user import is_mail_address
 from service.logs import LogFormat
 from service.start_error import SettingsError
 

@@ -20,9 +20,9 @@ from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
-from service.domain.digest import DigestPlan
+from service.domain.published import StatementLinks
 from service.domain.sender import SenderSecrets
-from service.domain.statement import StatementLinks
+from service.domain.user import DigestPlan
 from service.ids import new_id
 from service.outbound.digests import SmtpMailer, WebhookRoom, parse_mail_url
 from service.outbound.guard import OutboundRules

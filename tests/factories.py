@@ -11,10 +11,12 @@ from service.domain.comment import (
     Comment,
     CommentId,
     FormEvidence,
+    Label,
     Lane,
     Listing,
     ListKind,
     Post,
+    Report,
     Sender,
     SiteId,
 )
@@ -22,7 +24,6 @@ from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryForm, EventKind
 from service.domain.form import FormBehaviour, FormToken
 from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.domain.report import Label, Report
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.ports.audit import AuditEntry
 from service.ports.comments import Added, NewComment

@@ -11,22 +11,20 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from models.inputs import ModelInput, ModelOutput
-from service.domain.applying import PlatformAct
 from service.domain.comment import Comment, CommentId, Lane
-from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOutcome
+from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, PlatformAct, SendOutcome
 from service.domain.errors import (
     ConflictError,
     ModelUnavailableError,
     NotFoundError,
     StoreUnavailableError,
 )
-from service.domain.history import History
-from service.domain.sender import SenderSecrets
+from service.domain.published import StatementLinks
+from service.domain.sender import History, SenderSecrets
 from service.domain.site import Site
-from service.domain.statement import StatementLinks
-from service.moderation.intake.submit import submit_comments
-from service.moderation.judging.judge import judge_batch
-from service.moderation.telling.deliver import deliver, take_deliveries
+from service.moderation.delivering import deliver, take_deliveries
+from service.moderation.intake import submit_comments
+from service.moderation.judging import judge_batch
 from service.ports.comments import Added, NewComment
 from service.ports.models import Classifier, JudgingModel, VersionOnShelf
 from service.ports.services import Services

@@ -9,7 +9,7 @@ from datetime import datetime
 from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
-from service.domain.history import Conduct, History
+from service.domain.sender import Conduct, History
 from tests.ledger import Ledger
 
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from service.domain.comment import Comment, CommentId, Sender
 from service.domain.decision import Ruling
-from service.domain.history import Conduct, History
+from service.domain.sender import Conduct, History
 from service.reputation.conduct import Fields, conduct_from, steps_of
 from service.reputation.histories import Counter, decision_field, gather_histories
 from service.reputation.names import (

@@ -15,8 +15,8 @@ from service.domain.comment import Comment
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, DeliveryState
 from service.domain.site import SiteSettings
-from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.telling.deliver import deliver, take_deliveries
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.delivering import deliver, take_deliveries
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
 from tests.factories import SITE, make_comment

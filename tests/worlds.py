@@ -10,7 +10,7 @@ from typing import Any
 
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
-from service.moderation.learning.remember import apply_to_reputation
+from service.moderation.remembering import apply_to_reputation
 from service.ports.services import Services
 from service.stores.sql.base import SqlStore
 from tests.databases import content_of, databases_given_back, fresh_stores

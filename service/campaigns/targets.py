@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 
 from service.domain.comment import Comment
-from service.domain.history import History, TrackRecord
+from service.domain.sender import History, TrackRecord
 from service.reputation.names import FREE_MAIL_DOMAINS
 from service.signals.contacts import Contact, ContactKind
 from service.signals.hosts import host_of, is_public_suffix, is_reference, registered_domain

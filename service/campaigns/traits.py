@@ -9,7 +9,7 @@ from itertools import islice
 
 from service.campaigns.targets import own_words, targets_of
 from service.domain.comment import Comment, CommentId
-from service.domain.history import History
+from service.domain.sender import History
 from service.reputation.fingerprints import fingerprints_of
 
 # A comment that has more is grouped by its first ones.

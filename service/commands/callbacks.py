@@ -16,7 +16,7 @@ from service.domain.delivery import (
     Endpoint,
     EventKind,
 )
-from service.moderation.telling.callbacks import (
+from service.moderation.callbacks import (
     APPLIED_EVENTS,
     get_callback,
     get_delivery,

@@ -11,7 +11,7 @@ from service.commands.opening import find_site, moment, with_services
 from service.commands.progress import Progress
 from service.commands.whole_files import open_whole
 from service.data_folder import PRIVATE_FILE
-from service.moderation.learning.export_labelled import decisions_for_training
+from service.moderation.export_labelled import decisions_for_training
 from service.ports.services import Services
 
 

@@ -18,7 +18,7 @@ import click
 from service.commands.opening import with_services
 from service.commands.output import one_line, print_rows
 from service.commands.progress import Progress
-from service.moderation.admin.sites import add_site, issue_key, revoke_key
+from service.moderation.sites import add_site, issue_key, revoke_key
 from service.ports.services import Services
 from service.settings import load_settings
 

@@ -10,8 +10,8 @@ import click
 
 from service.commands.opening import ACTOR, with_services
 from service.commands.progress import Progress
-from service.moderation.admin.acts import record_act
-from service.moderation.privacy.erase import (
+from service.moderation.acts import record_act
+from service.moderation.erasing import (
     count_comments,
     erase_person,
     export_person,

@@ -9,9 +9,9 @@ import click
 from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
 from service.commands.output import columns, print_rows
 from service.domain.decision import Mode
-from service.domain.inbound import InboundHook, Platform
+from service.domain.delivery import InboundHook, Platform
 from service.domain.site import Site
-from service.moderation.telling.hooks import add_hook, revoke_hook
+from service.moderation.hooks import add_hook, revoke_hook
 from service.ports.services import Services
 from service.settings import load_settings
 from service.web.webhooks.public import comment_box

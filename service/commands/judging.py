@@ -17,9 +17,9 @@ from service.commands.dataset_files import DatasetLine, read_dataset
 from service.commands.input_files import Broken, InputFile
 from service.commands.progress import Progress
 from service.domain.errors import ModelUnavailableError, Problem
-from service.domain.history import History
+from service.domain.sender import History
 from service.domain.verdict import Span, Verdict
-from service.moderation.judging.judgement import judge_comments
+from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
 from service.settings import load_settings
 from service.stores.files.model_versions import ModelVersions

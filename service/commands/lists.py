@@ -9,7 +9,7 @@ import click
 from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
 from service.commands.output import columns, print_rows
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
-from service.moderation.admin.site_lists import (
+from service.moderation.lists import (
     NewEntry,
     add_entry,
     remove_entry,

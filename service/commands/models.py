@@ -20,8 +20,8 @@ from models.registry import (
 from service.commands.opening import ACTOR, command_settings, data_dir_option, open_services
 from service.commands.output import json_option, print_rows
 from service.domain.errors import StoreUnavailableError
-from service.moderation.admin.acts import record_act
-from service.moderation.learning.versions import PROMOTED
+from service.moderation.acts import record_act
+from service.moderation.versions import PROMOTED
 from service.start_error import StartError
 from service.training_runs.versions import versions_folder
 

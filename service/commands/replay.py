@@ -19,7 +19,7 @@ from service.commands.whole_files import open_whole
 from service.domain.campaign import is_by_person
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.moderation.insight.replay import Archived, Weeks, replay
+from service.moderation.replay import Archived, Weeks, replay
 from service.ports.services import Services
 from service.wiring import find_learning_salt
 

@@ -24,8 +24,8 @@ from service.commands.progress import Progress
 from service.domain.comment import ListBasis, ListHits, ListKind, Sender
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.learning.evidence import LocalEvidence
-from service.moderation.learning.rebuild import rebuild_all
-from service.moderation.privacy.erase import find_person, forget_sender
+from service.moderation.erasing import find_person, forget_sender
+from service.moderation.remembering import rebuild_all
 from service.ports.services import Services
 from service.reputation.lists import (
     LIST_NAME,

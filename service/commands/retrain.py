@@ -23,9 +23,8 @@ from service.domain.retraining import (
     RetrainingReport,
     RetrainingState,
 )
-from service.moderation.learning.retrain import new_retraining, retrain, try_retraining
-from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
-from service.moderation.learning.versions import tidy_versions
+from service.moderation.retraining import new_retraining, retrain, try_retraining
+from service.moderation.versions import TEXTS_KEPT, tidy_retrainings, tidy_versions
 from service.ports.services import Services
 from service.settings import Settings
 from service.training_runs.run_folders import REPORT_PAGE

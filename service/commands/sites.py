@@ -14,7 +14,7 @@ from service.commands.output import columns, print_rows
 from service.domain.decision import Mode
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
-from service.moderation.admin.sites import (
+from service.moderation.sites import (
     IssuedKey,
     add_site,
     change_site_settings,

@@ -24,17 +24,17 @@ from service.commands.sources.remark42 import read_remark42
 from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
 from service.commands.whole_files import STDOUT, open_whole
-from service.domain.applying import platform_of
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
+from service.domain.delivery import platform_of
 from service.domain.errors import InvalidInputError
 from service.domain.published import PublishedComment, as_published
 from service.domain.site import Site
-from service.domain.spreadsheet import as_text_cell
-from service.moderation.intake.submit import submit_comments
-from service.moderation.review.bulk_decisions import take_over_rulings
-from service.moderation.telling.published import link_replies
+from service.domain.text import as_text_cell
+from service.moderation.decisions import take_over_rulings
+from service.moderation.intake import submit_comments
+from service.moderation.published import link_replies
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import Services
 from service.web.api.intake import new_comment

@@ -10,7 +10,7 @@ from service.commands.opening import ACTOR, ByValue, find_site, with_json_servic
 from service.commands.output import columns, print_rows
 from service.domain.comment import SiteId
 from service.domain.user import Role, User
-from service.moderation.admin.accounts import (
+from service.moderation.accounts import (
     add_user,
     end_user,
     find_user,
@@ -18,7 +18,7 @@ from service.moderation.admin.accounts import (
     restore_user,
     set_access,
 )
-from service.moderation.admin.second_factor import turn_off_second_factor
+from service.moderation.signing_in import turn_off_second_factor
 from service.ports.services import Services
 
 _role_option = click.option("--role", type=ByValue(Role), help="What it may do.")

@@ -26,7 +26,7 @@ from service.doctor.valkey_checks import check_valkey
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.domain.finding import Finding, fail, warn
-from service.moderation.insight.figures import last_days
+from service.moderation.figures import last_days
 from service.scoring.figures import population_stability
 from service.settings import ENV_PREFIX, Settings
 from service.start_error import SettingsError

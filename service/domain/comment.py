@@ -1,4 +1,4 @@
-"""A comment as every adapter delivers it, with its post, its author and its sender."""
+"""A comment as every adapter delivers it, with its post, author, sender and reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,25 @@ from enum import StrEnum
 from typing import NewType
 
 from service.domain.form import FormBehaviour, FormToken
-from service.domain.ruled_text import RuledText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuledText:
+    """A text that somebody approved or rejected, in salted digests: not a word can be read in it.
+
+    `words` are its words in order, `spellings` what a misspelling of each would share with it, 0
+    for words too short to tell. `ways` are what leads elsewhere or sells: links, hosts, contacts,
+    numbers. `domains` are those of links, `offers` is True if it offered something.
+    """
+
+    approved: bool
+    by: str
+    words: tuple[int, ...] = ()
+    spellings: tuple[int, ...] = ()
+    ways: tuple[int, ...] = ()
+    domains: tuple[int, ...] = ()
+    offers: bool = False
+
 
 CommentId = NewType("CommentId", str)
 SiteId = NewType("SiteId", str)
@@ -293,3 +311,28 @@ class Comment:
             self.reply_to,
         ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+class Label(StrEnum):
+    """The two labels a comment can truly have."""
+
+    SPAM = "spam"
+    HAM = "ham"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A site's word that a comment was judged wrongly.
+
+    `comment_id` is None for a report of a comment that was never seen here. `reported_by` is the
+    name the site gives for whoever reported, None where it gives none. Some clients report as
+    soon as any reader clicks a flag, so a report only counts as a moderator's decision for sites
+    that say so; otherwise it brings the comment before a moderator.
+    """
+
+    id: str
+    site_id: SiteId
+    label: Label
+    reported_at: datetime
+    comment_id: CommentId | None = None
+    reported_by: str | None = None

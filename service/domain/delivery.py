@@ -1,12 +1,89 @@
-"""What a site is told, where, and how far the telling has come."""
+"""Messages to sites, acts at platforms, and the addresses that platforms post to."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from service.domain.comment import CommentId, SiteId
+
+_VERSION = re.compile(r"@[0-9]+\Z")
+
+
+class Act(StrEnum):
+    """What a platform is asked to do: take a comment out of sight, undo that, or build a site."""
+
+    HIDE = "hide"
+    RESTORE = "restore"
+    BUILD = "build"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformAct:
+    """One act on one comment, by its own id at the platform.
+
+    `asked_before` says that it was asked to hide the comment without a clear answer.
+    """
+
+    act: Act
+    comment_id: str
+    asked_before: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """A comment that was hidden at its platform by Slopsieve, `site_comment_id` without a version.
+
+    Not `certain` is one that it was asked to hide without a clear answer.
+    """
+
+    site_id: SiteId
+    site_comment_id: str
+    certain: bool = False
+
+
+def versioned(site_comment_id: str, number: int) -> str:
+    """Return the id under which a version of a site's comment is kept; the first is number 1."""
+    return site_comment_id if number == 1 else f"{site_comment_id}@{number}"
+
+
+def unversioned(site_comment_id: str) -> str:
+    """Return the id of a comment at its site, whichever of its versions this names."""
+    return _VERSION.sub("", site_comment_id)
+
+
+def platform_of(site_comment_id: str | None) -> tuple[str | None, str | None]:
+    """Return the platform's name and its own id of a comment, without the number of its version."""
+    if site_comment_id is None:
+        return None, None
+    own = unversioned(site_comment_id)
+    platform, separator, platform_id = own.partition(":")
+    return (platform, platform_id) if separator else (None, own)
+
+
+class Platform(StrEnum):
+    """The senders of webhooks that have an adapter."""
+
+    CORAL = "coral"
+    DISCOURSE = "discourse"
+    GITHUB = "github"
+    STANDARD = "standard"
+    STATIC_FORM = "static-form"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InboundHook:
+    """One address that a platform posts to. `secret` signs; it must be kept to check signatures."""
+
+    id: str
+    site_id: SiteId
+    platform: Platform
+    secret: str = field(repr=False)
+    created_at: datetime
+    revoked_at: datetime | None = None
+
 
 # Seconds between one attempt and the next: close together while a restart may be the reason, then
 # over a day, so that a site that was down for a night hears everything.

@@ -1,4 +1,4 @@
-"""Plain counts of comments: in a period of days, at one moment, and by other cutoffs."""
+"""Counts of comments: in a period of days, at one moment, by other cutoffs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,27 @@ from enum import StrEnum
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
+
+
+class Stage(StrEnum):
+    """A part of a comment's way. The last five are spent by a batch together.
+
+    `KEEP` is from its coming in to its being kept and queued, `WAIT` from its coming in to the
+    beginning of its batch, `VERDICT` from its coming in to its verdict being stored.
+    """
+
+    KEEP = "keep"
+    WAIT = "wait"
+    VERDICT = "verdict"
+    GATHER = "gather"
+    CLASSIFY = "classify"
+    DETECT = "detect"
+    CONCLUDE = "conclude"
+    STORE = "store"
+
+
+BATCH_STAGES = (Stage.GATHER, Stage.CLASSIFY, Stage.DETECT, Stage.CONCLUDE, Stage.STORE)
+
 
 P_SPAM_EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 """The edges of the bins of `p_spam`. A bin holds its lower edge, the last one 1.0 as well."""

@@ -1,14 +1,15 @@
-"""A comment as its site shows it to anybody."""
+"""What readers see of a comment, and the link by which its author reads why it is held."""
 
 from __future__ import annotations
 
+import hmac
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import urlsplit
 
 from service.domain.case import Case
-from service.domain.comment import CommentId
+from service.domain.comment import Comment, CommentId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 
@@ -86,3 +87,30 @@ def as_published(case: Case) -> PublishedComment | None:
 
 def _seen(text: str) -> str:
     return _TAGS.sub(r"\1", text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementLinks:
+    """Makes and checks the links to statements; each leads to one comment of one site alone."""
+
+    secret: bytes = field(repr=False)
+    pages_url: str = ""
+
+    def url_of(self, case: Case) -> str | None:
+        """Return the link that the site may show to the author, None where nothing is held."""
+        return self.url_of_comment(case.comment) if case.is_explained else None
+
+    def url_of_comment(self, comment: Comment) -> str:
+        """Return the link of a comment that is kept, whatever becomes of it.
+
+        It is a path on this host where nobody told the service its own address.
+        """
+        return f"{self.pages_url}/public/statements/{self._token(comment)}"
+
+    def is_signed(self, comment: Comment, token: str) -> bool:
+        """Return True if a link's token was made here, for this comment."""
+        return hmac.compare_digest(token.encode(), self._token(comment).encode())
+
+    def _token(self, comment: Comment) -> str:
+        what = f"{comment.site_id}:{comment.id}".encode()
+        return f"{comment.id}.{hmac.digest(self.secret, what, 'sha256').hex()[:32]}"

@@ -1,4 +1,4 @@
-"""Turns an address, an e-mail and a name into keyed hashes, so that none is ever kept."""
+"""Who sent a comment: keyed hashes, so that no address is kept, and what is remembered of them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,171 @@ import hashlib
 import hmac
 import ipaddress
 import json
-from dataclasses import dataclass, replace
+import unicodedata
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from service.domain.author_name import normal_name
 from service.domain.comment import Sender, SiteId
+
+# Two letters are initials that too many share; names in Han characters are whole with two.
+_MIN_LETTERS = 3
+_MIN_IDEOGRAPHS = 2
+_FIRST_IDEOGRAPH = "\u2e80"
+# A longer name is cut when the comment is kept; the bound here keeps the work small anyway.
+_MAX_CHARS = 300
+# What forms and people write where no name is given, as reduced.
+_PLACEHOLDERS = frozenset(
+    line.strip()
+    for line in """
+        admin
+        administrator
+        anon
+        anonim
+        anonimo
+        anonym
+        anonyme
+        anonymous
+        anonymous coward
+        anonymous user
+        anonymus
+        anónimo
+        anônimo
+        author
+        blog
+        gast
+        guest
+        invitado
+        invité
+        moderator
+        name
+        no name
+        nobody
+        noname
+        none
+        null
+        reader
+        someone
+        test
+        tester
+        undefined
+        unknown
+        user
+        visitor
+        webmaster
+        your name
+        аноним
+        гость
+        ゲスト
+        匿名
+        匿名用户
+        名無し
+        名無しさん
+    """.splitlines()
+)
+
+
+def normal_name(name: str | None) -> str | None:
+    """Return the name in NFKC, case folded, each run of what is no letter or digit one space.
+
+    Hidden characters are removed: they would make one name look like many. None for a name that
+    is too short to tell anybody apart and for what people write instead of a name.
+    """
+    if not name:
+        return None
+    plain = unicodedata.normalize("NFKC", name[:_MAX_CHARS])
+    # Folding may undo the composed form, so it is composed again (Unicode Standard, D145).
+    plain = unicodedata.normalize("NFKC", plain.casefold())
+    kept = " ".join("".join(_kept(character) for character in plain).split())
+    letters = kept.replace(" ", "")
+    needed = _MIN_IDEOGRAPHS if letters[:1] >= _FIRST_IDEOGRAPH else _MIN_LETTERS
+    if len(letters) < needed or kept in _PLACEHOLDERS:
+        return None
+    return kept
+
+
+def _kept(character: str) -> str:
+    """Return a letter, mark or digit as it is, nothing for a hidden character, else a space."""
+    category = unicodedata.category(character)
+    if category[0] in "LMN":
+        return "" if _is_hidden(character) else character
+    return "" if category in ("Cf", "Cs", "Co", "Cn") else " "
+
+
+def _is_hidden(character: str) -> bool:
+    """Return True if a character is invisible: variation selectors, Hangul fillers, ..."""
+    return character in "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0" or (
+        "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What is remembered under one key (an address, a domain).
+
+    `approved` and `rejected` count moderators' decisions, each worth less the longer ago it was
+    made, hence fractions. `seen_hour` and `seen_day` count other comments seen within about the
+    last hour and day, whatever became of them; seeing is no decision and teaches nothing. They are
+    counted for addresses, e-mails, linked domains and texts, at all sites together, else 0.
+    """
+
+    approved: float = 0.0
+    rejected: float = 0.0
+    seen_hour: int = 0
+    seen_day: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackRecord:
+    """The records of one key: at the comment's own site, and at all sites, its own included."""
+
+    here: Record = field(default_factory=Record)
+    everywhere: Record = field(default_factory=Record)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conduct:
+    """What one account did at one site before this comment, whatever became of it.
+
+    `quiet_days` passed since its last comment here. `remarks` are comments that offered nothing,
+    `offers` those with a commercial link or a product, `repeats` those that pitched what this one
+    names.
+    """
+
+    quiet_days: int = 0
+    remarks: int = 0
+    offers: int = 0
+    repeats: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """Everything remembered that a comment touches.
+
+    `network` is the IPv4 /24 or IPv6 /64, `wide_network` the IPv6 /48, `system` the autonomous
+    system. `domains` is the track record of the linked registered domain that speaks most against
+    the comment: a sum would let a well-known domain launder the bad one beside it. `content` is
+    that of near-copies of the text. A comment's versions, and its sender's copies of it on any
+    site, are seen in neither. `account` is an account's, or where there is none that of a name with
+    an e-mail address. `email_offers` and `account_offers` count only decisions on comments with a
+    commercial link or a product. `conduct` is what the account did here, None for one that was
+    never seen. An empty history means "never seen"; a history that could not be
+    fetched is None where one is expected, and makes the verdict degraded.
+    """
+
+    address: TrackRecord = field(default_factory=TrackRecord)
+    network: TrackRecord = field(default_factory=TrackRecord)
+    wide_network: TrackRecord = field(default_factory=TrackRecord)
+    system: TrackRecord = field(default_factory=TrackRecord)
+    email: TrackRecord = field(default_factory=TrackRecord)
+    email_domain: TrackRecord = field(default_factory=TrackRecord)
+    name: TrackRecord = field(default_factory=TrackRecord)
+    domains: TrackRecord = field(default_factory=TrackRecord)
+    content: TrackRecord = field(default_factory=TrackRecord)
+    account: TrackRecord = field(default_factory=TrackRecord)
+    email_offers: TrackRecord = field(default_factory=TrackRecord)
+    account_offers: TrackRecord = field(default_factory=TrackRecord)
+    conduct: Conduct | None = None
+
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
-from service.domain.rules import SiteRules
+from service.domain.verdict import SiteRules
 
 AKISMET_KEY_ID = "akey"
 """What the ids of Akismet keys begin with, so that the two kinds of key are never mistaken."""

@@ -13,7 +13,7 @@ from email.message import EmailMessage
 from email.utils import formatdate
 from urllib.parse import unquote, urlsplit
 
-from service.domain.digest import Mail, Sent
+from service.domain.user import Mail, Sent
 from service.outbound.sender import HttpSiteNotifier, trusted_authorities
 
 # For each step of the conversation, of which there are some ten; servers that greylist or check

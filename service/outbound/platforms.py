@@ -9,8 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from service.domain.applying import Act, PlatformAct
-from service.domain.delivery import DeliveryForm, Endpoint
+from service.domain.delivery import Act, DeliveryForm, Endpoint, PlatformAct
 from service.outbound.exchange import CallOutcome, Failure, HttpAnswer, seconds_given
 
 # What platforms ask of those whom they give no time.

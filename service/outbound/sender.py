@@ -14,12 +14,12 @@ from functools import partial
 
 import certifi
 
-from service.domain.applying import PlatformAct
 from service.domain.delivery import (
     Delivery,
     DeliveryAttempt,
     DeliveryForm,
     Endpoint,
+    PlatformAct,
     SendOutcome,
 )
 from service.outbound.exchange import (

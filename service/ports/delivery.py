@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from service.domain.applying import PlatformAct
 from service.domain.case import Case
 from service.domain.delivery import (
     Delivery,
     Endpoint,
+    PlatformAct,
     SendOutcome,
 )
-from service.domain.digest import Mail, Sent
+from service.domain.user import Mail, Sent
 
 # What sites are to be told of cases as they stand. A store calls it within a transaction, perhaps
 # more than once: it must ask no store for anything.

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from service.domain.comment import Comment, CommentId
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
-from service.domain.stage import Stage
+from service.domain.figures import Stage
 from service.domain.verdict import Verdict
 from service.ports.comments import Added, NewComment
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from service.domain.comment import Comment
+from service.domain.published import StatementLinks
 from service.domain.sender import SenderSecrets
-from service.domain.statement import StatementLinks
 from service.domain.verdict import SecondOpinion
 from service.ports.comments import ScoringQueue
 from service.ports.delivery import DeliveryQueue, Mailer, Room, SiteNotifier

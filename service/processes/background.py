@@ -16,18 +16,16 @@ from queue import Empty, SimpleQueue
 
 from service.domain.errors import StoreUnavailableError
 from service.domain.retraining import Retraining, RetrainingOptions
-from service.moderation.admin.sessions import prune_sessions
-from service.moderation.intake.submit import sweep_stranded
-from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.judging.judge import SecondJudging
-from service.moderation.learning.rebuild import rebuild_if_blank
-from service.moderation.learning.remember import remember_open
-from service.moderation.learning.retrain import retrain_if_wanted
-from service.moderation.learning.tidy_retrainings import tidy_retrainings
-from service.moderation.learning.versions import tidy_versions
-from service.moderation.privacy.prune import prune_comments, prune_deliveries
-from service.moderation.review.search import update_search_index
-from service.moderation.telling.deliver import deliver, take_deliveries
+from service.moderation.campaigns import GroupingMemory, group_fresh
+from service.moderation.delivering import deliver, take_deliveries
+from service.moderation.erasing import prune_comments, prune_deliveries
+from service.moderation.intake import sweep_stranded
+from service.moderation.judging import SecondJudging
+from service.moderation.queue import update_search_index
+from service.moderation.remembering import rebuild_if_blank, remember_open
+from service.moderation.retraining import retrain_if_wanted
+from service.moderation.signing_in import prune_sessions
+from service.moderation.versions import tidy_retrainings, tidy_versions
 from service.processes.operating import expose
 from service.processes.starting import start
 from service.tasks.broker import open_client
@@ -223,7 +221,7 @@ def _send_digests(wired: Wired) -> int:
     if services.mailer is None and services.room is None:
         return 0
     # Imported late: few installations send any, and the pages' texts take their memory.
-    from service.moderation.review.digest import send_digests
+    from service.moderation.digest import send_digests
     from service.web.digest_text import write_digest
 
     return send_digests(digest_plan(wired.settings), services, write_digest)

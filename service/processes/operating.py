@@ -13,7 +13,7 @@ from prometheus_client.metrics_core import Metric
 from service.domain.errors import StoreUnavailableError
 from service.domain.figures import Waiting
 from service.domain.retraining import Recommendation, RetrainingState
-from service.moderation.insight.figures import FigureBook
+from service.moderation.figures import FigureBook
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers

@@ -16,7 +16,7 @@ from celery.platforms import SecurityWarning
 from celery.worker import state
 
 from service.domain.comment import CommentId
-from service.moderation.judging.judge import AttemptCount, judge_batch
+from service.moderation.judging import AttemptCount, judge_batch
 from service.processes.operating import expose, show_model
 from service.processes.starting import start
 from service.tasks.broker import QueueName, open_client

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from service.domain.comment import Comment
-from service.domain.history import Conduct
+from service.domain.sender import Conduct
 from service.signals.offers import names, offers, pitches
 
 # Longer than a year, so that who comes back every Christmas is known again.

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from service.domain.decision import Ruling
-from service.domain.history import Conduct, History, Record, TrackRecord
+from service.domain.sender import Conduct, History, Record, TrackRecord
 from service.reputation.conduct import Fields, Steps, conduct_from, take_steps
 from service.reputation.names import CommentNames, Kind, RecordName, at_site
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from service.domain.applying import unversioned
 from service.domain.comment import Comment, Edit, Sender, SiteId
+from service.domain.delivery import unversioned
 from service.reputation.fingerprints import fingerprints_of
 from service.signals.judged_text import judged_text
 from service.signals.offers import offers

@@ -23,8 +23,8 @@ from datetime import datetime
 from models.inputs import ModelOutput
 from service.domain.comment import CommentId
 from service.domain.list_entry import Effect, Instruction
-from service.domain.phrase import Phrase
 from service.domain.site import SiteSettings
+from service.domain.text import Phrase
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal, WeightKind
 from service.scoring.weights import (
     NOTHING_LEARNT,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from service.domain.comment import Label
 from service.domain.decision import Action, Mode, choose_action
-from service.domain.report import Label
 from service.domain.verdict import Outcome, SecondOpinion
 
 # A comment that certainly stands wrong goes before one that came in this much earlier and certainly

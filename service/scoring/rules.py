@@ -10,10 +10,8 @@ from urllib.parse import unquote
 from service.domain.comment import Comment, Edit
 from service.domain.form import page_key
 from service.domain.list_entry import Effect
-from service.domain.normal_form import bare_address
-from service.domain.phrase import Phrase
-from service.domain.rules import Rule, RuleFacts, SiteRules
-from service.domain.verdict import Outcome, Verdict
+from service.domain.text import Phrase, bare_address
+from service.domain.verdict import Outcome, Rule, RuleFacts, SiteRules, Verdict
 from service.signals.view import view_of
 
 # Earlier versions of these were published, so that their authors are known here.

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from service.domain.phrase import Phrase
+from service.domain.text import Phrase
 from service.domain.verdict import WeightKind
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from service.domain.comment import Comment
-from service.domain.history import History
-from service.domain.phrase import Phrase
+from service.domain.sender import History
+from service.domain.text import Phrase
 from service.domain.verdict import Signal, Span
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from service.domain.comment import Comment
-from service.domain.history import History, Record, TrackRecord
-from service.domain.phrase import Phrase, noted
+from service.domain.sender import History, Record, TrackRecord
+from service.domain.text import Phrase, noted
 from service.signals.detector import Observation
 
 # What moderators of other sites ruled counts half: their readers and their rules are not ours.

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from models.undisguise import HIDDEN
-from service.domain.applying import unversioned
-from service.domain.comment import Comment
-from service.domain.ruled_text import RuledText
+from service.domain.comment import Comment, RuledText
+from service.domain.delivery import unversioned
 from service.signals.contacts import MESSENGER_WORDS, ContactKind, find_contacts
 from service.signals.cues import Cue
 from service.signals.hosts import named_hosts, registered_domain

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from service.domain.applying import platform_of
 from service.domain.comment import Comment, CommentKind, Post
+from service.domain.delivery import platform_of
 from service.signals.contacts import ContactKind, find_contacts
 from service.signals.cues import Cue, find_cues
 from service.signals.hosts import host_of, registered_domain, sounds_commercial

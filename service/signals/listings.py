@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from service.domain.comment import Comment, ListBasis, Listing, ListKind
-from service.domain.phrase import Phrase
+from service.domain.text import Phrase
 from service.signals.detector import Observation
 
 # Addresses change hands within weeks (a household gets another one, a rented machine another

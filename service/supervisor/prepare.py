@@ -15,8 +15,8 @@ from service.child_processes import die_with
 from service.data_folder import DataFolder, write_private
 from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
 from service.logs import configure_logging
-from service.moderation.admin.accounts import add_user
-from service.moderation.admin.sites import add_site
+from service.moderation.accounts import add_user
+from service.moderation.sites import add_site
 from service.ports.services import Services
 from service.settings import ENV_PREFIX, load_settings
 from service.start_error import ExitCode, StartError

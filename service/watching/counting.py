@@ -13,7 +13,7 @@ from prometheus_client.process_collector import ProcessCollector
 
 from service.domain.comment import Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
-from service.domain.stage import BATCH_STAGES, Stage
+from service.domain.figures import BATCH_STAGES, Stage
 from service.domain.verdict import Outcome
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.observing import JudgedBatch, Observer

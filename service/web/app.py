@@ -6,8 +6,8 @@ from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from service.moderation.insight.figures import FigureBook
-from service.moderation.intake.submit import submit_comments
+from service.moderation.figures import FigureBook
+from service.moderation.intake import submit_comments
 from service.ports.comments import Added, NewComment
 from service.ports.services import Services
 from service.web.akismet.server import identify_akismet, register_akismet

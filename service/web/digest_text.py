@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from service.domain.digest import DigestPlan, HeldSpam, Written
 from service.domain.figures import Waiting
+from service.domain.user import DigestPlan, HeldSpam, Written
 from service.web.edge.language import day_in_words, gettext, ngettext, number, speaking
 
 

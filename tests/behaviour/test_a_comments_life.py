@@ -17,21 +17,24 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
 from models.inputs import ModelOutput
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId, Label, Lane
 from service.domain.decision import ChosenBy, Mode, Ruling
 from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
-from service.domain.report import Label
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
-from service.moderation.intake.report import report_comment
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.intake.submit import submit_comments
-from service.moderation.learning.remember import remember_open
-from service.moderation.privacy.erase import erase_person, find_person
-from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
-from service.moderation.review.decide import decide_comment, undo_as_seen, undo_decision
-from service.moderation.telling.callbacks import set_callback
-from service.moderation.telling.deliver import deliver, take_deliveries
+from service.moderation.callbacks import set_callback
+from service.moderation.decisions import (
+    decide_comment,
+    decide_together,
+    undo_as_seen,
+    undo_bulk_decision,
+    undo_decision,
+)
+from service.moderation.delivering import deliver, take_deliveries
+from service.moderation.erasing import erase_person, find_person
+from service.moderation.intake import submit_comments
+from service.moderation.remembering import remember_open
+from service.moderation.revise import report_comment, withdraw_comment
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from tests.factories import SITE, make_comment

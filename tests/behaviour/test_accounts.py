@@ -9,10 +9,10 @@ import pytest
 from service.domain.comment import Author, Comment, CommentId, Edit, Lane
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.intake.revise import submit_version
-from service.moderation.intake.submit import with_sender
-from service.moderation.privacy.erase import export_person, find_person
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.erasing import export_person, find_person
+from service.moderation.intake import with_sender
+from service.moderation.revise import submit_version
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from tests.factories import NOW, make_comment

@@ -11,14 +11,14 @@ from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState
 from service.domain.errors import InvalidInputError
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.privacy.erase import erase_person, find_person
-from service.moderation.review.bulk_decisions import take_over_rulings
-from service.moderation.telling.callbacks import (
+from service.moderation.callbacks import (
     replay_deliveries,
     resume_applier,
     set_build_hook,
 )
+from service.moderation.decisions import take_over_rulings
+from service.moderation.erasing import erase_person, find_person
+from service.moderation.revise import withdraw_comment
 from service.outbound.guard import OutboundRules
 from tests.factories import SITE
 from tests.platforms import ToldSite

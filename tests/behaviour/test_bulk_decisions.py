@@ -7,9 +7,9 @@ import pytest
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import ChosenBy, Ruling
 from service.domain.errors import ConflictError, InvalidInputError
-from service.moderation.learning.remember import remember_open
-from service.moderation.review import bulk_decisions
-from service.moderation.review.bulk_decisions import decide_together
+from service.moderation import decisions
+from service.moderation.decisions import decide_together
+from service.moderation.remembering import remember_open
 from tests.factories import make_comment
 from tests.fakes import make_services, make_site, submit_to
 
@@ -20,8 +20,8 @@ PORTION = 5
 @pytest.fixture(autouse=True)
 def small_portions(monkeypatch):
     """Let a portion hold five comments."""
-    monkeypatch.setattr(bulk_decisions, "PORTION", PORTION)
-    monkeypatch.setattr(bulk_decisions, "_LEARNT_AT_ONCE", PORTION)
+    monkeypatch.setattr(decisions, "PORTION", PORTION)
+    monkeypatch.setattr(decisions, "_LEARNT_AT_ONCE", PORTION)
 
 
 @pytest.fixture

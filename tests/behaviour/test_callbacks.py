@@ -22,13 +22,13 @@ from service.domain.errors import (
     StoreUnavailableError,
 )
 from service.domain.site import SiteSettings
-from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.telling.callbacks import (
+from service.moderation.callbacks import (
     change_callback,
     rotate_secret,
     set_callback,
 )
-from service.moderation.telling.deliver import deliver, take_deliveries
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.delivering import deliver, take_deliveries
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to

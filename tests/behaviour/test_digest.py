@@ -9,13 +9,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from service.domain.decision import Ruling
-from service.domain.digest import DigestPlan, Mail, Sent
 from service.domain.errors import InvalidInputError
-from service.domain.user import Role
+from service.domain.user import DigestPlan, Mail, Role, Sent
 from service.domain.verdict import Outcome
-from service.moderation.admin.accounts import end_user, find_user, set_access, set_mail
-from service.moderation.review.decide import decide_comment
-from service.moderation.review.digest import send_digests
+from service.moderation.accounts import end_user, find_user, set_access, set_mail
+from service.moderation.decisions import decide_comment
+from service.moderation.digest import send_digests
 from service.web.digest_text import write_digest
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site

@@ -9,19 +9,16 @@ from datetime import timedelta
 import pytest
 
 from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.comment import Author, Sender, SiteId
+from service.domain.comment import Author, Label, Sender, SiteId
 from service.domain.decision import ChosenBy, Ruling
-from service.domain.report import Label
 from service.domain.sender import Person
 from service.domain.site import SiteSettings
-from service.moderation.admin.accounts import add_user
-from service.moderation.intake.report import report_comment
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.learning import export_labelled
-from service.moderation.learning.export_labelled import decisions_for_training
-from service.moderation.privacy.erase import erase_person
-from service.moderation.review.bulk_decisions import decide_together
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation import export_labelled
+from service.moderation.accounts import add_user
+from service.moderation.decisions import decide_comment, decide_together, undo_decision
+from service.moderation.erasing import erase_person
+from service.moderation.export_labelled import decisions_for_training
+from service.moderation.revise import report_comment, withdraw_comment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
 from training.data.decisions import read_decisions

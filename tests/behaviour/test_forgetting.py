@@ -9,11 +9,10 @@ import pytest
 from service.domain.comment import Comment, CommentId, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
-from service.domain.history import Record
-from service.domain.sender import SenderSecrets, make_sender
-from service.moderation.judging.judge import judge_batch
-from service.moderation.privacy.erase import erase_person, find_person, forget_sender
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.domain.sender import Record, SenderSecrets, make_sender
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.erasing import erase_person, find_person, forget_sender
+from service.moderation.judging import judge_batch
 from service.ports.services import Services
 from tests.factories import make_comment
 from tests.fakes import Overridden, make_services, submit_to

@@ -16,13 +16,16 @@ from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation.admin.accounts import add_user
-from service.moderation.admin.site_lists import NewEntry, add_entry
-from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.learning.rebuild import rebuild_all
-from service.moderation.learning.remember import REJECTED_BY_PEOPLE, remember_open
-from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.accounts import add_user
+from service.moderation.campaigns import GroupingMemory, group_fresh
+from service.moderation.decisions import (
+    decide_comment,
+    decide_together,
+    undo_bulk_decision,
+    undo_decision,
+)
+from service.moderation.lists import NewEntry, add_entry
+from service.moderation.remembering import REJECTED_BY_PEOPLE, rebuild_all, remember_open
 from tests.factories import NOW, SITE, make_comment, make_report
 from tests.fakes import (
     FixedClassifier,

@@ -17,8 +17,8 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.form import FormToken
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation.intake.submit import sweep_stranded
-from service.moderation.judging.judge import is_audited, judge_batch
+from service.moderation.intake import sweep_stranded
+from service.moderation.judging import is_audited, judge_batch
 from service.ports.comments import AddOutcome
 from tests.databases import fresh_stores
 from tests.factories import make_comment
@@ -157,7 +157,7 @@ def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
 
 
 def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost(monkeypatch):
-    monkeypatch.setattr("service.moderation.intake.submit._MOST_AT_ONCE", 2)
+    monkeypatch.setattr("service.moderation.intake._MOST_AT_ONCE", 2)
     clock = FixedClock()
     services = make_services(judges=False, clock=clock)
     submit(services, *(make_comment() for _ in range(3)), lane=Lane.BULK)

@@ -10,7 +10,7 @@ import pytest
 from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Outcome
-from service.moderation.judging.judge import MAX_ATTEMPTS, AttemptCount, judge_batch
+from service.moderation.judging import MAX_ATTEMPTS, AttemptCount, judge_batch
 from tests.databases import fresh_stores
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, make_services, make_site, submit_to

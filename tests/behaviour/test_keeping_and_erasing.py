@@ -9,10 +9,9 @@ import pytest
 from service.domain.comment import Author, CommentId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
-from service.moderation.privacy import erase, prune
-from service.moderation.privacy.erase import erase_person, export_person, find_person
-from service.moderation.privacy.prune import prune_comments
-from service.moderation.review.decide import decide_comment
+from service.moderation import erasing
+from service.moderation.decisions import decide_comment
+from service.moderation.erasing import erase_person, export_person, find_person, prune_comments
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import keep
@@ -30,8 +29,8 @@ def services():
 @pytest.fixture(autouse=True)
 def small_portions(monkeypatch):
     """Let a portion hold four comments."""
-    monkeypatch.setattr(erase, "_PORTION", 4)
-    monkeypatch.setattr(prune, "_MOST_COMMENTS_AT_ONCE", 4)
+    monkeypatch.setattr(erasing, "_PORTION", 4)
+    monkeypatch.setattr(erasing, "_MOST_COMMENTS_AT_ONCE", 4)
 
 
 def aged(services, days: int, outcome: Outcome | None, **options) -> CommentId:

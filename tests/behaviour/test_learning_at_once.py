@@ -10,7 +10,7 @@ import pytest
 from service.domain.comment import FormEvidence, Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, WeightKind
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.decisions import decide_comment, undo_decision
 from service.scoring.lean import SITE_DECISIONS, frozen_score
 from tests.databases import fresh_stores
 from tests.factories import make_comment

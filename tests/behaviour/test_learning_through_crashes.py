@@ -17,10 +17,10 @@ from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.sender import Person
 from service.domain.user import Role
-from service.moderation.admin.accounts import add_user
-from service.moderation.admin.sites import change_site_settings
-from service.moderation.privacy.erase import erase_person
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.accounts import add_user
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.erasing import erase_person
+from service.moderation.sites import change_site_settings
 from service.ports.services import Services
 from service.stores import taught as keeping
 from service.stores.taught import TaughtKeeper

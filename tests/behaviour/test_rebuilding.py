@@ -9,10 +9,14 @@ import pytest
 
 from service.domain.comment import Lane, Sender
 from service.domain.decision import Ruling
-from service.domain.history import History
-from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, rebuild_portions
-from service.moderation.learning.remember import remember_open
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.domain.sender import History
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.remembering import (
+    rebuild_all,
+    rebuild_if_blank,
+    rebuild_portions,
+    remember_open,
+)
 from tests.factories import make_comment
 from tests.fakes import Overridden, make_services, submit_to
 from tests.in_memory import MemoryHistoryStore

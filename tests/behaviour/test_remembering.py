@@ -9,10 +9,9 @@ import pytest
 from service.domain.comment import Lane
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import Record
-from service.domain.sender import make_sender
-from service.moderation.learning.remember import remember_open
-from service.moderation.review.decide import decide_comment
+from service.domain.sender import Record, make_sender
+from service.moderation.decisions import decide_comment
+from service.moderation.remembering import remember_open
 from tests.factories import make_comment
 from tests.fakes import make_services, submit_to
 from tests.in_memory import MemoryHistoryStore

@@ -15,7 +15,9 @@ from service.domain.retraining import (
     RetrainingOptions,
     RetrainingState,
 )
-from service.moderation.learning.retrain import (
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.erasing import erase_person, find_person
+from service.moderation.retraining import (
     SCHEDULE,
     NoTrainerError,
     ask_retraining,
@@ -24,10 +26,7 @@ from service.moderation.learning.retrain import (
     retrain_if_wanted,
     try_retraining,
 )
-from service.moderation.learning.tidy_retrainings import KEPT_RUNS, tidy_retrainings
-from service.moderation.learning.versions import roll_back
-from service.moderation.privacy.erase import erase_person, find_person
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.versions import KEPT_RUNS, roll_back, tidy_retrainings
 from tests.fakes import FixedShelf, make_services
 from tests.functional.moderators import keep
 from tests.runs import REPORT, MemoryRuns

@@ -10,7 +10,7 @@ import pytest
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Lane
-from service.moderation.intake.revise import submit_version, withdraw_versions
+from service.moderation.revise import submit_version, withdraw_versions
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import Overridden, make_services
@@ -69,7 +69,7 @@ def test_an_edit_that_meets_a_deletion_is_not_kept(services, deleted_first):
 
 
 def test_a_comment_may_be_edited_more_often_than_is_looked_up_at_once(services, monkeypatch):
-    monkeypatch.setattr("service.moderation.intake.revise._NAMES_AT_ONCE", 5)
+    monkeypatch.setattr("service.moderation.revise._NAMES_AT_ONCE", 5)
     for number in range(7):
         submit_version(version(f"Version {number}", second=number), services, by="test")
     last = shown(services)

@@ -10,9 +10,9 @@ from pydantic import SecretStr
 
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, SecondOpinion
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.judging.judge import SecondJudging
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.judging import SecondJudging
+from service.moderation.revise import withdraw_comment
 from service.outbound import second_judge
 from service.processes.background import slow_jobs
 from service.settings import load_settings

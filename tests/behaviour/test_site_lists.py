@@ -19,13 +19,13 @@ from service.domain.errors import (
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
-from service.moderation.admin.site_lists import (
+from service.moderation.decisions import decide_comment
+from service.moderation.lists import (
     NewEntry,
     add_entry,
     preview_entry,
 )
-from service.moderation.review.decide import decide_comment
-from service.moderation.review.reject_and_block import (
+from service.moderation.reject_and_block import (
     decide_and_list,
     traits_of,
     undo_reject_and_block,
@@ -285,7 +285,7 @@ def test_what_is_listed_already_is_left_and_stays_after_the_undo(services):
 
 
 def test_full_lists_grow_no_further_and_the_ruling_stands(services, monkeypatch):
-    monkeypatch.setattr("service.moderation.review.reject_and_block.MAX_IN_FORCE", 2)
+    monkeypatch.setattr("service.moderation.reject_and_block.MAX_IN_FORCE", 2)
     decide_and_list(_kept(services).id, Effect.BLOCK, ["email"], services, by="Kim")
 
     listed = decide_and_list(

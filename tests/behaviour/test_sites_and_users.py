@@ -13,11 +13,11 @@ from service.domain.errors import (
     InvalidInputError,
     NotAuthenticatedError,
 )
-from service.moderation.admin.accounts import (
+from service.moderation.accounts import (
     add_user,
     change_password,
 )
-from service.moderation.admin.sites import (
+from service.moderation.sites import (
     add_site,
     authenticate_site,
     change_site_settings,

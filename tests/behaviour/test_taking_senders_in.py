@@ -9,7 +9,7 @@ import pytest
 
 from service.domain.comment import Author, ListKind
 from service.domain.sender import SenderSecrets
-from service.moderation.intake.submit import with_sender
+from service.moderation.intake import with_sender
 from service.reputation.lists import parse_list
 from service.stores.files.reputation_lists import ListFolder
 from tests.factories import make_comment

@@ -8,7 +8,7 @@ import pytest
 
 from service.domain.comment import SiteId
 from service.domain.figures import FigureCounts, Scope
-from service.moderation.insight.figures import FigureBook
+from service.moderation.figures import FigureBook
 from tests.factories import NOW
 from tests.fakes import make_services
 

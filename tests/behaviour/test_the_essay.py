@@ -9,9 +9,9 @@ from __future__ import annotations
 import pytest
 
 from service.domain.comment import Post
-from service.domain.history import History
+from service.domain.sender import History
 from service.domain.verdict import Outcome
-from service.moderation.judging.judgement import judge_comments
+from service.moderation.judging import judge_comments
 from service.stores.files.model_versions import ModelVersions
 from tests.factories import NOW, make_comment
 

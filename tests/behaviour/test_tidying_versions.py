@@ -13,7 +13,7 @@ from service.domain.retraining import (
     RetrainingReport,
     RetrainingState,
 )
-from service.moderation.learning.versions import promote_version, tidy_versions
+from service.moderation.versions import promote_version, tidy_versions
 from tests.fakes import FixedShelf, make_services
 
 NAMES = [f"candidate-{number}" for number in range(6)]

@@ -8,14 +8,13 @@ from dataclasses import replace
 import pytest
 
 from models.inputs import ModelOutput
+from service.domain.comment import Label
 from service.domain.decision import Mode, Ruling
-from service.domain.report import Label
 from service.domain.site import SiteSettings
-from service.moderation.intake.report import report_comment
-from service.moderation.review.bulk_decisions import take_over_rulings
-from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.telling.callbacks import set_callback
-from service.moderation.telling.deliver import deliver, take_deliveries
+from service.moderation.callbacks import set_callback
+from service.moderation.decisions import decide_comment, take_over_rulings, undo_decision
+from service.moderation.delivering import deliver, take_deliveries
+from service.moderation.revise import report_comment
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site, submit_to
 

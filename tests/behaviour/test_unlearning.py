@@ -15,12 +15,12 @@ from service.domain.sender import Person
 from service.domain.user import Role
 from service.learning.features import IdArray
 from service.learning.taught import Taught
-from service.moderation.admin.accounts import add_user
-from service.moderation.admin.sites import change_site_settings
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.judging.judge import judge_batch
-from service.moderation.privacy.erase import erase_person
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.accounts import add_user
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.erasing import erase_person
+from service.moderation.judging import judge_batch
+from service.moderation.revise import withdraw_comment
+from service.moderation.sites import change_site_settings
 from service.ports.services import Services
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.databases import databases_given_back, fresh_stores

@@ -26,7 +26,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from service.domain.case import CaseFilter
-from service.moderation.admin.sites import add_site, issue_akismet_key
+from service.moderation.sites import add_site, issue_akismet_key
 from service.wiring import open_services
 from tests.benchmarks.own_service import data_dir, family, name_of, pss_mb, running
 

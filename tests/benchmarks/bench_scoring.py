@@ -35,8 +35,8 @@ from typing import Any
 from models.registry import SHIPPED_DIR, load_version, read_current_name
 from models.transformer import TOKENISER_FILE
 from service.domain.dataset_row import comment_from_row
-from service.domain.history import History
-from service.moderation.judging.judgement import judge_comments
+from service.domain.sender import History
+from service.moderation.judging import judge_comments
 from service.scoring.classifier import model_input
 from service.stores.files.model_versions import to_judging_model
 

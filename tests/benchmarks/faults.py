@@ -26,7 +26,7 @@ import redis
 import sqlalchemy as sa
 
 from service.domain.delivery import Endpoint
-from service.moderation.admin.sites import add_site
+from service.moderation.sites import add_site
 from service.stores.sql import create_engine
 from service.stores.sql.engine import reading
 from service.wiring import open_services

@@ -11,9 +11,9 @@ import threading
 import sqlalchemy as sa
 
 from service.domain.site import SiteSettings
-from service.moderation.admin.sites import issue_key
-from service.moderation.telling.callbacks import set_callback
-from service.moderation.telling.deliver import deliver, take_deliveries
+from service.moderation.callbacks import set_callback
+from service.moderation.delivering import deliver, take_deliveries
+from service.moderation.sites import issue_key
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.databases import fresh_stores

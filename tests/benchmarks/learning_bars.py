@@ -21,18 +21,17 @@ from typing import Any
 from models.inputs import ModelInput, ModelOutput
 from models.registry import SHIPPED_DIR, load_version, read_current_name
 from service.domain.case import Case
-from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.comment import Comment, CommentId, Label, Lane, SiteId
 from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
-from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Verdict
 from service.learning.trust import outlier_teachers, record_hands
-from service.moderation.admin.accounts import add_user
-from service.moderation.intake.report import report_comment
-from service.moderation.intake.submit import submit_comments
-from service.moderation.review.decide import decide_comment
+from service.moderation.accounts import add_user
+from service.moderation.decisions import decide_comment
+from service.moderation.intake import submit_comments
+from service.moderation.revise import report_comment
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
 from service.ports.services import Services

@@ -28,7 +28,7 @@ from models.registry import SHIPPED_DIR, load_version, read_current_name
 from service.domain.comment import SiteId
 from service.domain.dataset_row import comment_from_row
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.insight.replay import (
+from service.moderation.replay import (
     Archived,
     Played,
     moment_of,

@@ -28,11 +28,15 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation.admin.accounts import add_user, change_password
-from service.moderation.admin.site_lists import NewEntry, add_entry
-from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.accounts import add_user, change_password
+from service.moderation.campaigns import GroupingMemory, group_fresh
+from service.moderation.decisions import (
+    decide_comment,
+    decide_together,
+    undo_bulk_decision,
+    undo_decision,
+)
+from service.moderation.lists import NewEntry, add_entry
 from service.ports.services import Services
 from service.stores.files.model_versions import VersionShelf, to_judging_model
 from service.web.app import create_app

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from service.domain.applying import Applied
 from service.domain.comment import SiteId
+from service.domain.delivery import Applied
 from service.domain.errors import NotFoundError
 from tests.factories import SITE
 

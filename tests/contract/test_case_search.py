@@ -8,10 +8,9 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from service.domain.comment import Author, SiteId
+from service.domain.comment import Author, Label, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
-from service.domain.report import Label
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome, WeighedSignal
 from tests.factories import (

@@ -12,14 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.domain.case import Case, CaseFilter, Order, State
-from service.domain.comment import CommentId, Lane, Post, SiteId
+from service.domain.comment import CommentId, Label, Lane, Post, SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from service.domain.figures import Tally
-from service.domain.normal_form import content_key
 from service.domain.published import as_published
-from service.domain.report import Label
 from service.domain.site import SiteSettings
+from service.domain.text import content_key
 from service.domain.verdict import Outcome, SecondOpinion
 from tests.contract.conftest import empty
 from tests.factories import (

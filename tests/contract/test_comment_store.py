@@ -23,12 +23,12 @@ from service.domain.comment import (
     Listing,
     ListKind,
     Post,
+    RuledText,
     Sender,
     SiteId,
 )
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
-from service.domain.ruled_text import RuledText
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine

@@ -9,8 +9,7 @@ import pytest
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.figures import CutoffPreview, Moved
-from service.domain.rules import Rule
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, Rule
 from service.scoring.conclude import decide
 from service.scoring.weights import Cutoffs
 from tests.factories import NOW, SITE, keep_one, make_decision

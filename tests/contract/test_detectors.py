@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from service.domain.comment import Author, Comment, FormEvidence, Listing, ListKind, Post, Sender
 from service.domain.form import FormBehaviour, FormToken
-from service.domain.history import Conduct, History, Record, TrackRecord
+from service.domain.sender import Conduct, History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.detectors import DETECTORS, detect_all
 from tests.contract.detector_examples import EXAMPLES

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import CommentId, Label, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.figures import AuditCount, DayCount, Scope
 from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.report import Label
 from service.domain.verdict import Outcome
 from tests.factories import NOW, SITE, keep_one, make_decision, make_report
 

@@ -9,7 +9,7 @@ import pytest
 
 from service.domain.comment import Comment, Edit, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.history import Conduct, Record, TrackRecord
+from service.domain.sender import Conduct, Record, TrackRecord
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
 

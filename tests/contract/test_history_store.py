@@ -14,7 +14,7 @@ import pytest
 from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
-from service.domain.history import History, Record, TrackRecord
+from service.domain.sender import History, Record, TrackRecord
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import RebuildPlace
 from tests.factories import NOW, make_comment

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import func, select
 
 from service.domain.comment import SiteId
+from service.domain.delivery import InboundHook, Platform
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.inbound import InboundHook, Platform
 from service.stores.sql.tables import inbound_seen
 from tests.factories import NOW, SITE
 

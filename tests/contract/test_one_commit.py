@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from service.domain.case import Case
+from service.domain.comment import Label
 from service.domain.decision import BulkDecision, ChosenBy, Ruling
-from service.domain.delivery import Delivery, Endpoint, EventKind
+from service.domain.delivery import Delivery, Endpoint, EventKind, InboundHook, Platform
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.inbound import InboundHook, Platform
-from service.domain.report import Label
 from service.domain.retraining import Answer, Retraining
 from service.domain.site import SiteKey
 from service.domain.user import SecondFactor, User, UserSession

@@ -16,10 +16,9 @@ import sqlalchemy as sa
 
 from service.domain.case import CaseFilter, Order, SpamOnly
 from service.domain.comment import Lane, Sender
-from service.domain.rules import SiteRules
 from service.domain.search import parse_search
 from service.domain.sender import Person
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, SiteRules
 from service.stores.sql import SqlStores
 from service.stores.sql.tables import metadata
 from tests.contract.many_rows import ROWS, SITES, comment_id, fill_many, sender_of

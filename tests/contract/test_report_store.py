@@ -9,10 +9,9 @@ import pytest
 
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.case import Appeal, CaseFilter, Order
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import CommentId, Label, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
-from service.domain.report import Label
 from service.domain.verdict import Outcome
 from tests.factories import (
     NOW,

@@ -9,8 +9,7 @@ import sqlalchemy as sa
 
 from service.domain.comment import Post, Sender
 from service.domain.decision import Ruling
-from service.domain.rules import Rule, RuleFacts, SiteRules
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, Rule, RuleFacts, SiteRules
 from tests.factories import NOW, keep_one, make_comment, make_decision
 
 DAY = timedelta(days=1)

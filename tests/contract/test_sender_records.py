@@ -6,10 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain import sender_record
+from service.domain.case import MAX_OTHER_NAMES, Trait, TraitRecord
 from service.domain.comment import Author, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.sender_record import Trait, TraitRecord
 from service.domain.verdict import Outcome
 from tests.factories import NOW, keep_all, make_comment, make_decision, make_verdict
 
@@ -92,7 +91,7 @@ def test_other_names_of_the_same_address_or_e_mail_are_told_at_most_five(stores,
 
     record = stores.sender_records.look_up(opened, site_ids=None)
 
-    assert len(record.other_names) == sender_record.MAX_OTHER_NAMES
+    assert len(record.other_names) == MAX_OTHER_NAMES
     assert set(record.other_names) <= set(names)
 
 

@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.rules import SiteRules
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.verdict import SiteRules
 from service.ports.audit import AuditEntry
 from service.stores.sql.tables import sites
 from tests.contract.conftest import SITES

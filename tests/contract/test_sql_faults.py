@@ -19,18 +19,16 @@ import pyotp
 import pytest
 import sqlalchemy as sa
 
-from service.domain.comment import Author, Comment, CommentId, Lane, SiteId
+from service.domain.comment import Author, Comment, CommentId, Label, Lane, SiteId
 from service.domain.decision import ChosenBy, Mode, Ruling
-from service.domain.delivery import DeliveryForm, EventKind
+from service.domain.delivery import DeliveryForm, EventKind, Platform
 from service.domain.errors import StoreUnavailableError
-from service.domain.inbound import Platform
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.report import Label
 from service.domain.retraining import RetrainingOptions
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
 from service.domain.user import Role
-from service.moderation.admin.accounts import (
+from service.moderation.accounts import (
     add_user,
     change_password,
     end_user,
@@ -39,38 +37,7 @@ from service.moderation.admin.accounts import (
     restore_user,
     set_access,
 )
-from service.moderation.admin.second_factor import (
-    check_second_factor,
-    offer_second_factor,
-    turn_off_second_factor,
-    turn_on_second_factor,
-)
-from service.moderation.admin.sessions import begin_session, end_other_sessions
-from service.moderation.admin.site_lists import NewEntry, add_entry, remove_entry
-from service.moderation.admin.sites import (
-    add_site,
-    change_site_settings,
-    issue_key,
-    revoke_key,
-    rotate_keys,
-)
-from service.moderation.intake.report import report_comment
-from service.moderation.intake.revise import submit_version, withdraw_comment
-from service.moderation.intake.submit import submit_comments
-from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.judging.judge import judge_batch
-from service.moderation.learning.remember import remember_open
-from service.moderation.learning.retrain import ask_retraining
-from service.moderation.privacy.erase import erase_person, find_person, forget_sender
-from service.moderation.privacy.prune import prune_comments
-from service.moderation.review.bulk_decisions import (
-    decide_together,
-    take_over_rulings,
-    undo_bulk_decision,
-)
-from service.moderation.review.decide import decide_comment, undo_as_seen
-from service.moderation.review.reject_and_block import decide_and_list, undo_reject_and_block
-from service.moderation.telling.callbacks import (
+from service.moderation.callbacks import (
     change_callback,
     remove_callback,
     resume_applier,
@@ -79,7 +46,38 @@ from service.moderation.telling.callbacks import (
     set_build_hook,
     set_callback,
 )
-from service.moderation.telling.hooks import add_hook, keep_form_hook, revoke_hook
+from service.moderation.campaigns import GroupingMemory, group_fresh
+from service.moderation.decisions import (
+    decide_comment,
+    decide_together,
+    take_over_rulings,
+    undo_as_seen,
+    undo_bulk_decision,
+)
+from service.moderation.erasing import erase_person, find_person, forget_sender, prune_comments
+from service.moderation.hooks import add_hook, keep_form_hook, revoke_hook
+from service.moderation.intake import submit_comments
+from service.moderation.judging import judge_batch
+from service.moderation.lists import NewEntry, add_entry, remove_entry
+from service.moderation.reject_and_block import decide_and_list, undo_reject_and_block
+from service.moderation.remembering import remember_open
+from service.moderation.retraining import ask_retraining
+from service.moderation.revise import report_comment, submit_version, withdraw_comment
+from service.moderation.signing_in import (
+    begin_session,
+    check_second_factor,
+    end_other_sessions,
+    offer_second_factor,
+    turn_off_second_factor,
+    turn_on_second_factor,
+)
+from service.moderation.sites import (
+    add_site,
+    change_site_settings,
+    issue_key,
+    revoke_key,
+    rotate_keys,
+)
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.sql import create_engine
@@ -483,9 +481,9 @@ def _rows(connection: sa.Connection, table: sa.Table) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def _small_portions(monkeypatch):
-    monkeypatch.setattr("service.moderation.privacy.erase._KEYS_PORTION", 1)
-    monkeypatch.setattr("service.moderation.privacy.erase._PORTION", 1)
-    monkeypatch.setattr("service.moderation.review.bulk_decisions.PORTION", 1)
+    monkeypatch.setattr("service.moderation.erasing._KEYS_PORTION", 1)
+    monkeypatch.setattr("service.moderation.erasing._PORTION", 1)
+    monkeypatch.setattr("service.moderation.decisions.PORTION", 1)
 
 
 def undisturbed(worlds: Worlds, name: str) -> tuple[dict[str, list[str]], Fault]:

@@ -6,7 +6,7 @@ import pytest
 
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
-from service.moderation.review.bulk_decisions import take_over_rulings
+from service.moderation.decisions import take_over_rulings
 from service.ports.services import Services
 from tests.factories import NOW, SITE, keep_all, make_comment, make_decision
 from tests.fakes import make_services

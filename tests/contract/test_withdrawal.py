@@ -22,7 +22,7 @@ from service.domain.comment import (
 )
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
-from service.domain.normal_form import content_key
+from service.domain.text import content_key
 from service.domain.verdict import Outcome
 from service.ports.comments import AddOutcome, NewComment
 from service.stores.sql.tables import comments

@@ -23,7 +23,7 @@ from service.domain.verdict import Outcome
 from service.learning.features import Hand
 from service.learning.judging import make_example
 from service.learning.taught import Taught
-from service.moderation.judging.judgement import judge_comments
+from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.classifier import model_input
 from service.signals.judged_text import judged_text

@@ -12,7 +12,7 @@ import pytest
 
 from service.domain.comment import Edit
 from service.domain.decision import Ruling
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
 from service.reputation.names import names_of
 from service.signals.judged_text import end_of_own_words, judged_text
 from tests.factories import make_comment

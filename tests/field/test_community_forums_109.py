@@ -12,8 +12,8 @@ from datetime import timedelta
 import pytest
 
 from service.domain.comment import Author, Comment, Edit
-from service.domain.history import History
-from service.moderation.intake.submit import with_sender
+from service.domain.sender import History
+from service.moderation.intake import with_sender
 from service.signals.detectors.history import added_by_edit, copy_burst, sender_burst
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services

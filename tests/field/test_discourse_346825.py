@@ -16,9 +16,9 @@ from service.domain.case import Case
 from service.domain.comment import Author, Lane
 from service.domain.decision import Action, Ruling
 from service.domain.verdict import Outcome
-from service.moderation.intake.revise import submit_version
-from service.moderation.learning.export_labelled import decisions_for_training
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.export_labelled import decisions_for_training
+from service.moderation.revise import submit_version
 from service.ports.comments import NewComment
 from service.scoring.explanation import explain
 from tests.factories import NOW, make_comment
@@ -234,7 +234,7 @@ def test_a_kept_approval_teaches_nothing_and_is_in_the_log(comments):
 def test_an_interrupted_delivery_is_made_good_by_its_repeat(comments, monkeypatch):
     comments.rule(comments.show(SALE))
     with monkeypatch.context() as patch:
-        patch.setattr("service.moderation.intake.revise._keep_ruling", lambda *_: None)
+        patch.setattr("service.moderation.revise._keep_ruling", lambda *_: None)
         assert comments.show(f"{SALE} ").decision is None
 
     assert comments.show(f"{SALE} ").action is Action.PUBLISH

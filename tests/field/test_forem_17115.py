@@ -11,11 +11,11 @@ import pytest
 
 from service.commands.builds import BUILDS, as_data_file
 from service.domain.comment import Post
-from service.domain.inbound import Platform
+from service.domain.delivery import Platform
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.telling.published import list_published
+from service.moderation.published import list_published
+from service.moderation.revise import withdraw_comment
 from tests.factories import SITE, keep_one
 from tests.functional.webhooks.conftest import add_hook
 

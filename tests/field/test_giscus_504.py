@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from service.domain.comment import Post
-from service.domain.history import History
+from service.domain.sender import History
 from service.signals.detectors.writing import language_mismatch
 from service.web.webhooks.github import _own_words
 from tests.factories import make_comment

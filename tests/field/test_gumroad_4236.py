@@ -14,7 +14,7 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.list_entry import EntryKind
 from service.domain.sender import make_sender
-from service.moderation.privacy.erase import count_comments, erase_person, find_person
+from service.moderation.erasing import count_comments, erase_person, find_person
 from service.reputation.names import Kind, names_of
 
 SAME = [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.domain.history import History
+from service.domain.sender import History
 from service.signals.detectors.words import unseen_text
 from tests.factories import make_comment
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.domain.comment import Post
-from service.domain.history import History
+from service.domain.sender import History
 from service.signals.detectors.words import offered_vice
 from tests.factories import make_comment
 

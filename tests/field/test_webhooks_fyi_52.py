@@ -10,8 +10,8 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.inbound import Platform
-from service.moderation.privacy.prune import prune_comments
+from service.domain.delivery import Platform
+from service.moderation.erasing import prune_comments
 from tests.factories import NOW
 from tests.functional.webhooks.conftest import all_cases
 from tests.functional.webhooks.recorded import DISCOURSE_POST, GITHUB_ISSUE_COMMENT, STANDARD

@@ -10,10 +10,10 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.comment import Author, CommentKind, Post
 from service.domain.decision import Ruling
-from service.domain.history import History, Record, TrackRecord
-from service.moderation.admin.sites import issue_akismet_key
-from service.moderation.judging.judgement import judge_comments
-from service.moderation.review.decide import decide_comment
+from service.domain.sender import History, Record, TrackRecord
+from service.moderation.decisions import decide_comment
+from service.moderation.judging import judge_comments
+from service.moderation.sites import issue_akismet_key
 from service.ports.models import JudgingModel
 from service.scoring.classifier import model_input
 from service.scoring.weights import Cutoffs, Weights

@@ -15,8 +15,8 @@ from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.finding import well
 from service.domain.list_entry import Effect, EntryKind
-from service.moderation.admin.site_lists import NewEntry, add_entry
-from service.moderation.admin.sites import issue_key
+from service.moderation.lists import NewEntry, add_entry
+from service.moderation.sites import issue_key
 from service.ports.services import Services
 from service.web.app import create_app
 from service.web.edge.config import WebConfig

@@ -17,8 +17,7 @@ from service.domain.delivery import (
 from service.domain.list_entry import EntryKind
 from service.domain.retraining import Answer, Check, Retraining, RetrainingState
 from service.domain.verdict import Outcome, Span
-from service.moderation.review.bulk_decisions import decide_together
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment, decide_together
 from service.ports.audit import AuditEntry
 from service.ports.comments import Placement
 from service.ports.services import Services

@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Comment
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.admin.accounts import add_user, change_password
+from service.moderation.accounts import add_user, change_password
 from service.ports.services import Services
 from service.stores.taught import TaughtKeeper
 from service.web.app import create_app

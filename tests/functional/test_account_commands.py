@@ -10,8 +10,8 @@ import pytest
 from service.domain.comment import Author, Sender
 from service.domain.decision import Ruling
 from service.domain.user import SecondFactor
-from service.moderation.privacy.erase import find_person
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.erasing import find_person
 from service.wiring import open_services
 from tests.factories import keep_all, make_comment
 from tests.servers import running_valkey

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from service.domain.user import Role
-from service.moderation.admin.accounts import (
+from service.moderation.accounts import (
     AboveOwnRoleError,
     add_user,
     authenticate_user,

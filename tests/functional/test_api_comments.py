@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.inputs import ModelOutput
 from service.domain.list_entry import Effect, EntryKind
-from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.moderation.lists import NewEntry, add_entry
 from tests.factories import SITE
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from service.moderation.admin.sites import issue_key
+from service.moderation.sites import issue_key
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE

@@ -8,8 +8,8 @@ from models.inputs import ModelOutput
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, FormEvidence, Lane
 from service.domain.sender import make_sender
-from service.moderation.admin.sites import issue_key
-from service.moderation.privacy.prune import prune_comments
+from service.moderation.erasing import prune_comments
+from service.moderation.sites import issue_key
 from service.web.app import create_app
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.databases import fresh_stores

@@ -21,7 +21,7 @@ from models.registry import (
     read_previous_name,
 )
 from service.domain.comment import SiteId
-from service.moderation.admin.sites import add_site
+from service.moderation.sites import add_site
 from service.start_error import StartError
 from service.wiring import open_services
 from tests.factories import keep_all, make_comment

@@ -8,7 +8,7 @@ import re
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Post
 from service.domain.decision import Ruling
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
 from service.web.pages.campaigns import MEMBERS_SHOWN
 from tests.factories import NOW
 from tests.fakes import make_site

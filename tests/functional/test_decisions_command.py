@@ -10,8 +10,8 @@ import pytest
 
 from service.cli import main
 from service.domain.decision import Ruling
-from service.moderation.admin.sites import add_site
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.sites import add_site
 from service.wiring import open_services
 from tests.factories import keep_all, make_comment, make_verdict
 from tests.functional.commands import run_command

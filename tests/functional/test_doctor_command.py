@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from service.moderation.admin.sites import add_site
+from service.moderation.sites import add_site
 from service.wiring import open_services
 from tests.functional.commands import run_command
 from tests.servers import running_valkey

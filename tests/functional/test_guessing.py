@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask.testing import FlaskClient
 
-from service.moderation.admin.accounts import find_user
+from service.moderation.accounts import find_user
 from tests.fakes import make_services
 from tests.functional.moderators import (
     PASSWORD,

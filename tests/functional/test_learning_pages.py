@@ -9,8 +9,8 @@ import pytest
 from service.domain.case import CaseFilter, State
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Ruling
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.revise import withdraw_comment
 from service.scoring.lean import recorded_lean
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site, submit_to

@@ -12,8 +12,8 @@ from schemathesis.config import SchemathesisConfig
 from service.domain.comment import CommentId
 from service.domain.finding import well
 from service.domain.site import SiteSettings
-from service.moderation.admin.sites import IssuedKey, issue_key
-from service.moderation.telling.hooks import keep_form_hook
+from service.moderation.hooks import keep_form_hook
+from service.moderation.sites import IssuedKey, issue_key
 from service.web.api.batch import NDJSON
 from service.web.app import create_app
 from service.web.edge.config import WebConfig

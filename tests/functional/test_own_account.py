@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from service.domain.user import Preferences
-from service.moderation.admin.accounts import find_user
+from service.moderation.accounts import find_user
 from tests.behaviour.test_digest import Post
 from tests.functional.moderators import (
     make_app,

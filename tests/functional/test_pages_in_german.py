@@ -9,10 +9,10 @@ import pytest
 
 from service.domain.comment import Author
 from service.domain.delivery import DeliveryState, Endpoint
-from service.domain.phrase import Phrase
+from service.domain.text import Phrase
 from service.domain.verdict import Outcome, WeighedSignal
-from service.moderation.telling.announce import write_verdict_messages
-from service.moderation.telling.applying import NOTHING_TO_CHANGE
+from service.moderation.announcing import write_verdict_messages
+from service.moderation.delivering import NOTHING_TO_CHANGE
 from service.outbound.exchange import Failure
 from service.outbound.platforms import AtPlatform
 from service.web.pages.blueprint import error_page

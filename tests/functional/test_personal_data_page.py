@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from service.moderation.privacy.erase import find_person
+from service.moderation.erasing import find_person
 from service.web.pages import personal_data
 from tests.factories import make_comment
 from tests.functional.moderators import keep, token_of

@@ -9,8 +9,8 @@ import pytest
 
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
-from service.moderation.intake.submit import with_sender
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.intake import with_sender
 from service.wiring import open_services
 from tests.factories import keep_all, make_comment, make_verdict
 from tests.fakes import make_site

@@ -9,7 +9,7 @@ import pytest
 from models.registry import read_current_name
 from service.domain.decision import Ruling
 from service.domain.retraining import RetrainingState, report_to
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
 from service.settings import Settings
 from service.training_runs.versions import versions_folder
 from service.wiring import open_services

@@ -10,8 +10,8 @@ import pytest
 from service.domain.comment import Author
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.revise import withdraw_comment
 from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment, make_report, make_signal
 from tests.fakes import Overridden, away, make_services, make_site

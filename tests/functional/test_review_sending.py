@@ -11,7 +11,7 @@ import pytest
 from service.domain.case import Claim
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.decisions import decide_comment, undo_decision
 from tests.factories import NOW, make_comment
 from tests.functional.moderators import keep, token_of
 

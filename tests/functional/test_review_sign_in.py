@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from service.domain.errors import NotAuthenticatedError
-from service.moderation.admin.accounts import (
+from service.moderation.accounts import (
     add_user,
     authenticate_user,
     change_password,

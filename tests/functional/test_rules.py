@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
+from service.domain.comment import Label
 from service.domain.decision import Ruling
-from service.domain.report import Label
-from service.domain.rules import SiteRules
-from service.moderation.review.decide import decide_comment
-from service.moderation.telling.akismet import plain_answer
+from service.domain.verdict import SiteRules
+from service.moderation.decisions import decide_comment
+from service.moderation.delivering import plain_answer
 from service.web.edge.moments import write_moment
 from tests.factories import NOW, SITE
 from tests.fakes import FixedClassifier

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pyotp
 import pytest
 
-from service.moderation.admin.accounts import find_user, reset_password
+from service.moderation.accounts import find_user, reset_password
 from tests.functional.moderators import (
     CONFIG,
     PASSWORD,

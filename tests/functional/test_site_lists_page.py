@@ -8,7 +8,7 @@ import pytest
 
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.user import Role
-from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.moderation.lists import NewEntry, add_entry
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, post, restrict, words

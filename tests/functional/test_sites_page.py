@@ -10,8 +10,8 @@ from flask.sessions import SecureCookieSessionInterface
 from service.domain.comment import SiteId
 from service.domain.decision import Mode, Ruling
 from service.domain.site import SiteSettings
-from service.moderation.admin.sites import authenticate_akismet, authenticate_site, issue_key
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.sites import authenticate_akismet, authenticate_site, issue_key
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, post, set_site, words

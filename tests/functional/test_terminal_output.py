@@ -14,9 +14,9 @@ import termios
 import pytest
 
 from service.commands.output import print_rows
-from service.domain.inbound import Platform
-from service.moderation.admin.accounts import authenticate_user
-from service.moderation.admin.sites import authenticate_akismet, authenticate_site
+from service.domain.delivery import Platform
+from service.moderation.accounts import authenticate_user
+from service.moderation.sites import authenticate_akismet, authenticate_site
 from service.web.webhooks.public import comment_box
 from service.wiring import open_services
 

@@ -21,7 +21,7 @@ from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.verdict import Outcome
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
 from service.wiring import open_services
 from tests.factories import keep_all, make_comment, make_verdict
 from tests.functional.commands import run_command

@@ -20,17 +20,15 @@ from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import Site
 from service.domain.user import User
-from service.moderation.admin.accounts import add_user
-from service.moderation.admin.site_lists import NewEntry, add_entry
-from service.moderation.admin.sites import add_site
-from service.moderation.intake.form_tokens import issue_token, with_token
-from service.moderation.intake.submit import with_sender
-from service.moderation.judging.group import GroupingMemory, group_fresh
-from service.moderation.judging.judge import judge_batch
-from service.moderation.privacy.erase import erase_person, export_person, find_person
-from service.moderation.review.decide import decide_comment
-from service.moderation.review.review import claim_comment
-from service.moderation.review.search import update_search_index
+from service.moderation.accounts import add_user
+from service.moderation.campaigns import GroupingMemory, group_fresh
+from service.moderation.decisions import decide_comment
+from service.moderation.erasing import erase_person, export_person, find_person
+from service.moderation.intake import issue_token, with_sender, with_token
+from service.moderation.judging import judge_batch
+from service.moderation.lists import NewEntry, add_entry
+from service.moderation.queue import claim_comment, update_search_index
+from service.moderation.sites import add_site
 from service.ports.services import Services
 from service.stores.sql.tables import metadata
 from service.wiring import open_services

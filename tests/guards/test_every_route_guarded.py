@@ -9,7 +9,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
-from service.domain.inbound import Platform
+from service.domain.delivery import Platform
 from service.web.app import create_app
 from service.web.edge.auth import (
     AKISMET,

@@ -12,7 +12,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
-from service.domain.phrase import Phrase
+from service.domain.text import Phrase
 from service.signals.detectors import DETECTORS
 from tests.contract.detector_examples import EXAMPLES
 from tests.fakes import make_services

@@ -13,11 +13,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
 from service.domain.case import CaseFilter
-from service.domain.comment import Comment, Lane
+from service.domain.comment import Comment, Label, Lane, Report
 from service.domain.decision import Mode
-from service.domain.normal_form import content_key
-from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
+from service.domain.text import content_key
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
 from service.stores.migrations import (

@@ -10,10 +10,9 @@ from service.domain.comment import CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Verdict
-from service.moderation.judging.judge import judge_batch
-from service.moderation.learning.rebuild import rebuild_if_blank
-from service.moderation.learning.remember import remember_open
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.judging import judge_batch
+from service.moderation.remembering import rebuild_if_blank, remember_open
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import RebuildPlace
 from tests.factories import keep_all, make_comment

@@ -15,8 +15,8 @@ from typing import Any
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, Lane
-from service.moderation.admin.sites import add_site
-from service.moderation.intake.submit import submit_comments, sweep_stranded
+from service.moderation.intake import submit_comments, sweep_stranded
+from service.moderation.sites import add_site
 from service.ports.comments import NewComment
 from service.settings import load_settings
 from service.stores.migrations import migrate

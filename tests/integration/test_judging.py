@@ -6,7 +6,7 @@ import signal
 
 from service.domain.comment import Lane
 from service.domain.verdict import Outcome
-from service.moderation.judging.judge import MAX_ATTEMPTS
+from service.moderation.judging import MAX_ATTEMPTS
 from tests.integration.installation import until
 from tests.servers import free_port, running_valkey
 

@@ -14,7 +14,7 @@ from http.client import HTTPConnection
 import pytest
 
 from service.domain.delivery import DeliveryState, Endpoint
-from service.moderation.judging.judge import judge_batch
+from service.moderation.judging import judge_batch
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, live_workers
 from tests.integration.installation import ROOT, until

@@ -14,8 +14,8 @@ import pytest
 
 from service.domain.decision import Ruling
 from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState, report_to
-from service.moderation.learning.retrain import ask_retraining
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.retraining import ask_retraining
 from tests.integration.installation import until
 from tests.runs import REPORT
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.domain.normal_form import content_key, unescape
+from service.domain.text import content_key, unescape
 
 
 @pytest.mark.parametrize(

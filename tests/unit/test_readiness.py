@@ -10,7 +10,7 @@ import pytest
 
 from service.doctor.judging_checks import judge_models
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
-from service.moderation.admin.sites import add_site
+from service.moderation.sites import add_site
 from service.processes import readiness
 from service.processes.readiness import readiness_checks, write_proof
 from service.settings import load_settings

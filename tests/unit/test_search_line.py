@@ -10,13 +10,14 @@ from service.domain.errors import InvalidInputError
 from service.domain.search import (
     MAX_QUERY_CHARS,
     MAX_TERMS,
+    MAX_WORD_CHARS,
     Field,
     SearchQuery,
     Term,
     line_of,
     parse_search,
+    words_of,
 )
-from service.domain.search_words import MAX_WORD_CHARS, words_of
 
 
 def terms(line):

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.author_name import normal_name
-from service.domain.sender import make_sender, one_client
+from service.domain.sender import make_sender, normal_name, one_client
 
 NEW, OLD = b"the present secret", b"the one before it"
 

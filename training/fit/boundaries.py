@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from models.inputs import ModelOutput
 from service.domain.comment import Comment
-from service.domain.history import History
+from service.domain.sender import History
 from service.scoring.classifier import place_seam
 from service.signals.detectors.seam import abrupt_shift
 from service.signals.view import view_of

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from models.features import DIMENSIONS, Features
 from service.domain.comment import Comment
-from service.domain.history import History
+from service.domain.sender import History
 from service.signals.detectors import DETECTORS, detect_all
 from training.data.dataset import Example
 

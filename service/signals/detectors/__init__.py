@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment
-from service.domain.history import History
+from service.domain.sender import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector
 from service.signals.detectors import author, form, history, links, seam, words, writing

@@ -7,8 +7,8 @@ from dataclasses import replace
 from disposable_email_domains import blocklist
 
 from service.domain.comment import Comment, CommentKind, ListBasis, ListKind
-from service.domain.history import History
-from service.domain.phrase import Phrase
+from service.domain.sender import History
+from service.domain.text import Phrase
 from service.signals.cues import Cue, find_cues
 from service.signals.detector import Observation, detector
 from service.signals.earlier import ACCOUNT, EMAIL, NAME, Key, rejected_before

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from service.domain.comment import Comment
 from service.domain.form import FormToken
-from service.domain.history import History
-from service.domain.phrase import Phrase
+from service.domain.sender import History
+from service.domain.text import Phrase
 from service.signals.detector import Observation, detector
 
 # Chosen by hand: no data tell how long forms were open. Nobody loads a page, finds the form, writes

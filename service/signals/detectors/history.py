@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from service.domain.comment import Comment, Edit
 from service.domain.decision import BY_STAFF
-from service.domain.history import Conduct, History, TrackRecord
-from service.domain.phrase import Phrase, noted
+from service.domain.sender import Conduct, History, TrackRecord
+from service.domain.text import Phrase, noted
 from service.signals.detector import Observation, detector
 from service.signals.earlier import (
     ACCOUNT,

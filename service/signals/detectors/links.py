@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from service.domain.comment import Comment, ListKind
-from service.domain.history import History
-from service.domain.phrase import Phrase
+from service.domain.sender import History
+from service.domain.text import Phrase
 from service.signals.cues import Cue, find_cues
 from service.signals.detector import Observation, detector
 from service.signals.hosts import host_of, is_reference, sounds_commercial

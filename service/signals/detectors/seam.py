@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from operator import mul
 
 from service.domain.comment import Comment
-from service.domain.history import History
-from service.domain.phrase import Phrase, noted
+from service.domain.sender import History
+from service.domain.text import Phrase, noted
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
 from service.signals.segments import Segment, segments_of

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence, Set
 
 from service.domain.comment import Comment
-from service.domain.history import History
-from service.domain.phrase import Phrase
 from service.domain.published import REGION_FLAG, TAGS
+from service.domain.sender import History
+from service.domain.text import Phrase
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
 from service.signals.segments import Segment, segments_of, topic_words

@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from service.domain.comment import Comment, Post
-from service.domain.history import History
-from service.domain.phrase import Phrase
+from service.domain.sender import History
+from service.domain.text import Phrase
 from service.signals.detector import Observation, detector
 from service.signals.judged_text import may_come_by_mail
 from service.signals.links import Link

@@ -11,11 +11,10 @@ import sqlalchemy as sa
 from sqlalchemy.sql.util import ClauseAdapter
 
 from service.domain.case import Appeal, Case, CaseFilter, CasePage, Order, State
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import CommentId, Label, SiteId
 from service.domain.decision import Ruling
 from service.domain.figures import CutoffPreview, Moved, Tally
 from service.domain.published import PublishedComment
-from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, read_cursor, write_cursor

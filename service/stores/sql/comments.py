@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 
 import sqlalchemy as sa
 
-from service.domain.applying import unversioned
 from service.domain.comment import CommentId, Lane, ListHits, SiteId
 from service.domain.decision import Ruling
+from service.domain.delivery import unversioned
 from service.domain.errors import StoreUnavailableError
-from service.domain.normal_form import content_key
+from service.domain.text import content_key
 from service.ports.comments import Added, AddOutcome, Attempt, NewComment
 from service.stores.cursor import REST_RANK
 from service.stores.sql.base import (

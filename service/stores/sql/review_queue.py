@@ -8,9 +8,8 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.case import Claim
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import CommentId, Label, SiteId
 from service.domain.decision import Mode
-from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.review_order import review_at
 from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RANK

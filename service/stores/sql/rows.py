@@ -20,6 +20,8 @@ from service.domain.comment import (
     FormEvidence,
     Listing,
     Post,
+    Report,
+    RuledText,
     Sender,
 )
 from service.domain.decision import Decision
@@ -27,17 +29,15 @@ from service.domain.delivery import (
     Delivery,
     DeliveryAttempt,
     Endpoint,
+    InboundHook,
 )
 from service.domain.form import behaviour_values, read_behaviour
-from service.domain.inbound import InboundHook
-from service.domain.phrase import phrase_from, phrase_values
-from service.domain.report import Report
-from service.domain.ruled_text import RuledText
-from service.domain.rules import Rule
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.text import phrase_from, phrase_values
 from service.domain.user import User
 from service.domain.verdict import (
     Outcome,
+    Rule,
     SecondOpinion,
     Signal,
     Span,

@@ -15,8 +15,15 @@ from sqlalchemy.dialects.postgresql import TSQUERY
 
 from service.domain.case import CasePage
 from service.domain.comment import Comment, CommentId, SiteId
-from service.domain.search import SINGLE, Field, SearchQuery, Term
-from service.domain.search_words import phrase_of, stands_alone, words_of
+from service.domain.search import (
+    SINGLE,
+    Field,
+    SearchQuery,
+    Term,
+    phrase_of,
+    stands_alone,
+    words_of,
+)
 from service.domain.verdict import Verdict
 from service.signals.hosts import host_of, registered_domain
 from service.signals.links import find_links

@@ -8,21 +8,21 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from service.domain.case import Case
-from service.domain.comment import Comment, SiteId
-from service.domain.decision import Ruling
-from service.domain.search import SearchQuery
-from service.domain.sender_record import (
+from service.domain.case import (
     MAX_COUNTED,
     MAX_LAST,
     MAX_LINKED_DOMAINS,
     MAX_OTHER_NAMES,
+    Case,
     SenderRecord,
     Trait,
     TraitRecord,
     keys_of,
     person_keys,
 )
+from service.domain.comment import Comment, SiteId
+from service.domain.decision import Ruling
+from service.domain.search import SearchQuery
 from service.signals.view import linked_domains
 from service.stores.sql.base import SqlStore
 from service.stores.sql.cases import load_cases

@@ -10,11 +10,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from service.domain.applying import Applied
 from service.domain.comment import SiteId
-from service.domain.delivery import Endpoint
+from service.domain.delivery import Applied, Endpoint, InboundHook
 from service.domain.errors import ConflictError
-from service.domain.inbound import InboundHook
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries, insert_entry

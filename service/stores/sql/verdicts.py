@@ -9,12 +9,10 @@ import sqlalchemy as sa
 
 from service.campaigns.traits import Traits
 from service.domain.case import Case
-from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.comment import Comment, CommentId, Report, SiteId
 from service.domain.decision import Action, Ruling
 from service.domain.delivery import Delivery
-from service.domain.report import Report
-from service.domain.rules import RuleFacts, SiteRules
-from service.domain.verdict import Outcome, SecondOpinion, Verdict
+from service.domain.verdict import Outcome, RuleFacts, SecondOpinion, SiteRules, Verdict
 from service.ports.audit import AuditEntry
 from service.ports.delivery import Tell
 from service.stores.cursor import REST_RANK, UNSURE_RANK

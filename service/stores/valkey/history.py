@@ -13,7 +13,7 @@ import redis
 from service.domain.comment import Comment, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
-from service.domain.history import Conduct, History
+from service.domain.sender import Conduct, History
 from service.reputation.conduct import CONDUCT_KEPT, Steps, conduct_from, steps_of
 from service.reputation.histories import (
     CONTENT,

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from flask import Response
 
-from service.moderation.admin.sites import is_blog, register_blog
+from service.moderation.sites import is_blog, register_blog
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall
 from service.web.edge.current import services

@@ -10,17 +10,15 @@ from dataclasses import replace
 from flask import Response, current_app, g
 
 from service.domain.case import Case
-from service.domain.comment import CommentId
+from service.domain.comment import CommentId, Label
 from service.domain.delivery import Delivery
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.domain.normal_form import same_address
-from service.domain.report import Label
 from service.domain.site import Site
+from service.domain.text import same_address
 from service.domain.verdict import Outcome
-from service.moderation.admin.sites import is_blog, register_blog
-from service.moderation.intake.report import find_comment, report_comment
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.telling.akismet import is_blatant, plain_answer, plan_callback
+from service.moderation.delivering import is_blatant, plain_answer, plan_callback
+from service.moderation.revise import find_comment, report_comment, withdraw_comment
+from service.moderation.sites import is_blog, register_blog
 from service.ports.comments import NewComment
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown

@@ -15,10 +15,9 @@ from service.domain.comment import (
     Lane,
     Post,
 )
-from service.domain.normal_form import unslash
 from service.domain.site import Site
-from service.moderation.intake.form_tokens import with_token
-from service.moderation.intake.submit import with_sender
+from service.domain.text import unslash
+from service.moderation.intake import with_sender, with_token
 from service.ports.comments import NewComment
 from service.web.akismet.behaviour import FIELD, FILLED, behaviour_of
 from service.web.akismet.call import AkismetCall, shown

@@ -10,10 +10,10 @@ from functools import partial
 
 from flask import Blueprint, Flask, Response, current_app, g, request
 
+from service.domain.comment import Label
 from service.domain.errors import ModerationError, NotAuthenticatedError
-from service.domain.report import Label
 from service.domain.site import Site, SiteKey
-from service.moderation.admin.sites import authenticate_akismet
+from service.moderation.sites import authenticate_akismet
 from service.web.akismet import account, answers
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
 from service.web.akismet.check import PROMISES, add_deliveries, check_comment, take_report

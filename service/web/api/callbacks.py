@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from service.domain.delivery import EventKind
 from service.domain.errors import ConflictError
-from service.moderation.telling import callbacks
+from service.moderation import callbacks
 from service.web.api.blueprint import api, site_as_actor
 from service.web.api.callback_answers import (
     CallbackAnswer,

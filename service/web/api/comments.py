@@ -6,8 +6,7 @@ from flask import url_for
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
-from service.moderation.intake import revise
-from service.moderation.review import decide
+from service.moderation import decisions, revise
 from service.web.api.answers import CommentAnswer, CommentPage, PageLinks, WithdrawnAnswer
 from service.web.api.blueprint import api
 from service.web.api.schemas import DecisionRequest, ListQuery, SiteIdQuery, UndoQuery
@@ -85,7 +84,7 @@ def decide_comment(comment_id: CommentId, body: DecisionRequest) -> CommentAnswe
     For sites whose moderators decide elsewhere. The same ruling again changes nothing; the other
     one undoes the first, and the history shows both.
     """
-    case = decide.decide_comment(
+    case = decisions.decide_comment(
         comment_id,
         body.ruling,
         services,
@@ -101,7 +100,7 @@ def decide_comment(comment_id: CommentId, body: DecisionRequest) -> CommentAnswe
 @operation(tag=_DECISIONS, problems=(409,))
 def undo_decision(comment_id: CommentId, query: UndoQuery) -> CommentAnswer:
     """Undo the decision in force."""
-    case = decide.undo_decision(
+    case = decisions.undo_decision(
         comment_id,
         services,
         undone_by=_SITE,

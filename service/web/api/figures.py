@@ -8,7 +8,7 @@ from typing import Annotated
 from flask import current_app
 from pydantic import Field
 
-from service.moderation.insight.figures import FigureBook
+from service.moderation.figures import FigureBook
 from service.web.api.answers import Probability
 from service.web.api.blueprint import api
 from service.web.api.schemas import FiguresQuery

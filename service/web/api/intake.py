@@ -28,9 +28,8 @@ from service.domain.errors import (
     StoreUnavailableError,
 )
 from service.domain.site import Site
-from service.moderation.intake.form_tokens import with_token
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.intake.submit import submit_comments, with_sender
+from service.moderation.intake import submit_comments, with_sender, with_token
+from service.moderation.revise import withdraw_comment
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.services import Services
 from service.web.api.answers import (

@@ -30,12 +30,11 @@ from service.domain.comment import (
 )
 from service.domain.decision import Mode, Ruling
 from service.domain.published import MAX_POST_CHARS
-from service.domain.rules import MAX_RULED_POSTS, SiteRules
 from service.domain.site import MAX_UNDO_SECONDS
-from service.domain.verdict import Outcome
-from service.moderation.insight.figures import MAX_DAYS
-from service.moderation.intake.form_tokens import MAX_FIELD_CHARS
-from service.moderation.intake.revise import looks_like_version
+from service.domain.verdict import MAX_RULED_POSTS, Outcome, SiteRules
+from service.moderation.figures import MAX_DAYS
+from service.moderation.intake import MAX_FIELD_CHARS
+from service.moderation.revise import looks_like_version
 from service.web.edge.answers import Answer
 from service.web.edge.given import (
     MAX_EMAIL_CHARS,

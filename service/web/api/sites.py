@@ -9,9 +9,9 @@ from typing import Any
 
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site, SiteSettings
-from service.moderation.admin import sites
-from service.moderation.review import previews as previewing
-from service.moderation.telling.hooks import keep_form_hook
+from service.moderation import figures as previewing
+from service.moderation import sites
+from service.moderation.hooks import keep_form_hook
 from service.web.api.answers import (
     FormAnswer,
     IssuedKeyAnswer,

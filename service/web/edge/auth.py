@@ -9,7 +9,7 @@ from flask import g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.site import Site
-from service.moderation.admin.sites import authenticate_site
+from service.moderation.sites import authenticate_site
 from service.web.edge.current import services
 
 F = TypeVar("F", bound=Callable[..., Any])

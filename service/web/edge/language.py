@@ -24,7 +24,7 @@ from babel.messages.pofile import read_po
 from babel.numbers import format_decimal
 from flask import Flask, g, has_request_context, request, session
 
-from service.domain.phrase import Phrase
+from service.domain.text import Phrase
 
 ENGLISH = "en"
 _CHOSEN = "language"

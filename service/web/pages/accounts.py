@@ -17,7 +17,7 @@ from flask.typing import ResponseReturnValue
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, InvalidInputError
 from service.domain.user import Permission, Role, User, is_above
-from service.moderation.admin.accounts import (
+from service.moderation.accounts import (
     MAX_NAME_CHARS,
     AboveOwnRoleError,
     LastOwnerError,
@@ -27,7 +27,7 @@ from service.moderation.admin.accounts import (
     restore_user,
     set_access,
 )
-from service.moderation.admin.second_factor import turn_off_second_factor
+from service.moderation.signing_in import turn_off_second_factor
 from service.web.edge.current import services
 from service.web.edge.language import gettext, noted
 from service.web.pages.blueprint import go_to, moderator, needs, pages, read_choice

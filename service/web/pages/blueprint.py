@@ -30,14 +30,13 @@ from flask_wtf.csrf import CSRFError, CSRFProtect
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
-from service.domain.case import Case
+from service.domain.case import MAX_COUNTED, Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
-from service.domain.sender_record import MAX_COUNTED
 from service.domain.user import IDLE_LIFETIME, Permission, User
-from service.moderation.admin.sessions import find_session
-from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.moderation.decisions import MAX_NOTE_CHARS
+from service.moderation.signing_in import find_session
 from service.web.edge.auth import PAGES, is_open
 from service.web.edge.config import WebConfig
 from service.web.edge.current import services

@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.decision import BulkDecision, ChosenBy
 from service.domain.user import Permission
-from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
+from service.moderation.decisions import decide_together, undo_bulk_decision
 from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpoint
 from service.domain.user import Permission
-from service.moderation.telling.callbacks import (
+from service.moderation.callbacks import (
     get_delivery,
     newest_deliveries,
     replay_deliveries,

@@ -14,8 +14,8 @@ from service.domain.decision import BulkDecision
 from service.domain.errors import NotFoundError
 from service.domain.user import Permission
 from service.domain.verdict import Span
-from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
-from service.moderation.review.campaigns import decide_campaign, put_back
+from service.moderation.campaigns import decide_campaign, put_back
+from service.moderation.decisions import BULK_DECISION_ASKS_BEYOND
 from service.web.edge.current import services
 from service.web.edge.language import gettext, probability
 from service.web.pages.blueprint import (

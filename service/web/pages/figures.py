@@ -12,7 +12,7 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
 from service.domain.user import Permission
-from service.moderation.insight.figures import FigureBook
+from service.moderation.figures import FigureBook
 from service.scoring.figures import MIN_COUNT, SHIFTED, Figures
 from service.web.api.figures import FIGURES, FiguresAnswer
 from service.web.edge.ids import is_id

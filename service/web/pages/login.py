@@ -15,14 +15,13 @@ from flask_login import current_user, login_user, logout_user
 
 from service.domain.errors import InvalidInputError, NotAuthenticatedError
 from service.domain.user import Permission, User
-from service.moderation.admin.accounts import (
+from service.moderation.accounts import (
     MAX_PASSWORD_CHARS,
     MIN_PASSWORD_CHARS,
     authenticate_user,
     change_password,
 )
-from service.moderation.admin.second_factor import check_second_factor
-from service.moderation.admin.sessions import begin_session, end_session
+from service.moderation.signing_in import begin_session, check_second_factor, end_session
 from service.web.edge.auth import open_to_all
 from service.web.edge.current import services
 from service.web.edge.language import choose_language, gettext

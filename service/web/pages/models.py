@@ -15,14 +15,14 @@ from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, StoreUnavailableError
 from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState
 from service.domain.user import Permission
-from service.moderation.learning.retrain import (
+from service.moderation.retraining import (
     SCHEDULE,
     NoTrainerError,
     ask_retraining,
     promote_retrained,
     refuse_retrained,
 )
-from service.moderation.learning.versions import promote_version, roll_back
+from service.moderation.versions import promote_version, roll_back
 from service.ports.models import VersionOnShelf
 from service.web.edge.current import services
 from service.web.edge.ids import is_id

@@ -13,15 +13,17 @@ from markupsafe import Markup
 
 from service.domain.errors import InvalidInputError
 from service.domain.user import Permission, User
-from service.moderation.admin.accounts import check_password, set_mail, set_preferences
-from service.moderation.admin.second_factor import (
+from service.moderation.accounts import check_password, set_mail, set_preferences
+from service.moderation.signing_in import (
     Offer,
+    end_other_sessions,
+    end_session,
+    list_sessions,
     offer_second_factor,
     renew_recovery_codes,
     turn_off_second_factor,
     turn_on_second_factor,
 )
-from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
 from service.web.edge.current import services
 from service.web.edge.language import choose_language, gettext, languages, ngettext
 from service.web.pages.blueprint import (

@@ -17,8 +17,8 @@ from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError
 from service.domain.sender import Person
 from service.domain.user import Permission
-from service.moderation.admin.acts import record_act
-from service.moderation.privacy.erase import (
+from service.moderation.acts import record_act
+from service.moderation.erasing import (
     count_comments,
     erase_person,
     export_person,

@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.case import Case
-from service.domain.comment import Post
+from service.domain.comment import Label, Post
 from service.domain.decision import (
     EDIT_POLICY,
     KEPT_BY_STAFF,
@@ -18,9 +18,7 @@ from service.domain.decision import (
     KEPT_WORDS,
     Decision,
 )
-from service.domain.normal_form import unescape
-from service.domain.phrase import Phrase
-from service.domain.report import Label
+from service.domain.text import Phrase, unescape
 from service.domain.verdict import Span, Verdict, WeighedSignal
 from service.scoring.lean import (
     BY_AUTHORS_SITE,

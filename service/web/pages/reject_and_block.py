@@ -14,7 +14,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.list_entry import Effect
 from service.domain.user import Permission
-from service.moderation.review.reject_and_block import (
+from service.moderation.reject_and_block import (
     decide_and_list,
     traits_of,
     undo_reject_and_block,

@@ -14,9 +14,8 @@ from service.domain.comment import CommentId
 from service.domain.decision import BulkDecision, Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
-from service.moderation.review.bulk_decisions import find_last_act
-from service.moderation.review.decide import decide_comment, refuse_note, undo_as_seen
-from service.moderation.review.review import claim_comment, claims_of_others, end_claim
+from service.moderation.decisions import decide_comment, find_last_act, refuse_note, undo_as_seen
+from service.moderation.queue import claim_comment, claims_of_others, end_claim
 from service.web.edge.current import services
 from service.web.edge.ids import is_id
 from service.web.edge.moments import read_any_moment

@@ -12,20 +12,19 @@ from typing import Any, TypeVar
 from flask import current_app, render_template, request, session, url_for
 
 from service.domain.campaign import FEWEST_SHOWN
-from service.domain.case import Case, CasePage, Claim, Order
+from service.domain.case import Case, CasePage, Claim, Order, SenderRecord
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ModerationError, NotFoundError
-from service.domain.sender_record import SenderRecord
 from service.domain.user import Permission
-from service.moderation.learning.behind import decisions_behind
-from service.moderation.review.review import (
+from service.moderation.queue import (
     Tab,
     claim_comment,
     claims_of_others,
     count_tab,
     list_for_review,
 )
+from service.moderation.remembering import decisions_behind
 from service.ports.services import Services
 from service.web.edge.current import services
 from service.web.pages.blueprint import moderator, pop_done, read_choice, read_from, read_token

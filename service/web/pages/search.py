@@ -24,9 +24,9 @@ from service.domain.search import (
     Field,
     line_of,
 )
-from service.domain.spreadsheet import as_text_cell
+from service.domain.text import as_text_cell
 from service.domain.user import Permission
-from service.moderation.review.search import (
+from service.moderation.queue import (
     MAX_COUNTED,
     MAX_DECIDED,
     decide_found,

@@ -19,8 +19,8 @@ from service.domain.list_entry import (
     ListEntry,
 )
 from service.domain.user import Permission
-from service.moderation.admin.entry_values import MAX_VALUE_CHARS
-from service.moderation.admin.site_lists import (
+from service.moderation.lists import (
+    MAX_VALUE_CHARS,
     NewEntry,
     Preview,
     add_entry,

@@ -15,11 +15,16 @@ from service.domain.case import CaseFilter
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, InvalidInputError
-from service.domain.rules import MAX_RULED_POSTS
 from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
 from service.domain.user import Permission
-from service.domain.verdict import Outcome
-from service.moderation.admin.sites import (
+from service.domain.verdict import MAX_RULED_POSTS, Outcome
+from service.moderation.figures import (
+    RulesPreview,
+    find_cutoff_problems,
+    preview_cutoffs,
+    preview_rules,
+)
+from service.moderation.sites import (
     IssuedKey,
     add_site,
     change_site_settings,
@@ -28,12 +33,6 @@ from service.moderation.admin.sites import (
     issue_key,
     revoke_key,
     rotate_keys,
-)
-from service.moderation.review.previews import (
-    RulesPreview,
-    find_cutoff_problems,
-    preview_cutoffs,
-    preview_rules,
 )
 from service.web.api.schemas import Rules, SettingsRequest
 from service.web.edge.current import services

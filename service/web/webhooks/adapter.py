@@ -17,10 +17,10 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import Headers
 
 from service.domain.comment import Comment
+from service.domain.delivery import InboundHook
 from service.domain.errors import NotAuthenticatedError
-from service.domain.inbound import InboundHook
 from service.domain.site import Site
-from service.moderation.intake.revise import find_state, submit_version, withdraw_versions
+from service.moderation.revise import find_state, submit_version, withdraw_versions
 from service.ports.comments import NewComment
 from service.web.edge.current import services
 

@@ -9,10 +9,10 @@ from flask import g
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
+from service.domain.comment import Label
 from service.domain.decision import Mode
-from service.domain.report import Label
 from service.domain.verdict import Outcome
-from service.moderation.telling.akismet import plain_answer
+from service.moderation.delivering import plain_answer
 from service.web.api.intake import keep_until, unjudged
 from service.web.edge.current import submit, waiter
 from service.web.edge.line import UNWAITED_SECONDS, keep_in_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from service.domain.normal_form import unescape
+from service.domain.text import unescape
 
 # The standard library's parser takes quadratic time on a row of unclosed tags (256 KiB of "<a ":
 # more than five minutes, Python 3.11.7), so this knows as much of HTML as comments have. A tag

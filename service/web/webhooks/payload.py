@@ -23,7 +23,7 @@ from service.domain.comment import (
 )
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
-from service.moderation.intake.submit import with_sender
+from service.moderation.intake import with_sender
 from service.ports.comments import NewComment
 from service.web.edge import strict_json
 from service.web.edge.current import services

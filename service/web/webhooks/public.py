@@ -26,13 +26,13 @@ from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import MAX_URL_CHARS, CommentId
 from service.domain.decision import Action
+from service.domain.delivery import Platform
 from service.domain.errors import NotFoundError
-from service.domain.inbound import Platform
 from service.domain.published import PublishedComment, as_published
 from service.domain.site import Site
-from service.moderation.intake.form_tokens import issue_token
-from service.moderation.intake.report import MAX_APPEAL_CHARS, appeal
-from service.moderation.telling.published import PublishedPage, list_published
+from service.moderation.intake import issue_token
+from service.moderation.published import PublishedPage, list_published
+from service.moderation.revise import MAX_APPEAL_CHARS, appeal
 from service.web.edge.answers import FormTokenAnswer
 from service.web.edge.auth import PUBLIC, open_to_all
 from service.web.edge.current import services

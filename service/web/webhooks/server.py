@@ -8,8 +8,8 @@ from http import HTTPStatus
 from flask import Blueprint, Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 
+from service.domain.delivery import Platform
 from service.domain.errors import ModerationError, NotAuthenticatedError
-from service.domain.inbound import Platform
 from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
 from service.web.edge.current import services

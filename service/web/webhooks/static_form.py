@@ -18,7 +18,7 @@ from werkzeug.formparser import FormDataParser
 from service.domain.comment import Lane
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
-from service.moderation.intake.form_tokens import FORM_FIELD, MAX_FIELD_CHARS
+from service.moderation.intake import FORM_FIELD, MAX_FIELD_CHARS
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.current import services, submit, waiter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import CommentKind, Listing, ListKind
-from service.domain.history import History, Record, TrackRecord
+from service.domain.sender import History, Record, TrackRecord
 from tests.contract.detector_examples.example import Example, Examples
 
 _OWN_REMARK = "Mine hissed until I opened the third valve."

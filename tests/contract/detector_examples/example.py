@@ -14,7 +14,7 @@ from service.domain.comment import (
     Post,
     Sender,
 )
-from service.domain.history import History
+from service.domain.sender import History
 from tests.factories import make_comment
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from service.domain.comment import Edit
-from service.domain.history import Conduct, History, Record, TrackRecord
+from service.domain.sender import Conduct, History, Record, TrackRecord
 from tests.contract.detector_examples.example import Example, Examples
 
 

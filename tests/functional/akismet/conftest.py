@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from models.inputs import ModelOutput
-from service.moderation.admin.sites import issue_akismet_key
+from service.moderation.sites import issue_akismet_key
 from service.ports.services import Services
 from service.web.akismet import check
 from tests.factories import SITE

@@ -8,15 +8,14 @@ import re
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.comment import FormEvidence
+from service.domain.comment import FormEvidence, Label
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.report import Label
-from service.moderation.admin.sites import (
+from service.moderation.decisions import decide_comment
+from service.moderation.published import list_published
+from service.moderation.sites import (
     issue_akismet_key,
 )
-from service.moderation.review.decide import decide_comment
-from service.moderation.telling.published import list_published
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE

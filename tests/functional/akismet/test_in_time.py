@@ -9,7 +9,7 @@ import pytest
 
 from service.domain.comment import Lane
 from service.domain.delivery import DeliveryForm
-from service.moderation.telling.akismet import is_own_address, write_callback
+from service.moderation.delivering import is_own_address, write_callback
 from service.web.akismet import check
 from service.web.edge import admission
 from service.web.edge.admission import Admission

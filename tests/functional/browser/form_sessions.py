@@ -15,8 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from service.domain.case import Case
+from service.domain.delivery import Platform
 from service.domain.form import FormToken
-from service.domain.inbound import Platform
 from service.ports.services import Services
 from service.scoring.weights import SET_WEIGHTS, Family
 from service.web.webhooks.public import script_integrity

@@ -12,8 +12,8 @@ from models.inputs import ModelOutput
 from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
-from service.moderation.review.decide import decide_comment
-from service.moderation.telling.published import PAGE
+from service.moderation.decisions import decide_comment
+from service.moderation.published import PAGE
 from tests.factories import NOW, keep_one
 from tests.fakes import FixedClassifier, make_services
 from tests.functional.browser.conftest import Watched

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from service.moderation.admin.sites import issue_key
+from service.moderation.sites import issue_key
 from tests.factories import SITE
 from tests.functional.browser.conftest import Watched
 

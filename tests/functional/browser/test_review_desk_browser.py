@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.revise import withdraw_comment
 from service.web.pages.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment
 from tests.functional.browser.sent import poll, wait_until_sent

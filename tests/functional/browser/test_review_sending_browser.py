@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
 from tests.factories import NOW, make_comment
 from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, HANGS, Faults
 from tests.functional.browser.sent import poll

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
 from tests.factories import SITE, make_comment
 from tests.functional.moderators import keep
 

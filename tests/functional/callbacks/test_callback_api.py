@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.domain.delivery import DeliveryForm
-from service.moderation.telling.callbacks import set_applier
+from service.moderation.callbacks import set_applier
 from tests.factories import SITE
 from tests.fakes import deliver_all
 

@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from service.commands.callbacks import callbacks_group
 from service.domain.comment import CommentId
-from service.moderation.admin.sites import add_site
-from service.moderation.judging.judge import judge_batch
+from service.moderation.judging import judge_batch
+from service.moderation.sites import add_site
 from service.wiring import open_services
 from tests.factories import make_comment
 from tests.fakes import deliver_all, submit_to

@@ -12,7 +12,7 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.decision import Ruling
-from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.decisions import decide_comment, undo_decision
 from service.web.api.blueprint import FORM_SCRIPT_HEADER
 from service.web.plugins.archive import WORDPRESS
 from tests.factories import SITE

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from service.domain.case import Case, CaseFilter, Order
-from service.domain.inbound import InboundHook, Platform
+from service.domain.delivery import InboundHook, Platform
 from service.ports.services import Services
 from tests.factories import NOW, SITE
 

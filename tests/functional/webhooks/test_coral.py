@@ -10,7 +10,7 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.decision import Mode
-from service.domain.inbound import Platform
+from service.domain.delivery import Platform
 from service.web.webhooks import coral as adapter
 from tests.functional.moderators import set_site
 from tests.functional.webhooks.conftest import all_cases, only_case

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from altcha import Challenge, solve_challenge
 
+from service.domain.delivery import Platform
 from service.domain.form import FormToken
-from service.domain.inbound import Platform
 from service.stores.form_challenges import AltchaFormChallenges
 from service.web.app import create_app
 from service.web.webhooks.public import script_integrity

@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from service.domain.applying import Applied
-from service.domain.inbound import Platform
+from service.domain.delivery import Applied, Platform
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.databases import fresh_stores

@@ -8,10 +8,10 @@ import pytest
 
 from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
-from service.domain.inbound import Platform
+from service.domain.delivery import Platform
 from service.domain.verdict import Outcome
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.review.decide import decide_comment
+from service.moderation.decisions import decide_comment
+from service.moderation.revise import withdraw_comment
 from tests.factories import NOW, keep_one
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import set_site

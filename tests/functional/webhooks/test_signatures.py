@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+from service.domain.delivery import Platform
 from service.domain.errors import NotAuthenticatedError
-from service.domain.inbound import Platform
 from service.web.webhooks.adapter import (
     require_hex_signature,
     require_standard_signature,

@@ -13,17 +13,14 @@ from models.inputs import ModelOutput
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import SiteId
 from service.domain.decision import EDIT_POLICY, Mode, Ruling
-from service.domain.delivery import Endpoint
-from service.domain.inbound import Platform
-from service.domain.rules import Rule
+from service.domain.delivery import Endpoint, Platform
+from service.domain.published import StatementLinks
 from service.domain.sender import Person, make_sender
-from service.domain.statement import StatementLinks
-from service.domain.verdict import Outcome
-from service.moderation.intake.revise import withdraw_comment
-from service.moderation.privacy.erase import erase_person, export_person
-from service.moderation.privacy.prune import prune_comments
-from service.moderation.review.decide import decide_comment
-from service.moderation.telling.announce import write_verdict_messages
+from service.domain.verdict import Outcome, Rule
+from service.moderation.announcing import write_verdict_messages
+from service.moderation.decisions import decide_comment
+from service.moderation.erasing import erase_person, export_person, prune_comments
+from service.moderation.revise import withdraw_comment
 from service.ports.audit import AuditFilter
 from tests.factories import SITE, make_comment
 from tests.functional.moderators import keep, review_queue, rule, set_site, signed_in, words

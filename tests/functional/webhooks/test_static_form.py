@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.inbound import Platform
+from service.domain.delivery import Platform
 from service.domain.sender import make_sender
 from service.web.webhooks.public import script_integrity
 from tests.factories import NOW

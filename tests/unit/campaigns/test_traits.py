@@ -8,7 +8,7 @@ import pytest
 
 from service.campaigns.traits import MAX_TARGETS, Traits, traits_of
 from service.domain.comment import Author, CommentId, Post, Sender
-from service.domain.history import History, Record, TrackRecord
+from service.domain.sender import History, Record, TrackRecord
 from tests.factories import make_comment
 
 

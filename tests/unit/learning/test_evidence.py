@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
 from service.domain.comment import ListBasis, Listing, ListKind, Sender
-from service.domain.history import History
+from service.domain.sender import History
 from service.domain.verdict import WeightKind
 from service.learning.evidence import (
     LearntForComment,

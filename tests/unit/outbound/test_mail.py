@@ -15,7 +15,7 @@ import trustme
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 
-from service.domain.digest import Mail, Written
+from service.domain.user import Mail, Written
 from service.outbound.digests import MailServer, SmtpMailer, parse_mail_url
 
 PASSWORD = "p@ss/word"

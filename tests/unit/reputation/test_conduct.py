@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.domain.history import Conduct
+from service.domain.sender import Conduct
 from service.reputation.conduct import conduct_from, steps_of, take_steps
 from tests.factories import NOW, make_comment
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
 from service.domain.comment import FormEvidence, ListBasis, Listing, ListKind, Sender
-from service.domain.history import History, Record, TrackRecord
+from service.domain.sender import History, Record, TrackRecord
 from service.domain.verdict import Outcome, WeightKind
-from service.moderation.judging.judgement import judge_comments
+from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.conclude import HELD_BACK, conclude
 from service.scoring.weights import MOST_SET, SET_WEIGHTS, Cutoffs, LearntWeight, Weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.inputs import ModelOutput
 from service.domain.comment import Post
-from service.domain.history import History
+from service.domain.sender import History
 from service.scoring.classifier import PROMOTION_SEAM, place_seam
 from service.signals.detectors.seam import abrupt_shift
 from tests.factories import make_comment, make_signal

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.domain.comment import Post
-from service.domain.history import History
+from service.domain.sender import History
 from service.signals.detectors.seam import abrupt_shift
 from service.signals.segments import segments_of
 from tests.factories import make_comment

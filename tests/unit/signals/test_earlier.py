@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.domain.history import History, Record, TrackRecord
+from service.domain.sender import History, Record, TrackRecord
 from service.signals.detectors import detect_all
 from service.signals.earlier import excess, squashed_log_odds
 from tests.factories import make_comment

@@ -11,7 +11,7 @@ import redis
 from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import Record, TrackRecord
+from service.domain.sender import Record, TrackRecord
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
 from tests.servers import Server, free_port, running_valkey_cluster

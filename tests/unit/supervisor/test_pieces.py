@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from service.cli import cli
 from service.data_folder import DataFolder
 from service.install_commands import check_packages
-from service.moderation.admin.accounts import authenticate_user, change_password
+from service.moderation.accounts import authenticate_user, change_password
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
 from service.supervisor.prepare import (

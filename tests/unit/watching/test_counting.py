@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry
 
 from service.domain.comment import Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
-from service.domain.stage import Stage
+from service.domain.figures import Stage
 from service.domain.verdict import Outcome
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.observing import JudgedBatch

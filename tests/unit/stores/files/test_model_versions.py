@@ -10,8 +10,8 @@ from models.registry import (
     promote,
 )
 from service.domain.errors import ModelUnavailableError
-from service.domain.history import History
-from service.moderation.judging.judgement import judge_comments
+from service.domain.sender import History
+from service.moderation.judging import judge_comments
 from service.stores.files.model_versions import NO_VERSION, ModelVersions
 from tests.factories import NOW, make_comment
 from tests.fakes import Seconds

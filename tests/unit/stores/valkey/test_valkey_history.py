@@ -13,7 +13,7 @@ import redis
 from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import Record
+from service.domain.sender import Record
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
 

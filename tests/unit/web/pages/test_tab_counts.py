@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.moderation.review.review import Tab
+from service.moderation.queue import Tab
 from service.web.pages.review_page import TabCounts
 from tests.databases import fresh_stores
 from tests.fakes import make_services, make_site

@@ -1,0 +1,114 @@
+"""Phrases that pages translate, the forms in which texts are compared, cells of a spreadsheet."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, Self
+
+
+class Phrase(str):
+    """A phrase in English that knows its parts: `%(name)s` in `template` stands for a value.
+
+    Values are numbers, words that stay the same in every language, phrases, or tuples of phrases.
+    The string itself is the English text, as in Pyramid's `TranslationString`.
+    """
+
+    template: str
+    values: Mapping[str, Any]
+
+    def __new__(cls, template: str, /, **values: Any) -> Self:
+        """Return the phrase with its values put in."""
+        said = {name: in_english(value) for name, value in values.items()}
+        phrase = super().__new__(cls, template % said if values else template)
+        phrase.template, phrase.values = template, values
+        return phrase
+
+    @classmethod
+    def of(cls, words: str) -> Self:
+        """Return words as a phrase, the phrase itself if they are one."""
+        return words if isinstance(words, cls) else cls(words)
+
+
+def noted(template: str) -> str:
+    """Return the template as it is: marks one that a phrase is made of later."""
+    return template
+
+
+def in_english(value: Any) -> str:
+    """Return a value of a phrase as English text."""
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def phrase_values(phrase: object) -> Any:
+    """Return a phrase as JSON: a string, or a list of template and values."""
+    if isinstance(phrase, tuple):
+        return {"row": [phrase_values(one) for one in phrase]}
+    if isinstance(phrase, Phrase) and phrase.values:
+        return [phrase.template, {name: phrase_values(one) for name, one in phrase.values.items()}]
+    return phrase
+
+
+def phrase_from(kept: Any) -> Any:
+    """Return the phrase that `phrase_values` encoded."""
+    if isinstance(kept, dict):
+        return tuple(phrase_from(one) for one in kept["row"])
+    if isinstance(kept, list):
+        return Phrase(kept[0], **{name: phrase_from(one) for name, one in kept[1].items()})
+    return Phrase(kept) if isinstance(kept, str) else kept
+
+
+# Linear on any input: neither class can match what ends the other.
+_TAG = re.compile(r"<[^<>]{0,2000}>")
+_SLASHED = re.compile(r"\\([\\'\"])")
+# `html.unescape` raises on a number with thousands of digits; no character has so many.
+_ENDLESS_NUMBER = re.compile(r"&#[0-9]{10,};?")
+
+
+def unslash(text: str) -> str:
+    r"""Take away one level of backslashes before `'`, `"` and `\`, as WordPress adds them."""
+    return _SLASHED.sub(r"\1", text)
+
+
+def unescape(text: str) -> str:
+    """Return the text with its HTML entities replaced by the characters they stand for."""
+    return html.unescape(_ENDLESS_NUMBER.sub("\N{REPLACEMENT CHARACTER}", text))
+
+
+def content_key(text: str) -> str:
+    """Return a digest that is equal for the raw, slashed, escaped and filtered forms of a text.
+
+    What differs in case, white space, tags, entities or compatibility forms of characters counts
+    as the same text. 32 hexadecimal digits of SHA-256.
+    """
+    plain = unescape(_TAG.sub(" ", unslash(text)))
+    plain = unicodedata.normalize("NFKC", plain).casefold()
+    letters = "".join(character for character in plain if character.isalnum())
+    # A text without a letter (an emoji, a row of dots) is known by its characters as they are.
+    kept = letters or "".join(plain.split())
+    return hashlib.sha256(kept.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def same_address(one: str | None, other: str | None) -> bool:
+    """Return True if two URLs differ at most in scheme, case, `www.` or a final slash."""
+    return bare_address(one) == bare_address(other)
+
+
+def bare_address(address: str | None) -> str:
+    """Return a URL without scheme, `www.` and final slash, in lower case."""
+    bare = (address or "").strip().casefold().split("://", 1)[-1]
+    return bare.removeprefix("www.").rstrip("/")
+
+
+# What a spreadsheet may take for a formula, the full-width signs too (OWASP, "CSV Injection").
+_FORMULA = re.compile(r"\s*[=+\-@\t\r\n＝＋－＠]")
+
+
+def as_text_cell(text: str) -> str:
+    """Return the text, after an apostrophe if a spreadsheet would take it for a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text

@@ -1,0 +1,321 @@
+"""Adds accounts, changes their rights and passwords, ends them; one owner always remains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.comment import SiteId
+from service.domain.decision import EDIT_POLICY
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAuthenticatedError,
+    NotFoundError,
+    Problem,
+)
+from service.domain.user import Preferences, Role, User, is_above, is_mail_address
+from service.moderation.acts import make_act
+from service.ports.audit import AuditEntry
+from service.ports.services import Services
+
+MIN_PASSWORD_CHARS = 12
+MAX_PASSWORD_CHARS = 1_000
+MAX_NAME_CHARS = 60
+# Verified in place of a real hash when a name is unknown, so that both answers take as long.
+_DECOY_PASSWORD = "no account has this password"  # noqa: S105  # opens nothing
+_NOT_THE_PASSWORD = Problem("old", "is not the password", "enter the present one")
+
+
+class LastOwnerError(ConflictError):
+    """There would be no owner left, and nobody who could make another."""
+
+
+class AboveOwnRoleError(ConflictError):
+    """Nobody gives a role above their own, nor changes an account that has one."""
+
+
+def refuse_above(role: Role, actor_role: Role) -> None:
+    """Raise `AboveOwnRoleError` if `role` is mightier than that of whoever acts."""
+    if is_above(role, actor_role):
+        msg = f"the role {role} is above that of whoever acts, {actor_role}"
+        raise AboveOwnRoleError(msg)
+
+
+def refuse_access(
+    role: Role, site_ids: Sequence[SiteId] | None, services: Services
+) -> list[Problem]:
+    """Return what is wrong with a role at these sites; None stands for all sites."""
+    if site_ids is None:
+        return []
+    problems = []
+    if role is Role.OWNER:
+        problems.append(
+            Problem(
+                "site_ids",
+                "limit an owner, who runs the whole place",
+                "let an owner see all sites, or choose another role",
+            )
+        )
+    known = {site.id for site in services.sites.all()}
+    if not site_ids or any(site_id not in known for site_id in site_ids):
+        problems.append(
+            Problem(
+                "site_ids",
+                "name no site, or one that is not there",
+                "name one or more sites, or let the account see all of them",
+            )
+        )
+    return problems
+
+
+def set_access(
+    user_id: str,
+    services: Services,
+    *,
+    role: Role,
+    site_ids: Sequence[SiteId] | None,
+    actor: str,
+    actor_role: Role = Role.OWNER,
+) -> User:
+    """Give an account another role, or other sites (None: all); return it as it is then.
+
+    Raises `InvalidInputError` for sites that cannot be, `LastOwnerError`, `AboveOwnRoleError`,
+    `NotFoundError`.
+    """
+    problems = refuse_access(role, site_ids, services)
+    if problems:
+        raise InvalidInputError(problems)
+    refuse_above(role, actor_role)
+    named = None if site_ids is None else tuple(dict.fromkeys(site_ids))
+
+    def change(user: User, everybody: Sequence[User]) -> User:
+        refuse_above(user.role, actor_role)
+        changed = replace(user, role=role, site_ids=named)
+        _keep_an_owner(changed, everybody)
+        return changed
+
+    where = "all sites" if named is None else ", ".join(named)
+    act = make_act(
+        services, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
+    )
+    return services.users.change(user_id, change, act=act)
+
+
+def end_user(
+    user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+) -> User:
+    """End an account and its sessions at once; return it. Ending it twice changes nothing.
+
+    Raises `LastOwnerError`, `AboveOwnRoleError`, `NotFoundError`.
+    """
+    at = services.clock()
+
+    def change(user: User, everybody: Sequence[User]) -> User:
+        refuse_above(user.role, actor_role)
+        changed = replace(user, ended_at=user.ended_at or at)
+        _keep_an_owner(changed, everybody)
+        return changed
+
+    act = make_act(services, actor=actor, act="end user", subject=user_id)
+    return services.users.change(user_id, change, end_sessions_at=at, act=act)
+
+
+def restore_user(
+    user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+) -> tuple[User, str]:
+    """Let an ended account back in, with a new one-time password; return both.
+
+    Raises `ConflictError` for one that has not ended, `AboveOwnRoleError`, `NotFoundError`.
+    """
+    password = services.new_secret()
+    password_hash = services.passwords.hash(password)
+
+    def change(user: User, _: Sequence[User]) -> User:
+        refuse_above(user.role, actor_role)
+        if user.ended_at is None:
+            raise ConflictError("this account has not ended")
+        return replace(user, ended_at=None, password_hash=password_hash, must_change_password=True)
+
+    act = make_act(services, actor=actor, act="restore user", subject=user_id)
+    return services.users.change(user_id, change, act=act), password
+
+
+def set_preferences(user: User, preferences: Preferences, services: Services) -> User:
+    """Keep how a person likes the pages; return their account."""
+    return services.users.change(user.id, lambda now, _: replace(now, preferences=preferences))
+
+
+def set_mail(user: User, address: str, services: Services) -> User:
+    """Keep where an account is sent digests, nowhere for an empty address; return the account.
+
+    Raises `InvalidInputError` for what is no email address.
+    """
+    address = address.strip()
+    if address and not is_mail_address(address):
+        problem = Problem(
+            "mail", "is no email address", "write it as name@example.org, in ASCII letters"
+        )
+        raise InvalidInputError([problem])
+    return services.users.change(
+        user.id,
+        lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
+        act=make_act(services, actor=user.name, act="set mail address", subject=user.id),
+    )
+
+
+def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:
+    """Raise `LastOwnerError` if nobody could run the place after this change."""
+    after = [changed if user.id == changed.id else user for user in everybody]
+    if any(_runs_the_place(user) for user in everybody) and not any(map(_runs_the_place, after)):
+        raise LastOwnerError("this is the last owner: make somebody else an owner first")
+
+
+def _runs_the_place(user: User) -> bool:
+    return user.role is Role.OWNER and user.site_ids is None and user.ended_at is None
+
+
+def add_user(
+    name: str,
+    services: Services,
+    *,
+    actor: str,
+    role: Role | None = None,
+    site_ids: Sequence[SiteId] | None = None,
+    actor_role: Role = Role.OWNER,
+) -> tuple[User, str]:
+    """Keep a new account and return it with its one-time password.
+
+    Without a role the first account of all is the owner's, later ones are moderators'; without
+    `site_ids` it sees all sites. Raises `InvalidInputError` for an unusable name, sites that are
+    not there, or an owner of some sites, `ConflictError` for a taken name, `AboveOwnRoleError`
+    for a role above `actor_role`.
+    """
+    name = name.strip()
+    if role is None:
+        role = Role.MODERATOR if services.users.all() else Role.OWNER
+    refuse_above(role, actor_role)
+    problems = [*_name_problems(name), *refuse_access(role, site_ids, services)]
+    if problems:
+        raise InvalidInputError(problems)
+    password = services.new_secret()
+    user = User(
+        id=services.new_id("user"),
+        name=name,
+        password_hash=services.passwords.hash(password),
+        created_at=services.clock(),
+        role=role,
+        site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
+    )
+    services.users.add(
+        user,
+        act=make_act(services, actor=actor, act="add user", subject=user.id, detail=role.value),
+    )
+    return user, password
+
+
+def _name_problems(name: str) -> list[Problem]:
+    if name.casefold() == CAMPAIGN_POLICY or name.casefold().startswith(EDIT_POLICY):
+        return [Problem("name", "is what a policy signs its decisions with", "choose another one")]
+    if name and len(name) <= MAX_NAME_CHARS and name.isprintable():
+        return []
+    return [
+        Problem(
+            "name",
+            "is empty, too long or has unprintable characters",
+            f"give 1 to {MAX_NAME_CHARS} printable characters",
+        )
+    ]
+
+
+def find_user(name: str, services: Services) -> User:
+    """Return the account of this name. Raises `NotFoundError` for an unknown one."""
+    user = services.users.find(name)
+    if user is None:
+        msg = f"there is no moderator called {name!r}"
+        raise NotFoundError(msg)
+    return user
+
+
+def reset_password(
+    name: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+) -> str:
+    """Give a moderator a new one-time password and end their sessions.
+
+    Raises `NotFoundError` for an unknown name, `AboveOwnRoleError` for an account above the
+    actor's.
+    """
+    user = find_user(name, services)
+    refuse_above(user.role, actor_role)
+    password = services.new_secret()
+    act = make_act(services, actor=actor, act="reset password", subject=user.id)
+    _set_password(user, password, services, act, must_change=True)
+    return password
+
+
+def authenticate_user(name: str, password: str, services: Services) -> User:
+    """Return the account if the password fits. Raises `NotAuthenticatedError` otherwise.
+
+    An account that has ended is answered like a wrong password.
+    """
+    user = services.users.find(name)
+    password = password[:MAX_PASSWORD_CHARS]
+    if user is None:
+        services.passwords.hash(_DECOY_PASSWORD)
+    elif services.passwords.verify(user.password_hash, password) and user.ended_at is None:
+        return user
+    raise NotAuthenticatedError("name and password do not fit")
+
+
+def check_password(user: User, password: str, services: Services) -> bool:
+    """Return True if this is the account's password."""
+    return services.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
+
+
+def change_password(user: User, services: Services, *, old: str, new: str) -> User:
+    """Replace a password by the moderator's own and end all sessions; return the account.
+
+    Raises `InvalidInputError` that names everything wrong with either password.
+    """
+    problems = []
+    if not check_password(user, old, services):
+        problems.append(_NOT_THE_PASSWORD)
+    if not MIN_PASSWORD_CHARS <= len(new) <= MAX_PASSWORD_CHARS:
+        problems.append(
+            Problem(
+                "new",
+                f"has {len(new)} characters",
+                f"choose {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters",
+            )
+        )
+    elif new == old:
+        problems.append(Problem("new", "is the old one", "choose another password"))
+    if problems:
+        raise InvalidInputError(problems)
+    act = make_act(services, actor=user.name, act="change password", subject=user.id)
+    return _set_password(user, new, services, act, must_change=False, instead_of=user.password_hash)
+
+
+def _set_password(
+    user: User,
+    password: str,
+    services: Services,
+    act: AuditEntry,
+    *,
+    must_change: bool,
+    instead_of: str | None = None,
+) -> User:
+    """Set a password and end the sessions that the old one began, in one transaction with `act`.
+
+    With `instead_of`, raise `InvalidInputError` if the stored hash is no longer this one, so that a
+    password change cannot undo a reset that was committed meanwhile.
+    """
+    password_hash = services.passwords.hash(password)
+
+    def change(now: User, _: Sequence[User]) -> User:
+        if instead_of not in (None, now.password_hash):
+            raise InvalidInputError([_NOT_THE_PASSWORD])
+        return replace(now, password_hash=password_hash, must_change_password=must_change)
+
+    return services.users.change(user.id, change, end_sessions_at=act.at, act=act)

@@ -1,1 +1,0 @@
-"""Accounts, sites, lists, and the log of what people did."""

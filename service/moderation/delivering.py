@@ -1,0 +1,405 @@
+"""Delivers messages: to sites, to Akismet clients, and as acts at a platform.
+
+What a platform is asked is settled when a message's turn comes, by how the comment stands then. So
+what was decided and undone while the platform was away asks for nothing. A static site is built
+again once what it shows has changed, by one call for all changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from service.domain.case import Case
+from service.domain.comment import CommentId, Label, SiteId
+from service.domain.decision import Action, Mode, Ruling
+from service.domain.delivery import (
+    RETRY_DELAYS,
+    Act,
+    Applied,
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    Endpoint,
+    EventKind,
+    PlatformAct,
+    SendOutcome,
+    platform_of,
+    unversioned,
+)
+from service.domain.published import as_published
+from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.verdict import Outcome, Verdict
+from service.moderation.sites import akismet_secret
+from service.ports.services import Services
+
+# At the spam cutoff a comment is ham with a chance of 1 - cutoff; blatant spam is ham with at
+# most a tenth of that chance.
+_BLATANT_SHARE = 0.1
+_SCHEME_PORTS = {"http": 80, "https": 443}
+_MAX_URL_CHARS = 2_048
+
+
+def plan_callback(
+    url: str, services: Services, *, guid: str, comment_id: CommentId, site: Site, key: SiteKey
+) -> Delivery | None:
+    """Return the delivery that tells the verdict to `url` once it is there; it is to be kept.
+
+    None for an address that does not lie under the host of the site's registered blog, or that
+    is never called at all. The delivery names the key, it does not hold it.
+    """
+    if not is_own_address(url, site.settings.blog) or services.notifier.refuse(url) is not None:
+        return None
+    promise = {"guid": guid, "key_id": key.id}
+    return Delivery(
+        id=services.new_id("del"),
+        seq=0,
+        site_id=site.id,
+        comment_id=comment_id,
+        event=EventKind.VERDICT,
+        form=DeliveryForm.AKISMET,
+        url=url,
+        payload=json.dumps(promise),
+        created_at=services.clock(),
+    )
+
+
+def write_callback(delivery: Delivery, services: Services) -> str | None:
+    """Return the JSON body to send for an Akismet delivery, None while there is no verdict yet.
+
+    Built when it is sent: only then is the verdict known, and the key, which is the callback's
+    only authentication, is never kept. The result is a string, as WordPress compares it with
+    one. Raises `NotFoundError` for a comment or a site that is not kept any more.
+    """
+    promise = json.loads(delivery.payload)
+    case = services.cases.get(delivery.comment_id, site_id=delivery.site_id)
+    label = plain_answer(case, services.sites.get(delivery.site_id).settings)
+    if label is None:
+        return None
+    return json.dumps(
+        {
+            "key": akismet_secret(promise["key_id"], services),
+            "endpoint": "comment-check",
+            "comments": [
+                {"guid": promise["guid"], "result": "true" if label == "spam" else "false"}
+            ],
+        }
+    )
+
+
+def is_own_address(url: str, blog: str | None) -> bool:
+    """Return True if a client's URL is on its site's own host and port."""
+    if blog is None or len(url) > _MAX_URL_CHARS:
+        return False
+    asked, own = _origin(url), _origin(blog)
+    if asked is None or own is None or asked[1] != own[1]:
+        return False
+    scheme, _, port = asked
+    return port in (own[2], _SCHEME_PORTS[scheme])
+
+
+def _origin(url: str) -> tuple[str, str, int] | None:
+    """Return scheme, host and port of a plain web address, None for anything else."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _SCHEME_PORTS or not parts.hostname or "@" in parts.netloc:
+        return None
+    return parts.scheme, parts.hostname.rstrip("."), port or _SCHEME_PORTS[parts.scheme]
+
+
+def plain_answer(case: Case, settings: SiteSettings) -> Label | None:
+    """Return the one word for a case as it stands, None while its verdict is awaited.
+
+    A moderator's ruling wins. A site that only observes is always told ham. For an unsure
+    comment, a degraded one included, the site's `holds_unsure` chooses: told spam, such a client
+    puts it where its own moderators find it. What a rule of the site holds is held.
+    """
+    if case.decision is not None:
+        return Label.SPAM if case.decision.ruling is Ruling.REJECT else Label.HAM
+    if settings.mode is Mode.OBSERVE:
+        return Label.HAM
+    if case.verdict is None:
+        return None
+    if case.verdict.outcome is Outcome.UNSURE:
+        holds = settings.holds_unsure or case.verdict.held_by
+        return Label.SPAM if holds else Label.HAM
+    return Label(case.verdict.outcome.value)
+
+
+def is_blatant(verdict: Verdict, settings: SiteSettings) -> bool:
+    """Return True if a client may discard the comment unseen.
+
+    Only for sites that let verdicts reject, and only far above the spam cutoff: what is thrown
+    away is never seen again, so no moderator can make a false positive good.
+    """
+    if settings.mode is not Mode.ENFORCE or verdict.outcome is not Outcome.SPAM:
+        return False
+    return 1.0 - verdict.p_spam <= (1.0 - verdict.spam_cutoff) * _BLATANT_SHARE
+
+
+BUILD_EVERY = timedelta(seconds=60)
+"""How long changes are gathered for one build, and the least time between two."""
+NOTHING_TO_CHANGE = "there was nothing to change there"
+
+
+def wants_message(case: Case, event: EventKind, endpoint: Endpoint) -> bool:
+    """Return True if the platform has a change to apply, which only its own comments have.
+
+    A verdict acts where the site's mode lets it reject. What is held stays as it is: such
+    platforms show comments at once, and hiding what is unsure would call people spammers.
+    """
+    if platform_of(case.comment.site_comment_id)[0] != endpoint.form.value:
+        return False
+    if event is EventKind.VERDICT:
+        return case.action is Action.REJECT
+    return event is EventKind.DECISION
+
+
+def apply_decision(
+    delivery: Delivery, endpoint: Endpoint, services: Services
+) -> SendOutcome | None:
+    """Ask the platform for what is left to be done for a message; None while it rests.
+
+    What it says of the token, and for how long it asks to be left alone, is kept of `endpoint`.
+    Raises `NotFoundError` for a comment that is not kept any more, `StoreUnavailableError`.
+    """
+    now = services.clock()
+    if endpoint.is_paused(now):
+        services.deliveries.release(delivery.id, until=endpoint.rests_until or now)
+        return None
+    case = services.cases.get(delivery.comment_id, site_id=delivery.site_id)
+    key = unversioned(case.comment.site_comment_id or "")
+    known = services.applied.get(delivery.site_id, key)
+    act = _act(case, delivery.event, known)
+    if act is None:
+        return nothing_to_do(delivery, services)
+    if act.act is Act.HIDE and known is None:
+        # Kept before it is asked for: the platform may tell of it before it answers.
+        services.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key))
+    outcome = services.notifier.apply(delivery, endpoint, act)
+    _remember(outcome, act, known, Applied(site_id=delivery.site_id, site_comment_id=key), services)
+    pause(outcome, endpoint, services)
+    return outcome
+
+
+def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | None:
+    """Return what is to be done at the platform now, None for nothing."""
+    comment = case.comment
+    platform_id = platform_of(comment.site_comment_id)[1]
+    if case.withdrawn_at is not None or platform_id is None:
+        return None
+    rejected = case.action is Action.REJECT
+    if rejected and (known is None or not known.certain):
+        act = Act.HIDE
+    elif not rejected and known is not None and event is EventKind.DECISION:
+        act = Act.RESTORE
+    else:
+        return None
+    return PlatformAct(
+        act=act,
+        comment_id=platform_id,
+        asked_before=act is Act.HIDE and known is not None,
+    )
+
+
+def _remember(
+    outcome: SendOutcome, act: PlatformAct, known: Applied | None, this: Applied, services: Services
+) -> None:
+    """Keep what is hidden now, as far as the answer tells."""
+    if act.act is Act.RESTORE or outcome.settled:
+        if outcome.delivered:
+            services.applied.remove(this.site_id, this.site_comment_id)
+    elif outcome.delivered:
+        services.applied.put(replace(this, certain=True))
+    elif known is None and not outcome.uncertain:
+        services.applied.remove(this.site_id, this.site_comment_id)
+
+
+def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
+    """Keep what a platform said of its token, and for how long it asks to be left alone."""
+    now = services.clock()
+    if outcome.refused:
+        services.endpoints.pause(endpoint, refused_at=now)
+    elif outcome.retry_after_seconds is not None:
+        until = now + timedelta(seconds=outcome.retry_after_seconds)
+        services.endpoints.pause(endpoint, rests_until=until)
+
+
+def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
+    """Return the outcome of a message that asks for nothing any more."""
+    attempt = DeliveryAttempt(
+        delivery_id=delivery.id,
+        at=services.clock(),
+        milliseconds=0,
+        status=None,
+        problem=NOTHING_TO_CHANGE,
+    )
+    return SendOutcome(attempt=attempt, settled=True)
+
+
+def changes_site(case: Case, event: EventKind, before: Case | None) -> bool:
+    """Return True if the site starts or stops showing a comment.
+
+    `before` is the case that a decision, or its undoing, turned into `case`.
+    """
+    if event is EventKind.VERDICT:
+        before = replace(case, verdict=None)
+    if before is None or event is EventKind.REVIEW:
+        return False
+    return (as_published(before) is None) != (as_published(case) is None)
+
+
+def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> SendOutcome | None:
+    """Call a site's build hook unless a later call than the change did so; None while it rests.
+
+    Builds read what the site shows when they run, so one call tells all that was kept before it.
+    Raises `StoreUnavailableError`.
+    """
+    now = services.clock()
+    if endpoint.called_at is not None and delivery.created_at < endpoint.called_at:
+        return nothing_to_do(delivery, services)
+    until = now + BUILD_EVERY
+    # Several messages of a site are sent at once; one of them calls.
+    if not services.endpoints.begin_call(endpoint, at=now, until=until):
+        services.deliveries.release(delivery.id, until=until)
+        return None
+    act = PlatformAct(act=Act.BUILD, comment_id=delivery.comment_id)
+    outcome = services.notifier.apply(delivery, endpoint, act)
+    if outcome.delivered:
+        services.endpoints.pause(endpoint, called_at=now, rests_until=until)
+    else:
+        pause(outcome, endpoint, services)
+    return outcome
+
+
+log = logging.getLogger(__name__)
+
+# Waits differ by up to this share, so that what failed together does not come back together.
+_JITTER = 0.1
+# Longer than any sending takes: what a crashed process had in hand comes back after it.
+LEND_FOR = timedelta(seconds=45)
+_GONE = 410
+# How long a message waits for its verdict before it is looked at again, by its age.
+_LOOK_AGAIN_SHARE = 0.25
+_LOOK_AGAIN_FIRST = timedelta(seconds=1)
+_LOOK_AGAIN_LAST = timedelta(seconds=30)
+_GIVE_UP_AFTER = timedelta(days=1)
+
+
+def take_deliveries(
+    services: Services, *, limit: int, except_sites: Collection[SiteId] = ()
+) -> list[Delivery]:
+    """Return messages that are due, leased to whoever called for as long as sending can take."""
+    now = services.clock()
+    return services.deliveries.take_due(
+        now, until=now + LEND_FOR, limit=limit, except_sites=except_sites
+    )
+
+
+def deliver(
+    delivery: Delivery, services: Services, *, delays: Sequence[float] = RETRY_DELAYS
+) -> SendOutcome | None:
+    """Send a leased message and record what came of it; None if it could not be sent yet.
+
+    After a failure it is tried again after the next of `delays`, in seconds, or later if the site
+    asks for that; after the last it is given up. It is given up at once if the site answers 410
+    or its address will never do, and never because a platform refuses the token. A message is sent
+    at least once: the site knows a repeat by its id. Raises `StoreUnavailableError`; the message is
+    then sent again.
+    """
+    outcome = _send(delivery, services)
+    if outcome is None:
+        return None
+    state, wait = _what_follows(delivery, outcome, delays)
+    next_try_at = services.clock() + timedelta(seconds=wait) if wait is not None else None
+    services.deliveries.record(outcome.attempt, state=state, next_try_at=next_try_at)
+    _tell(delivery, outcome.attempt, state)
+    services.observer.told(delivery, outcome.attempt, state)
+    return outcome
+
+
+def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
+    endpoint = delivery.endpoint
+    if endpoint is not None and endpoint.form is not delivery.form:
+        # Its site wants this form no more.
+        endpoint = None
+    if endpoint is not None and endpoint.form is DeliveryForm.BUILD_HOOK:
+        return build_site(delivery, endpoint, services)
+    if endpoint is not None and endpoint.form.is_call:
+        return apply_decision(delivery, endpoint, services)
+    if delivery.form is DeliveryForm.AKISMET:
+        body = write_callback(delivery, services)
+        if body is None:
+            _wait_for_verdict(delivery, services)
+            return None
+        return services.notifier.send(replace(delivery, payload=body), endpoint)
+    # It goes where the site wants it today: a wrong address is put right without losing anything.
+    sent_to = replace(delivery, url=endpoint.url) if endpoint else delivery
+    return services.notifier.send(sent_to, endpoint)
+
+
+def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
+    now = services.clock()
+    age = now - delivery.created_at
+    if age > _GIVE_UP_AFTER:
+        attempt = DeliveryAttempt(
+            delivery_id=delivery.id,
+            at=now,
+            milliseconds=0,
+            status=None,
+            problem="there never was a verdict",
+        )
+        services.deliveries.record(attempt, state=DeliveryState.DEAD)
+        return
+    wait = min(max(age * _LOOK_AGAIN_SHARE, _LOOK_AGAIN_FIRST), _LOOK_AGAIN_LAST)
+    services.deliveries.release(delivery.id, until=now + wait)
+
+
+def _what_follows(
+    delivery: Delivery, outcome: SendOutcome, delays: Sequence[float]
+) -> tuple[DeliveryState, float | None]:
+    """Return the message's new state and, if it waits, for how many seconds."""
+    if outcome.delivered:
+        return DeliveryState.DELIVERED, None
+    if outcome.refused or (delivery.form.is_call and outcome.retry_after_seconds is not None):
+        # Nothing goes to this platform until it may.
+        return DeliveryState.WAITING, outcome.retry_after_seconds or 0.0
+    hopeless = outcome.hopeless or outcome.attempt.status == _GONE
+    if hopeless or delivery.attempts >= len(delays):
+        return DeliveryState.DEAD, None
+    wait = delays[delivery.attempts] * _spread(delivery)
+    return DeliveryState.WAITING, max(wait, outcome.retry_after_seconds or 0.0)
+
+
+def _spread(delivery: Delivery) -> float:
+    """Return a factor around 1, another for each message and attempt, the same for a repeat."""
+    digest = hashlib.sha256(f"{delivery.id} {delivery.attempts}".encode()).digest()
+    return 1.0 + _JITTER * (2 * digest[0] / 255 - 1)
+
+
+def _tell(delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
+    level = {DeliveryState.DEAD: logging.ERROR, DeliveryState.WAITING: logging.WARNING}
+    log.log(
+        level.get(state, logging.INFO),
+        "site was told" if state is DeliveryState.DELIVERED else "site was not told",
+        extra={
+            "delivery_id": delivery.id,
+            "comment_id": delivery.comment_id,
+            "site_id": delivery.site_id,
+            "event": delivery.event.value,
+            "attempt": delivery.attempts + 1,
+            "status": attempt.status,
+            "problem": attempt.problem,
+            "state": state.value,
+            "ms": attempt.milliseconds,
+        },
+    )

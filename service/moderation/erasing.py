@@ -1,0 +1,352 @@
+"""Exports and erases what is held about a person, and prunes what is old."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from service.domain.case import Case, SpamOnly
+from service.domain.comment import CommentId, Sender, SiteId
+from service.domain.decision import Decision
+from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.domain.sender import Conduct, Person, make_sender
+from service.moderation.acts import make_act
+from service.moderation.announcing import wake_deliverers, write_withdrawn_messages
+from service.ports.audit import AuditEntry
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+# One transaction each: some tenths of a second of SQLite's one write lock. Keys alone take less.
+_PORTION = 200
+_KEYS_PORTION = 500
+# A person who wrote more than that is a machine; its export says that it is cut.
+MAX_EXPORTED = 100_000
+
+
+def find_person(
+    services: Services,
+    *,
+    address: str | None = None,
+    email: str | None = None,
+    name: str | None = None,
+) -> Person:
+    """Return the sender keys of a person, those from before a rotation of the secret included.
+
+    Raises `InvalidInputError` for what is no address, and where nothing is given.
+    """
+    secrets = services.sender_secrets
+    try:
+        made = make_sender(
+            address=address,
+            email=email,
+            name=name,
+            secret=secrets.present,
+            secret_before=secrets.before,
+        )
+    except ValueError:
+        problem = Problem(
+            "--address", "is not an IP address", "give one such as 192.0.2.7 or 2001:db8::7"
+        )
+        raise InvalidInputError([problem]) from None
+    sender = _person_keys(made)
+    if sender == Sender() and not name:
+        problem = Problem(
+            "--email, --name, --address",
+            "nothing says who is to be forgotten",
+            "give at least one of them",
+        )
+        raise InvalidInputError([problem])
+    return Person(sender=sender, author_name=name or None)
+
+
+def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
+    """Return how many comments of a person are kept, by site."""
+    return services.personal_data.count_by_site(person)
+
+
+def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
+    """Yield everything held about a person, a comment at a time, with all that was said of it.
+
+    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports,
+    its author's appeal and the campaign it belongs to. Then follow what the person's accounts did,
+    and the moderators' list entries that name the person's address or e-mail. The last one says how
+    many comments there were, and whether there are more than `MAX_EXPORTED`.
+    """
+    after, exported = None, 0
+    accounts: dict[str, Conduct] = {}
+    now = services.clock()
+    while exported < MAX_EXPORTED:
+        ids = services.personal_data.find(person, after=after, limit=_PORTION)
+        if not ids:
+            break
+        after = ids[-1]
+        for comment_id in ids:
+            try:
+                case = services.cases.get(comment_id)
+            except NotFoundError:
+                continue
+            exported += 1
+            accounts.update(services.history.conducts(_account_of(case.comment.sender), now=now))
+            yield {"kind": "comment", **_record(case)}
+    accounts.update(services.history.conducts(person.sender, now=now))
+    for name, conduct in sorted(accounts.items()):
+        yield {"kind": "account", "account": name, "conduct": asdict(conduct)}
+    for entry in services.list_entries.known_by(_entry_keys(person.sender)):
+        yield {"kind": "list_entry", "list_entry": asdict(entry)}
+    more = bool(services.personal_data.find(person, after=after, limit=1)) if after else False
+    yield {"kind": "end", "comments": exported, "cut": more}
+
+
+def erase_person(
+    person: Person,
+    services: Services,
+    *,
+    by: str,
+    at_most: int | None = None,
+    show: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Erase a person's comments: words, names, links and keys; return how many were erased now.
+
+    Their records in the histories go first. It is done in portions, each with its entry in the log,
+    so that what was interrupted, or stopped after `at_most`, is gone on with by the same call.
+    `show` is told how many are done so far. Verdicts, decisions and the log stay, without a word of
+    the person. Raises `StoreUnavailableError`.
+    """
+
+    def act(erased: int) -> AuditEntry:
+        detail = f"{erased} comments erased"
+        return make_act(services, actor=by, act="erase person", subject="person", detail=detail)
+
+    _forget_records(person.sender, services)
+    erased, after = 0, None
+    for number in itertools.count():
+        limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
+        ids = services.personal_data.find(person, after=after, limit=limit) if limit > 0 else []
+        if not ids and number:
+            break
+        after = ids[-1] if ids else None
+        _forget_accounts(ids, services)
+        # The first entry is written even if nothing was found: that somebody asked is an act.
+        messages = write_withdrawn_messages(services.cases.find(ids), services)
+        erased += services.personal_data.withdraw(
+            ids, at=services.clock(), act=act, deliveries=messages
+        )
+        if messages:
+            wake_deliverers(services)
+        show(erased)
+    # A batch that was being judged meanwhile, or a decision, may have counted it once more.
+    _forget_records(person.sender, services)
+    if at_most is None or erased < at_most:
+        services.search.drop_left_out()
+    log.info("a person's comments were erased", extra={"comments": erased})
+    return erased
+
+
+def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
+    """Remove a person's records and the sender keys of their comments; return how many comments.
+
+    A person's comments are those with the address, the e-mail or the name of `sender`, as of a
+    `Person`; they lose every key of their sender, the mail domain too, in portions, each with its
+    entry in the log.
+    List entries that know the person's address or e-mail are deleted, allowing and blocking alike.
+    Their words, names and links stay, and so do verdicts, decisions and the log. If a store fails,
+    nothing is half done that the same call does not finish. Raises `StoreUnavailableError`.
+    """
+    _forget_records(sender, services)
+    person, erased = Person(sender=sender), 0
+    while True:
+        ids = services.personal_data.find(person, after=None, limit=_KEYS_PORTION)
+        if erased and not ids:
+            break
+        _forget_accounts(ids, services)
+        # One entry is written even if nothing was found: that somebody asked is an act.
+        services.personal_data.erase_senders(
+            ids,
+            act=make_act(
+                services,
+                actor=by,
+                act="forget sender",
+                subject="sender",
+                detail=f"{len(ids)} comments lost the keys of their sender",
+            ),
+        )
+        erased += len(ids)
+        if not ids:
+            break
+    # A batch that was being judged meanwhile, or a decision, may have counted it once more.
+    _forget_records(sender, services)
+    log.info("a sender was forgotten", extra={"comments": erased})
+    return erased
+
+
+def _record(case: Case) -> Mapping[str, Any]:
+    """Return a case as plain values; moments as RFC 3339 has them once they are written."""
+    return {
+        "comment": asdict(case.comment),
+        "verdict": asdict(case.verdict) if case.verdict else None,
+        "decisions": [_decision_to_json(one) for one in case.decisions],
+        "reports": [asdict(report) for report in case.reports],
+        "campaign_id": case.campaign_id,
+        "second_opinion": asdict(case.second_opinion) if case.second_opinion else None,
+        "appeal": asdict(case.appeal) if case.appeal else None,
+    }
+
+
+def _decision_to_json(decision: Decision) -> Mapping[str, Any]:
+    """Return a decision under the names that its file has always had."""
+    names = {"bulk_decision_id": "stroke_id"}
+    return {names.get(name, name): value for name, value in asdict(decision).items()}
+
+
+def _forget_records(person: Sender, services: Services) -> None:
+    """Drop what is kept of a person beside their comments: histories and list entries.
+
+    Raises `StoreUnavailableError`.
+    """
+    services.history.forget(person)
+    services.list_entries.forget(_entry_keys(person))
+
+
+def _forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
+    """Drop what is kept of the accounts that these comments came from.
+
+    Raises `StoreUnavailableError`.
+    """
+    senders = {case.comment.sender for case in services.cases.find(ids)}
+    for account in {_account_of(one) for one in senders} - {Sender()}:
+        services.history.forget(account)
+
+
+def _account_of(sender: Sender) -> Sender:
+    """Return the keys of a sender's account, of the e-mail and of the name."""
+    return replace(_person_keys(sender), address_key=None)
+
+
+def _entry_keys(person: Sender) -> list[str]:
+    """Return the keys by which list entries know a person's address and e-mail."""
+    return [key for one in person.generations for key in (one.address_key, one.email_key) if key]
+
+
+def _person_keys(sender: Sender) -> Sender:
+    """Return the keys that are one person's alone: those of address, e-mail, name, account.
+
+    A network or a domain has others in it, whose records these are as well.
+    """
+    older = sender.before_rotation
+    return Sender(
+        address_key=sender.address_key,
+        email_key=sender.email_key,
+        name_key=sender.name_key,
+        account_key=sender.account_key,
+        before_rotation=_person_keys(older) if older else None,
+    )
+
+
+# Deleting so many holds SQLite's one write lock for some hundredths of a second.
+_MOST_AT_ONCE = 1_000
+# Each such portion is a transaction; whoever writes meanwhile waits for one at most.
+_MOST_COMMENTS_AT_ONCE = 200
+# Deliveries are sent again for some days; a comment in a lost queue may come later.
+_DELETIONS_KEPT = timedelta(days=30)
+# Whoever did not want a comment kept has its answer by then. Far back nothing is looked for, as
+# each one is read.
+_UNKEPT_ANSWERED, _UNKEPT_SOUGHT = timedelta(minutes=10), timedelta(days=1)
+
+
+def _once() -> bool:
+    return False
+
+
+def prune_deliveries(
+    services: Services, *, keep: timedelta, goes_on: Callable[[], bool] = _once
+) -> int:
+    """Delete messages that were delivered longer ago than `keep`; return how many.
+
+    1,000 at a time, once and then for as long as `goes_on` says. What waits or was given up stays,
+    however old: nobody has been told of it yet. Safe to run at any time, twice too. Raises
+    `StoreUnavailableError`.
+    """
+    before = services.clock() - keep
+    prune = partial(services.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
+    pruned = _in_portions(prune, _MOST_AT_ONCE, goes_on)
+    if pruned:
+        log.info("old deliveries were deleted", extra={"deliveries": pruned})
+    return pruned
+
+
+def prune_comments(
+    services: Services,
+    *,
+    keep: timedelta | None,
+    keep_spam: timedelta | None,
+    keep_held_spam: timedelta | None,
+    goes_on: Callable[[], bool] = _once,
+) -> int:
+    """Withdraw comments older than `keep`, spam older than `keep_spam`; return how many.
+
+    Held spam that nobody decided goes once it is older than `keep_held_spam`. None keeps for ever.
+    Words, names, links and the sender's keys go, as when a site deletes a comment; verdict,
+    decisions and log stay. What waits for its verdict or for a person stays whole however old it
+    is, and approved comments never count as spam. What was not to be kept at all goes whatever it
+    waits for. 200 of each kind at a time, once and then for as
+    long as `goes_on` says. Deletions whose comments did not come within 30 days are forgotten, too.
+    Safe to run at any time, twice too. Raises `StoreUnavailableError`.
+    """
+    now = services.clock()
+    services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
+    pruned = _in_portions(
+        partial(_withdraw_unkept, services, at=now), _MOST_COMMENTS_AT_ONCE, goes_on
+    )
+    for age, only in (
+        (keep, None),
+        (keep_spam, SpamOnly.NOT_APPROVED),
+        (keep_held_spam, SpamOnly.HELD),
+    ):
+        if age is not None:
+            withdraw = partial(_withdraw_old, services, now - age, only, at=now)
+            pruned += _in_portions(withdraw, _MOST_COMMENTS_AT_ONCE, goes_on)
+    if pruned:
+        log.info("old comments were withdrawn", extra={"comments": pruned})
+    return pruned
+
+
+def _in_portions(prune: Callable[[], int], most: int, goes_on: Callable[[], bool]) -> int:
+    pruned = some = prune()
+    while some == most and goes_on():
+        pruned += (some := prune())
+    return pruned
+
+
+def _withdraw_old(
+    services: Services, received_before: datetime, only: SpamOnly | None, *, at: datetime
+) -> int:
+    ids = services.personal_data.find_old(
+        received_before=received_before, only=only, limit=_MOST_COMMENTS_AT_ONCE
+    )
+    return _withdraw(ids, services, only, at=at)
+
+
+def _withdraw_unkept(services: Services, *, at: datetime) -> int:
+    ids = services.comments.find_unkept(
+        since=at - _UNKEPT_SOUGHT, before=at - _UNKEPT_ANSWERED, limit=_MOST_COMMENTS_AT_ONCE
+    )
+    return _withdraw(ids, services, None, at=at)
+
+
+def _withdraw(
+    ids: Sequence[CommentId], services: Services, only: SpamOnly | None, *, at: datetime
+) -> int:
+    if not ids:
+        return 0
+    shown = services.cases.find(ids)
+    messages = write_withdrawn_messages(shown, services)
+    withdrawn = services.personal_data.withdraw(ids, at=at, deliveries=messages, only=only)
+    if messages:
+        wake_deliverers(services)
+    return withdrawn

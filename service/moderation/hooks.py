@@ -1,0 +1,113 @@
+"""Gives platforms addresses to post to, and revokes them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from service.domain.comment import SiteId
+from service.domain.delivery import InboundHook, Platform
+from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.moderation.acts import make_act
+from service.ports.services import Services
+
+_STANDARD_PREFIX = "whsec_"
+_MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
+_MIN_SECRET_CHARS, _MAX_SECRET_CHARS = 12, 300
+# These make the secret themselves, when the hook is entered there.
+_MAKE_THEIR_OWN = frozenset({Platform.CORAL})
+
+
+def add_hook(
+    site_id: SiteId,
+    platform: Platform,
+    services: Services,
+    *,
+    actor: str,
+    secret: str | None = None,
+) -> InboundHook:
+    """Keep a new hook of a site and return it with its secret, made here where none is given.
+
+    Raises `NotFoundError` for an unknown site, `InvalidInputError` for a secret that cannot be
+    used, or a missing one of a platform that makes it itself.
+    """
+    given = secret.strip() if secret is not None else None
+    if given is None and platform in _MAKE_THEIR_OWN:
+        raise _refusal(
+            "is missing, and this platform makes it itself",
+            "enter the webhook there first, with any address, and give its secret here",
+        )
+    if given is not None:
+        _check(given, platform)
+    hook = InboundHook(
+        id=services.new_id("hook"),
+        site_id=site_id,
+        platform=platform,
+        secret=_new_secret(platform, services) if given is None else given,
+        created_at=services.clock(),
+    )
+    act = make_act(services, actor=actor, act="add hook", subject=hook.id)
+    services.inbound.add(hook, act=act)
+    return hook
+
+
+def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> InboundHook:
+    """Return the newest hook in force of a site's own forms, a new one where there is none."""
+    forms = [
+        hook
+        for hook in services.inbound.all(site_id)
+        if hook.platform is Platform.STATIC_FORM and hook.revoked_at is None
+    ]
+    if forms:
+        return max(forms, key=lambda hook: hook.created_at)
+    return add_hook(site_id, Platform.STATIC_FORM, services, actor=actor)
+
+
+def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
+    """End a hook at once; its platform is told 410. Raises `NotFoundError`."""
+    known = services.inbound.get(hook_id)
+    if known is None:
+        msg = f"there is no hook {hook_id!r}; `slopsieve hooks list` names them"
+        raise NotFoundError(msg)
+    if known.revoked_at is not None:
+        return known
+    act = make_act(services, actor=actor, act="revoke hook", subject=hook_id)
+    return services.inbound.revoke(hook_id, at=act.at, act=act)
+
+
+def _new_secret(platform: Platform, services: Services) -> str:
+    if platform is Platform.STATIC_FORM:
+        return ""
+    secret = services.new_secret()
+    if platform is not Platform.STANDARD:
+        return secret
+    return _STANDARD_PREFIX + base64.b64encode(secret.encode()[:_MAX_KEY_BYTES]).decode()
+
+
+def _check(secret: str, platform: Platform) -> None:
+    if platform is Platform.STATIC_FORM:
+        raise _refusal("is of no use: nobody signs a form", "leave it out")
+    if platform is Platform.STANDARD:
+        _check_standard(secret)
+    elif not _MIN_SECRET_CHARS <= len(secret) <= _MAX_SECRET_CHARS or not secret.isprintable():
+        raise _refusal(
+            "is too short, too long or has unprintable characters",
+            f"give {_MIN_SECRET_CHARS} to {_MAX_SECRET_CHARS} printable characters",
+        )
+
+
+def _check_standard(secret: str) -> None:
+    try:
+        key = base64.b64decode(secret.removeprefix(_STANDARD_PREFIX), validate=True)
+    except binascii.Error:
+        key = b""
+    sized = _MIN_KEY_BYTES <= len(key) <= _MAX_KEY_BYTES
+    if not secret.startswith(_STANDARD_PREFIX) or not sized:
+        raise _refusal(
+            "is no Standard Webhooks secret",
+            f"give {_STANDARD_PREFIX} and the base64 of {_MIN_KEY_BYTES} to {_MAX_KEY_BYTES} bytes",
+        )
+
+
+def _refusal(problem: str, remedy: str) -> InvalidInputError:
+    return InvalidInputError([Problem("secret", problem, remedy)])

@@ -1,1 +1,0 @@
-"""How it went: figures, the replay of an archive."""

@@ -1,1 +1,0 @@
-"""Comments come in, change, and go."""

@@ -1,0 +1,448 @@
+"""Judges what waits and stores each verdict once; asks a second judge about unsure comments."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from models.inputs import ModelOutput
+from service.campaigns.traits import Traits, traits_of
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId
+from service.domain.errors import HistoryBlankError, ModelUnavailableError, StoreUnavailableError
+from service.domain.figures import Stage
+from service.domain.sender import History
+from service.domain.site import SiteSettings
+from service.domain.verdict import Outcome, RuleFacts, Verdict
+from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
+from service.learning.judging import lean_on
+from service.learning.taught import Taught
+from service.moderation.announcing import (
+    wake_deliverers,
+    write_verdict_messages,
+)
+from service.moderation.remembering import forget_erased, gather_whole
+from service.ports.comments import Attempt
+from service.ports.models import JudgingModel
+from service.ports.observing import JudgedBatch
+from service.ports.services import Services
+from service.scoring.classifier import counting_output, model_input, place_seam
+from service.scoring.conclude import conclude, cutoffs_of
+from service.scoring.rules import apply_rules
+from service.signals.detectors import detect_all
+from service.signals.entry_book import EntryBook
+from service.signals.judged_text import judged_text
+from service.signals.text import is_visible
+
+log = logging.getLogger(__name__)
+
+
+class StageTimer:
+    """Adds the time since the last stage's end to the stage that ends now.
+
+    `monotonic` returns the seconds of a clock that never goes back; without one nothing takes time.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = lambda: 0.0) -> None:
+        self._monotonic = monotonic
+        self._last = monotonic()
+        self.seconds: dict[Stage, float] = {}
+
+    def end(self, stage: Stage) -> None:
+        """End this stage, or a part of it."""
+        now = self._monotonic()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+
+def judge_comments(
+    comments: Sequence[Comment],
+    model: JudgingModel,
+    *,
+    histories: Sequence[History] | None,
+    now: datetime,
+    taught: Taught | None = None,
+) -> list[Verdict]:
+    """Return a verdict a comment, in order, as of sites without settings or entries of their own.
+
+    See `judge_with_outputs`.
+    """
+    judged = judge_with_outputs(comments, model, histories=histories, now=now, taught=taught)
+    return [one.verdict for one in judged]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A verdict with what the classifier answered for it, None if it was away."""
+
+    verdict: Verdict
+    output: ModelOutput | None = None
+    history: History = field(default_factory=History)
+
+
+def judge_with_outputs(
+    comments: Sequence[Comment],
+    model: JudgingModel,
+    *,
+    histories: Sequence[History] | None,
+    now: datetime,
+    settings: Sequence[SiteSettings] | None = None,
+    book: EntryBook | None = None,
+    taught: Taught | None = None,
+    timer: StageTimer | None = None,
+    facts: Sequence[RuleFacts] = (),
+) -> list[Judged]:
+    """Return a verdict a comment, in order: one call of the classifier for all of them.
+
+    `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
+    classifier that it could not answer: either way the verdicts are degraded. `book` is what
+    moderators allow and block, `taught` what decisions taught; without them, as in every
+    evaluation, the version's evidence alone decides. With `facts`, one a comment, the rules of
+    `settings` hold what they hold. Any other exception is the caller's to split the batch by.
+    """
+    timer = timer or StageTimer()
+    listed, comments = comments, [judged_text(comment) for comment in comments]
+    missing = () if histories is not None else ("history",)
+    histories = histories if histories is not None else [History()] * len(comments)
+    learns = [one.learns for one in settings] if settings else [True] * len(comments)
+    evidence = [taught.evidence if taught and some else LocalEvidence() for some in learns]
+    sent = [with_learnt_lists(*both) for both in zip(comments, evidence, strict=True)]
+    # The network needs no Python for most of its time: meanwhile the detectors look.
+    with ThreadPoolExecutor(1) as beside:
+        classifying = beside.submit(_classify, comments, model)
+        seen, entries = [], []
+        for whole, heard, history in zip(listed, sent, histories, strict=True):
+            seen.append(detect_all(heard, history))
+            # At once after the detectors, whose view of the text the book shares.
+            entries.append(book.find(whole, at=now) if book else None)
+        timer.end(Stage.DETECT)
+        outputs = classifying.result()
+    timer.end(Stage.CLASSIFY)
+    judged = []
+    for index, comment in enumerate(comments):
+        cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
+        signals = place_seam(comment, seen[index], outputs[index])
+        entry = entries[index]
+        verdict = conclude(
+            comment.id,
+            signals=signals,
+            output=outputs[index],
+            # A reaction needs no words.
+            missing=missing if comment.kind or is_visible(comment.text) else (*missing, "text"),
+            model_version=model.version,
+            weights=model.weights,
+            cutoffs=cutoffs,
+            judged_at=now,
+            instruction=entry.instruction if entry else None,
+            learnt=LearntForComment(sent[index], evidence[index]),
+        )
+        output = outputs[index]
+        if taught is not None:
+            verdict = lean_on(
+                verdict,
+                comment,
+                taught,
+                word_hashes=output.word_hashes if output else None,
+                promised=model.cutoffs,
+                settings=settings[index] if settings else None,
+            )
+        if settings and facts:
+            rules = settings[index].rules
+            verdict = apply_rules(verdict, listed[index], rules, facts[index])
+        judged.append(Judged(verdict=verdict, output=output, history=histories[index]))
+        timer.end(Stage.CONCLUDE)
+    return judged
+
+
+def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
+    try:
+        outputs = model.classifier.score_batch([model_input(c) for c in comments])
+        return [counting_output(*both) for both in zip(comments, outputs, strict=True)]
+    except ModelUnavailableError:
+        log.warning("the classifier is away, verdicts are degraded")
+        return [None] * len(comments)
+
+
+# A comment whose judging began this often without ending in a verdict has probably taken the
+# worker down with it; it goes to a person without being tried again.
+MAX_ATTEMPTS = 3
+# One failure of a store that answers again at once is no reason to wait for the sweep.
+_TRIES_ALONE = 2
+# What a verdict of a comment that could not be judged lacks.
+_JUDGING = "judging"
+_IDS_A_LINE = 100
+# Of the second judge.
+_MOST_ATTEMPTS = 3
+_FIRST_REST, _LONGEST_REST = timedelta(minutes=1), timedelta(hours=1)
+
+
+class AttemptCount:
+    """Takes an attempt's count back if this process survived its end.
+
+    Only the database knows of a death, so the count is durable before the attempt begins. What
+    cannot be taken back, because the store is away, is remembered and taken back first of all when
+    the next batch comes. If the process ends before that, the attempt stays counted.
+    """
+
+    def __init__(self) -> None:
+        self._owed: dict[CommentId, int] = {}
+
+    def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
+        """Let the counts be what they were before this attempt. Raises `StoreUnavailableError`."""
+        self._owed.update((a.comment.id, a.attempts) for a in attempts)
+        self.settle(services)
+
+    def settle(self, services: Services) -> None:
+        """Take back what could not be taken back before. Raises `StoreUnavailableError`."""
+        if self._owed:
+            services.comments.lower_attempts(self._owed)
+            self._owed.clear()
+
+
+def judge_batch(
+    ids: Sequence[CommentId], services: Services, counting: AttemptCount | None = None
+) -> list[CommentId]:
+    """Judge those of `ids` that have no verdict yet; return whose verdict was stored now.
+
+    Comments that were tried before are judged one by one, so that one that crashes its worker
+    takes no other down a second time, and after `MAX_ATTEMPTS` it goes to a person untried. A
+    verdict that cannot be stored while the store takes other writes is left to the sweep. Raises
+    `StoreUnavailableError` if the store takes none; the whole call can safely be repeated.
+    `counting` is the process's own, so that an outage counts as no attempt however long it is.
+    """
+    counting = counting or AttemptCount()
+    counting.settle(services)
+    # What is read before the first write is one transaction.
+    with services.one_moment():
+        attempts = services.comments.load_unjudged(ids)
+        fresh = [a for a in attempts if a.attempts == 0]
+        stored = _try_apart(fresh, services, counting) if fresh else []
+        for attempt in attempts:
+            if attempt.attempts >= MAX_ATTEMPTS:
+                log.error(
+                    "judging never ended, the comment goes to a person",
+                    extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
+                )
+                stored += _try_apart([attempt], services, counting, untried=True)
+            elif attempt.attempts > 0:
+                stored += _try_apart([attempt], services, counting)
+    return stored
+
+
+def is_audited(comment_id: CommentId, share: float) -> bool:
+    """Return True if the comment is in the audit sample (a pseudo-random draw by id)."""
+    digest = hashlib.sha256(f"audit:{comment_id}".encode()).digest()
+    return int.from_bytes(digest[:8]) < share * 2**64
+
+
+def _try_apart(
+    attempts: Sequence[Attempt],
+    services: Services,
+    counting: AttemptCount,
+    *,
+    untried: bool = False,
+) -> list[CommentId]:
+    """Judge a batch; where that fails, halve it until whatever provokes the failure is alone.
+
+    With `untried` its comments go to a person instead of being judged.
+    """
+    for _ in range(_TRIES_ALONE if len(attempts) == 1 else 1):
+        try:
+            return _try_batch(attempts, services, untried=untried)
+        except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
+            # Raises if the store takes no writes at all: then it is no single comment's doing.
+            counting.take_back(attempts, services)
+            failure = error
+    if len(attempts) > 1:
+        half = len(attempts) // 2
+        first = _try_apart(attempts[:half], services, counting)
+        return first + _try_apart(attempts[half:], services, counting)
+    told = {"comment_id": attempts[0].comment.id}
+    if untried or isinstance(failure, StoreUnavailableError):
+        log.error(
+            "a verdict cannot be stored, the sweep will queue again", exc_info=failure, extra=told
+        )
+        return []
+    log.error("judging failed, the comment goes to a person", exc_info=failure, extra=told)
+    return _try_apart(attempts, services, counting, untried=True)
+
+
+def _try_batch(
+    attempts: Sequence[Attempt], services: Services, *, untried: bool
+) -> list[CommentId]:
+    timer = StageTimer(services.observer.monotonic)
+    began = services.clock()
+    comments = [a.comment for a in attempts]
+    ids = [comment.id for comment in comments]
+    book = services.entries_in_force()
+    if untried:
+        services.comments.count_attempt(ids)
+        judged = [_unjudgeable(attempt, services) for attempt in attempts]
+    else:
+        taught = services.taught()
+        facts = services.rule_facts.find([(a.comment, a.settings.rules) for a in attempts])
+        services.comments.count_attempt(ids)
+        histories = _gather(comments, services)
+        forget_erased(comments, services)
+        timer.end(Stage.GATHER)
+        judged = judge_with_outputs(
+            comments,
+            services.current_model(),
+            histories=histories,
+            now=services.clock(),
+            settings=[a.settings for a in attempts],
+            book=book,
+            taught=taught,
+            timer=timer,
+            facts=facts,
+        )
+    stored = _store(judged, attempts, services)
+    timer.end(Stage.STORE)
+    services.observer.judged(
+        JudgedBatch(
+            comments=comments,
+            verdicts=[one.verdict for one in judged],
+            stored=frozenset(stored),
+            began=began,
+            ended=services.clock(),
+            seconds=timer.seconds,
+        )
+    )
+    return stored
+
+
+def _unjudgeable(attempt: Attempt, services: Services) -> Judged:
+    model = services.current_model()
+    verdict = conclude(
+        attempt.comment.id,
+        signals=(),
+        output=None,
+        missing=("detectors", _JUDGING),
+        model_version=model.version,
+        weights=model.weights,
+        cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
+        judged_at=services.clock(),
+    )
+    return Judged(verdict=verdict)
+
+
+def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
+    try:
+        return gather_whole(comments, services)
+    except HistoryBlankError:
+        log.warning("histories are being filled again, verdicts are degraded")
+    except StoreUnavailableError:
+        log.warning("histories are away, verdicts are degraded", extra={"comments": len(comments)})
+    return None
+
+
+def _store(
+    judged: Sequence[Judged], attempts: Sequence[Attempt], services: Services
+) -> list[CommentId]:
+    verdicts = [one.verdict for one in judged]
+    ids = [verdict.comment_id for verdict in verdicts]
+    audit = frozenset(
+        v.comment_id
+        for v in verdicts
+        if v.outcome is not Outcome.UNSURE and is_audited(v.comment_id, services.audit_share)
+    )
+    cases = [
+        Case(
+            comment=attempt.comment,
+            mode=attempt.settings.mode,
+            verdict=verdict,
+            audit=verdict.comment_id in audit,
+            explains_spam=attempt.settings.explains_spam,
+        )
+        for verdict, attempt in zip(verdicts, attempts, strict=True)
+    ]
+    endpoints = {a.comment.site_id: a.endpoint for a in attempts}
+    messages = write_verdict_messages(cases, services, endpoints)
+    traits = [_traits(*both) for both in zip(judged, attempts, strict=True)]
+    stored = services.verdicts.add(
+        verdicts,
+        audit=audit,
+        deliveries=messages,
+        tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
+        traits=[one for one in traits if one is not None],
+    )
+    stored_ids = frozenset(stored)
+    # So that a comment is found in the log.
+    for start in range(0, len(ids), _IDS_A_LINE):
+        some = ids[start : start + _IDS_A_LINE]
+        n_stored = len(stored_ids.intersection(some))
+        extra = {"stored": n_stored, "batch": len(ids), "comment_ids": some}
+        log.info("comments judged", extra=extra)
+    _count_hits([one for one in verdicts if one.comment_id in stored_ids], services)
+    if messages:
+        wake_deliverers(services)
+    return stored
+
+
+def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
+    """Return what a comment is grouped by, None for ham: readers who agree are no campaign.
+
+    None too for ham that a rule holds, so that no campaign's policy rejects it, and for what could
+    not be judged: what it is grouped by may be what could not be stored.
+    """
+    verdict, output = judged.verdict, judged.output
+    if verdict.outcome is Outcome.HAM or verdict.held_by or _JUDGING in verdict.degraded_by:
+        return None
+    try:
+        return traits_of(
+            judged_text(attempt.comment),
+            embedding=output.embedding if output else None,
+            space=verdict.model_version,
+            p_spam=verdict.p_spam if output else None,
+            blog=attempt.settings.blog,
+            history=judged.history,
+        )
+    except Exception:  # grouping never keeps a verdict from being stored
+        log.exception(
+            "a comment cannot be grouped",
+            extra={"comment_id": verdict.comment_id},
+        )
+        return None
+
+
+def _count_hits(verdicts: Sequence[Verdict], services: Services) -> None:
+    """Count the entries that verdicts followed; a count that is missed now is missed for good."""
+    hits = Counter(one.followed.entry_id for one in verdicts if one.followed is not None)
+    if not hits:
+        return
+    try:
+        services.list_entries.count_hits(hits, at=services.clock())
+    except StoreUnavailableError:
+        log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
+
+
+class SecondJudging:
+    """Asks about one comment a run, while none waits for its verdict.
+
+    After a failure it rests, twice as long each time, so that few comments lose attempts to a
+    judge that is down.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._rest, self._rests_until = _FIRST_REST, services.clock()
+
+    def run(self) -> bool:
+        """Return True if an opinion was stored. Raises `StoreUnavailableError`."""
+        judge, now = self._services.second_judge, self._services.clock()
+        if judge is None or now < self._rests_until or any(self._services.queue.depth().values()):
+            return False
+        case = self._services.verdicts.next_without_opinion(most_attempts=_MOST_ATTEMPTS)
+        if case is None:
+            return False
+        comment = case.comment
+        opinion = judge(comment, self._services.sites.get(comment.site_id).name)
+        if opinion is None:
+            self._rests_until = now + self._rest
+        self._rest = _FIRST_REST if opinion else min(self._rest * 2, _LONGEST_REST)
+        return self._services.verdicts.add_opinion(comment.id, opinion)

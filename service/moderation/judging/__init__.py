@@ -1,1 +1,0 @@
-"""Comments are judged, grouped, and judged by other versions."""

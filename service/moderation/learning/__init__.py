@@ -1,1 +1,0 @@
-"""What follows from decisions: histories, policy, retraining, versions."""

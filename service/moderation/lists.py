@@ -1,0 +1,446 @@
+"""Changes what moderators allow and block, and counts what an entry would have done."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+
+import idna
+
+from service.domain.case import Case, CaseFilter, Order
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.list_entry import (
+    MAX_PHRASE_CHARS,
+    MAX_REASON_CHARS,
+    Effect,
+    EntryFilter,
+    EntryKind,
+    ListEntry,
+)
+from service.domain.sender import SenderSecrets, make_sender, parse_address
+from service.domain.verdict import Outcome
+from service.moderation.acts import make_act
+from service.ports.audit import AuditEntry
+from service.ports.services import Services
+from service.reputation.lists import is_local, normal_domain
+from service.reputation.names import FREE_MAIL_DOMAINS
+from service.signals.entry_book import EntryBook
+from service.signals.hosts import host_of, registered_domain
+from service.signals.text import is_unspaced, readings_of
+
+MAX_VALUE_CHARS = 320
+# In Chinese, Japanese and Korean most words have two characters.
+_MIN_PHRASE_CHARS = 3
+_MIN_PHRASE_SYLLABLES = 2
+# What a comment keeps of its sender's network: the IPv4 /24, the IPv6 /64 and /48. A wider network
+# is listed as so many of these, at most 256.
+_WIDTHS4 = ((16, 24, 24),)
+_WIDTHS6 = ((40, 48, 48), (56, 64, 64))
+_LABEL_CHARS = 8
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recognised:
+    """What an entry is shown as, and what comments are compared with."""
+
+    label: str
+    keys: tuple[str, ...]
+
+
+def recognise(kind: EntryKind, value: str, secrets: SenderSecrets) -> Recognised | Problem:
+    """Return what to keep of a value, or what is wrong with it in words that never quote it.
+
+    An e-mail, an address or a network leaves keyed hashes alone.
+    """
+    given = value.strip()
+    if not given:
+        return _problem("is missing", "say what to list")
+    if len(given) > MAX_VALUE_CHARS:
+        return _problem("is too long", "give at most 320 characters")
+    return _READERS[kind](given, secrets)
+
+
+def _problem(problem: str, remedy: str) -> Problem:
+    return Problem("value", problem, remedy)
+
+
+def _email(given: str, secrets: SenderSecrets) -> Recognised | Problem:
+    name, _, domain = given.rpartition("@")
+    if not name or normal_domain(domain) is None or any(c.isspace() for c in given):
+        return _problem("is no e-mail address", "give one such as mara@example.org")
+    sender = make_sender(
+        address=None, email=given, secret=secrets.present, secret_before=secrets.before
+    )
+    return _keyed(one.email_key for one in sender.generations)
+
+
+def _address(given: str, secrets: SenderSecrets) -> Recognised | Problem:
+    try:
+        parsed = parse_address(given)
+    except ValueError:
+        return _problem("is no IP address", "give one such as 192.0.2.7 or 2001:db8::7")
+    if is_local(parsed):
+        return _problem(
+            "belongs to a private network", "give the public address that a comment came from"
+        )
+    sender = make_sender(
+        address=given, email=None, secret=secrets.present, secret_before=secrets.before
+    )
+    return _keyed(one.address_key for one in sender.generations)
+
+
+def _network(given: str, secrets: SenderSecrets) -> Recognised | Problem:
+    try:
+        network = ipaddress.ip_network(given, strict=False)
+    except ValueError:
+        return _problem("is no network", "give one such as 192.0.2.0/24 or 2001:db8::/48")
+    widths = _WIDTHS4 if network.version == 4 else _WIDTHS6
+    if network.prefixlen < widths[0][0]:
+        return _problem("is too wide a network", "give at most an IPv4 /16 or an IPv6 /40")
+    if is_local(network.network_address):
+        return _problem(
+            "belongs to a private network", "give the public address that a comment came from"
+        )
+    kept = [bits for low, high, bits in widths if low <= network.prefixlen <= high]
+    if not kept:
+        return _problem(
+            "is of a width that no comment can be compared with",
+            "give an IPv4 /16 to /24, an IPv6 /40 to /48 or /56 to /64, or a single address",
+        )
+    return _keyed(_network_keys(network, kept[0], secrets))
+
+
+def _network_keys(network: Network, bits: int, secrets: SenderSecrets) -> list[str | None]:
+    keys: list[str | None] = []
+    for part in network.subnets(new_prefix=bits):
+        sender = make_sender(
+            address=str(part.network_address),
+            email=None,
+            secret=secrets.present,
+            secret_before=secrets.before,
+        )
+        name = "wide_network_key" if bits == _WIDTHS6[0][2] else "network_key"
+        keys.append(getattr(sender, name))
+        if sender.before_rotation:
+            keys.append(getattr(sender.before_rotation, name))
+    return keys
+
+
+def _mail_domain(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
+    found = _domain(given.rpartition("@")[2], _secrets)
+    if isinstance(found, Recognised) and registered_domain(found.label) in FREE_MAIL_DOMAINS:
+        return _problem("is a mail provider that everybody uses", "list a single e-mail address")
+    return found
+
+
+def _domain(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
+    name = normal_domain(host_of(given))
+    if name is None:
+        return _problem("is no domain", "give one such as example.com")
+    if not registered_domain(name):
+        return _problem(
+            "is a suffix under which everybody may register, or none at all",
+            "give a domain that somebody registered, such as example.com",
+        )
+    bare = name.removeprefix("www.")
+    name = bare if registered_domain(bare) else name
+    return Recognised(label=name, keys=tuple(dict.fromkeys((name, _as_read(name)))))
+
+
+def _as_read(name: str) -> str:
+    """Return a domain in its own script, as links often write it."""
+    try:
+        return idna.decode(name)
+    except (idna.IDNAError, UnicodeError):
+        return name
+
+
+def _phrase(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
+    label = " ".join(given.split())
+    if len(label) > MAX_PHRASE_CHARS:
+        return _problem("is too long a phrase", "give at most 200 characters")
+    rows = [words for words in readings_of(label) if words]
+    least = _MIN_PHRASE_SYLLABLES if rows and is_unspaced(rows[0]) else _MIN_PHRASE_CHARS
+    if not rows or sum(len(word) for word in rows[0]) < least:
+        return _problem(
+            "is too short a phrase",
+            "give at least 3 letters or digits, or 2 Chinese, Japanese or Korean characters",
+        )
+    return Recognised(label=label, keys=tuple(" ".join(words) for words in rows))
+
+
+def _keyed(keys: Iterable[str | None]) -> Recognised:
+    known = tuple(dict.fromkeys(key for key in keys if key))
+    return Recognised(label=short_label(known[0]), keys=known)
+
+
+def short_label(key: str) -> str:
+    """Return the beginning of a keyed hash, by which people tell two entries apart."""
+    return key[:_LABEL_CHARS]
+
+
+_READERS: dict[EntryKind, Callable[[str, SenderSecrets], Recognised | Problem]] = {
+    EntryKind.EMAIL: _email,
+    EntryKind.ADDRESS: _address,
+    EntryKind.NETWORK: _network,
+    EntryKind.MAIL_DOMAIN: _mail_domain,
+    EntryKind.DOMAIN: _domain,
+    EntryKind.PHRASE: _phrase,
+}
+
+
+# What every process holds in memory: about 1 kB an entry, 10 kB for the longest phrases.
+MAX_IN_FORCE = 10_000
+MAX_PHRASES_IN_FORCE = 1_000
+PREVIEWED_COMMENTS = 1_000
+# A phrase that contradicts more of what stands than this is a common one; few hits prove nothing.
+MAX_AGAINST_SHARE = 0.02
+_MIN_AGAINST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntry:
+    """What a moderator fills in. `expires_in` None means never, `site_id` None all sites."""
+
+    effect: Effect
+    kind: EntryKind
+    value: str
+    reason: str
+    site_id: SiteId | None = None
+    expires_in: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What an entry would have done to the newest comments.
+
+    `n_approved` and `n_rejected` of the matched ones were ruled so by a person. `n_against` of
+    them stand as the entry's contrary, by a ruling or else by their verdict, of `n_contrary` that
+    do so among all that were looked at.
+    """
+
+    n_seen: int
+    n_matched: int
+    n_approved: int
+    n_rejected: int
+    n_against: int
+    n_contrary: int
+
+    @property
+    def is_too_common(self) -> bool:
+        """Return True if the entry contradicts so many comments that it must be a mistake."""
+        return self.n_against >= _MIN_AGAINST and (
+            self.n_against > self.n_contrary * MAX_AGAINST_SHARE
+        )
+
+
+def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
+    """Keep an entry, which counts from the next second on, and return it.
+
+    Raises `InvalidInputError` with all that is wrong, `NotFoundError` for an unknown site.
+    """
+    entry, problems = _read(new, services, by=by)
+    if entry is not None:
+        problems += _refusals(entry, services)
+    if entry is None or problems:
+        raise InvalidInputError(problems)
+    act = _acts("add {effect} entry", services, by=by)
+    services.list_entries.add([entry], act=act, check=partial(_refuse_doubles, entry))
+    return entry
+
+
+def preview_entry(new: NewEntry, services: Services) -> Preview:
+    """Return what an entry would have done to the newest comments; nothing is kept.
+
+    Raises `InvalidInputError` with all that is wrong with it.
+    """
+    entry, problems = _read(new, services, by="")
+    if entry is None:
+        raise InvalidInputError(problems)
+    return _preview(entry, services)
+
+
+def problems_of(new: NewEntry, services: Services) -> list[Problem]:
+    """Return what is wrong with an entry's value and reason, whatever else there is."""
+    return _read(new, services, by="")[1]
+
+
+def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
+    """End an entry and return it; one that was removed already stays as it is.
+
+    Raises `NotFoundError` for an unknown one.
+    """
+    act = _acts("remove entry", services, by=by)
+    services.list_entries.remove([entry_id], by=by, at=services.clock(), act=act)
+    return services.list_entries.get(entry_id)
+
+
+def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
+    """Take a removal back and return the entry. Raises `NotFoundError` for an unknown one."""
+    services.list_entries.restore([entry_id], act=_acts("restore entry", services, by=by))
+    return services.list_entries.get(entry_id)
+
+
+def keep_entries(entries: Sequence[ListEntry], services: Services, *, by: str) -> None:
+    """Keep entries that were checked, with their entries in the log; all or none."""
+    services.list_entries.add(entries, act=_acts("add {effect} entry", services, by=by))
+
+
+def make_entry(
+    recognised: Recognised,
+    services: Services,
+    *,
+    site_id: SiteId | None,
+    effect: Effect,
+    kind: EntryKind,
+    reason: str,
+    by: str,
+    expires_in: timedelta | None,
+    comment_id: CommentId | None = None,
+) -> ListEntry:
+    """Return a new entry that counts from now on; it is not kept yet."""
+    now = services.clock()
+    return ListEntry(
+        id=services.new_id("ent"),
+        site_id=site_id,
+        effect=effect,
+        kind=kind,
+        label=recognised.label,
+        keys=recognised.keys,
+        reason=reason,
+        added_by=by,
+        added_at=now,
+        expires_at=now + expires_in if expires_in else None,
+        comment_id=comment_id,
+    )
+
+
+def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEntry]:
+    """Return which of these entries recognise the same on the same site, allowed or blocked."""
+    keys = set(entry.keys)
+    return [
+        other
+        for other in in_force
+        if (other.kind, other.site_id) == (entry.kind, entry.site_id)
+        and keys.intersection(other.keys)
+    ]
+
+
+def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | None, list[Problem]]:
+    """Return the entry that is meant, or None with all that is wrong."""
+    problems: list[Problem] = []
+    recognised = recognise(new.kind, new.value, services.sender_secrets)
+    reason = " ".join(new.reason.split())
+    if isinstance(recognised, Problem):
+        problems.append(recognised)
+    if not reason:
+        problems.append(Problem("reason", "is missing", "say why, in a few words"))
+    elif len(reason) > MAX_REASON_CHARS:
+        problems.append(Problem("reason", "is too long", "say it in at most 200 characters"))
+    if new.site_id is not None:
+        services.sites.get(new.site_id)
+    if isinstance(recognised, Problem) or problems:
+        return None, problems
+    entry = make_entry(
+        recognised,
+        services,
+        site_id=new.site_id,
+        effect=new.effect,
+        kind=new.kind,
+        reason=reason,
+        by=by,
+        expires_in=new.expires_in,
+    )
+    return entry, problems
+
+
+def _refusals(entry: ListEntry, services: Services) -> Iterator[Problem]:
+    """Yield why an entry cannot be kept: it is on a list already, one too many, or too common."""
+    yield from _double_problems(entry, services.list_entries.in_force(entry.added_at))
+    everything = EntryFilter(in_force=True, at=services.clock())
+    is_full = services.list_entries.count(everything) >= MAX_IN_FORCE
+    is_phrase = entry.kind is EntryKind.PHRASE
+    if is_phrase:
+        phrases = services.list_entries.count(replace(everything, kind=entry.kind))
+        is_full = is_full or phrases >= MAX_PHRASES_IN_FORCE
+    if is_full:
+        remedy = "remove entries that match nothing any more"
+        yield Problem("value", "is one entry too many", remedy)
+    if is_phrase and _preview(entry, services).is_too_common:
+        problem = "is found in too many comments that stand the other way"
+        yield Problem("value", problem, "give a longer phrase")
+
+
+def _double_problems(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[Problem]:
+    doubles = find_doubles(entry, in_force)
+    if any(double.effect is entry.effect for double in doubles):
+        return [Problem("value", "is on this list already", "remove the other entry first")]
+    if doubles:
+        return [Problem("value", "is on the other list", "remove the other entry first")]
+    return []
+
+
+def _refuse_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> None:
+    if problems := _double_problems(entry, in_force):
+        raise InvalidInputError(problems)
+
+
+def _preview(entry: ListEntry, services: Services) -> Preview:
+    cases = services.cases.page(
+        CaseFilter(site_id=entry.site_id),
+        order=Order.NEWEST,
+        cursor=None,
+        limit=PREVIEWED_COMMENTS,
+    ).cases
+    book, now = EntryBook([entry]), services.clock()
+    matched = [
+        case
+        for case in cases
+        if case.withdrawn_at is None and book.find(case.comment, at=now) is not None
+    ]
+    rulings = [case.decision.ruling for case in matched if case.decision]
+    return Preview(
+        n_seen=len(cases),
+        n_matched=len(matched),
+        n_approved=rulings.count(Ruling.APPROVE),
+        n_rejected=rulings.count(Ruling.REJECT),
+        n_against=sum(_stands_against(case, entry.effect) for case in matched),
+        n_contrary=sum(_stands_against(case, entry.effect) for case in cases),
+    )
+
+
+def _stands_against(case: Case, effect: Effect) -> bool:
+    """Return True if the entry would block a comment that is ham, or allow one that is spam.
+
+    What a verdict concluded by an entry says nothing of its own.
+    """
+    if case.decision is not None:
+        contrary = Ruling.REJECT if effect is Effect.ALLOW else Ruling.APPROVE
+        return case.decision.ruling is contrary
+    if case.verdict is None or case.verdict.followed is not None:
+        return False
+    return case.verdict.outcome is (Outcome.SPAM if effect is Effect.ALLOW else Outcome.HAM)
+
+
+def _acts(act: str, services: Services, *, by: str) -> Callable[[ListEntry], AuditEntry]:
+    """Return what makes an entry's entry in the log; `{effect}` in `act` is the entry's own."""
+
+    def make(entry: ListEntry) -> AuditEntry:
+        # Without the label: a phrase may be a comment's own words.
+        where = entry.site_id or "all sites"
+        return make_act(
+            services,
+            actor=by,
+            act=act.format(effect=entry.effect),
+            subject=entry.id,
+            detail=f"{entry.kind} at {where}",
+        )
+
+    return make

@@ -1,1 +1,0 @@
-"""People are forgotten and erased, and what is old is pruned."""

@@ -1,0 +1,286 @@
+"""Lists and finds comments for moderators, and shows who else looks at one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from service.domain.case import Case, CaseFilter, CasePage, Claim, Order, State
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import BulkDecision, ChosenBy, Ruling
+from service.domain.errors import ConflictError, InvalidInputError, Problem, StoreUnavailableError
+from service.domain.search import Field, SearchQuery, Term, parse_search
+from service.domain.site import Site
+from service.domain.user import User
+from service.domain.verdict import Outcome
+from service.moderation.acts import record_act
+from service.moderation.decisions import decide_together
+from service.ports.services import Services
+
+# Three missed renewals of the page's script; without a script, as long as most decisions take.
+CLAIM_LASTS = timedelta(seconds=90)
+
+
+class Tab(StrEnum):
+    """The lists that a moderator can look at."""
+
+    NEEDS_REVIEW = "needs-review"
+    HELD_AS_SPAM = "held-as-spam"
+    SPAM = "spam"
+    HAM = "ham"
+    DECIDED = "decided"
+    ALL = "all"
+
+
+_ORDERS = {Tab.NEEDS_REVIEW: Order.REVIEW, Tab.HELD_AS_SPAM: Order.DOUBT}
+
+
+def list_for_review(
+    tab: Tab,
+    services: Services,
+    *,
+    site_ids: tuple[SiteId, ...] | None,
+    cursor: str | None,
+    limit: int,
+    order: Order | None = None,
+) -> CasePage:
+    """Return one page: what needs review in the order it should be done, others newest first.
+
+    Of what is held as spam the most doubtful comes first. An `order` that is given comes instead.
+    `site_ids` None means all sites. Raises `InvalidInputError` for a cursor that no page gave out.
+    """
+    order = order or _ORDERS.get(tab, Order.NEWEST)
+    criteria = _criteria(tab, site_ids)
+    return services.cases.page(criteria, order=order, cursor=cursor, limit=limit)
+
+
+def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
+    """Return how many comments a list holds."""
+    return services.cases.count(_criteria(tab, site_ids))
+
+
+def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
+    return CaseFilter(
+        site_ids=site_ids,
+        needs_review=True if tab is Tab.NEEDS_REVIEW else None,
+        held_as_spam=tab is Tab.HELD_AS_SPAM,
+        outcome={Tab.SPAM: Outcome.SPAM, Tab.HAM: Outcome.HAM}.get(tab),
+        state=State.DECIDED if tab is Tab.DECIDED else None,
+    )
+
+
+def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
+    """Claim a comment for who opens it or still looks at it; return the claim in force then.
+
+    That may be somebody else's. There is none on a comment that is decided or withdrawn, and none
+    while the store is away: a claim is a courtesy that never keeps anybody from deciding.
+    """
+    if not case.is_open:
+        return None
+    now = services.clock()
+    claim = Claim(
+        comment_id=case.comment.id,
+        user_id=user.id,
+        user_name=user.name,
+        since=now,
+        until=now + CLAIM_LASTS,
+    )
+    try:
+        return services.claims.take(claim)
+    except StoreUnavailableError:
+        return None
+
+
+def end_claim(comment_id: CommentId, services: Services, *, user: User | None = None) -> None:
+    """End the claim on a comment: this moderator's own, or anybody's once it is decided."""
+    try:
+        services.claims.end(comment_id, user_id=user.id if user else None)
+    except StoreUnavailableError:
+        # It ends by itself.
+        return
+
+
+def claims_of_others(
+    ids: Sequence[CommentId], user: User, services: Services
+) -> Mapping[CommentId, Claim]:
+    """Return who else looks at these comments now."""
+    try:
+        found = services.claims.find(ids, now=services.clock())
+    except StoreUnavailableError:
+        return {}
+    return {one: claim for one, claim in found.items() if claim.user_id != user.id}
+
+
+# What a page can say exactly; beyond it says "more than".
+MAX_COUNTED = 10_000
+# Whoever decides more than this at once has not looked at any of it.
+MAX_DECIDED = 5_000
+_EXPORTED_AT_ONCE = 250
+_MAX_EXPORTED = 1_000_000
+# A comment takes 0.1 to 0.4 ms to be indexed: a portion keeps other writers waiting for less
+# than a tenth of a second.
+_PORTION = 200
+# What was received at the very moment of asking is found.
+_MOMENT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """A query and the sites it looks at, None for all there are."""
+
+    query: SearchQuery
+    site_ids: tuple[SiteId, ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One page of what was found. `count` is at most `MAX_COUNTED`, and `more` says so.
+
+    `until` is when it was looked for: what is received later is not in it. `n_decided` counts
+    those among them that have a decision already; 0 where there are too many to decide together.
+    """
+
+    page: CasePage
+    count: int
+    more: bool
+    n_decided: int
+    until: datetime
+
+
+def find_comments(
+    line: str, services: Services, *, user: User, cursor: str | None, limit: int
+) -> Found:
+    """Return what a line of words and fields finds among the comments that the account sees.
+
+    Raises `InvalidInputError` with every problem of the line, and for a cursor of another list.
+    """
+    until = services.clock() + _MOMENT
+    scope = read_line(line, services, user=user)
+    query = scope.query.until(until)
+    page = services.search.find(query, site_ids=scope.site_ids, cursor=cursor, limit=limit)
+    count = services.search.count(query, site_ids=scope.site_ids, limit=MAX_COUNTED + 1)
+    return Found(
+        page=page,
+        count=min(count, MAX_COUNTED),
+        more=count > MAX_COUNTED,
+        n_decided=_count_decided(query, scope, count, services),
+        until=until,
+    )
+
+
+def _count_decided(query: SearchQuery, scope: Scope, count: int, services: Services) -> int:
+    """Return how many of those found have a decision; 0 where they cannot be decided together."""
+    asked = {(term.value, term.negated) for term in query.of(Field.DECISION)}
+    if count > MAX_DECIDED or asked == {("none", False)}:
+        return 0
+    if asked and ("none", False) not in asked and any(not negated for _, negated in asked):
+        return count
+    is_decided = Term(field=Field.DECISION, value="none", negated=True)
+    return services.search.count(
+        query.also(is_decided), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
+    )
+
+
+def decide_found(
+    line: str,
+    ruling: Ruling,
+    services: Services,
+    *,
+    user: User,
+    counted: int,
+    until: datetime,
+    bulk_decision_id: str | None = None,
+) -> BulkDecision:
+    """Rule on everything that a line finds, as it was counted on the page from `until`.
+
+    What came in since is left alone. Raises `ConflictError`, and decides nothing, if more is found
+    than was counted; `InvalidInputError` for a line that is wrong or finds too much.
+    """
+    if not line.strip():
+        nothing = Problem("q", "asks for nothing", "say which comments are to be decided")
+        raise InvalidInputError([nothing])
+    scope = read_line(line, services, user=user)
+    ids = services.search.ids(
+        scope.query.until(until), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
+    )
+    if len(ids) > MAX_DECIDED:
+        problem = f"finds more than {MAX_DECIDED:,} comments"
+        remedy = "narrow the search before you decide all of them"
+        raise InvalidInputError([Problem("q", problem, remedy)])
+    if len(ids) > counted:
+        raise ConflictError("more is found now than was counted on the page")
+    return decide_together(
+        ids,
+        ruling,
+        services,
+        decided_by=user.name,
+        what=ChosenBy.SEARCH,
+        bulk_decision_id=bulk_decision_id,
+        site_ids=user.site_ids,
+    )
+
+
+def export_found(line: str, form: str, services: Services, *, user: User) -> Iterator[Case]:
+    """Yield everything that a line finds, the newest first, a portion at a time.
+
+    The log says who exported how many comments in which form, never what was looked for; it says so
+    before the first comment is handed out. Raises `InvalidInputError` at once.
+    """
+    scope = read_line(line, services, user=user)
+    query = scope.query.until(services.clock() + _MOMENT)
+    count = services.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
+    record_act(
+        services, actor=user.name, act="export", subject="comments", detail=f"{count} as {form}"
+    )
+    # Looked up now: the rows are read when the request has ended.
+    find = services.search.find
+
+    def rows() -> Iterator[Case]:
+        cursor = None
+        while True:
+            page = find(query, site_ids=scope.site_ids, cursor=cursor, limit=_EXPORTED_AT_ONCE)
+            yield from page.cases
+            cursor = page.next_cursor
+            if cursor is None:
+                return
+
+    return rows()
+
+
+def read_line(line: str, services: Services, *, user: User) -> Scope:
+    """Return a line's query with its sites named by id, none of which the account does not see.
+
+    A site is given by its name, whatever the case, or by its id. Raises `InvalidInputError`.
+    """
+    sites = [site for site in services.sites.all() if user.sees(site.id)]
+    known = {name for site in sites for name in (site.id, site.name.casefold())}
+    query = parse_search(line, sites=known)
+    terms = query.of(Field.SITE)
+    if not terms:
+        return Scope(query=query, site_ids=user.site_ids)
+    wanted = {site for term in terms if not term.negated for site in _named(term, sites)}
+    unwanted = {site for term in terms if term.negated for site in _named(term, sites)}
+    kept = (wanted or {site.id for site in sites}) - unwanted
+    return Scope(query=query.without(Field.SITE), site_ids=tuple(sorted(kept)))
+
+
+def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
+    """Let comments be found that were kept or judged lately; return how many.
+
+    A portion at a time for as long as it may go on. Safe to run at any time, twice too. Raises
+    `StoreUnavailableError`.
+    """
+    taken = 0
+    while goes_on():
+        portion = services.search.index_due(limit=_PORTION)
+        taken += portion
+        if portion < _PORTION:
+            break
+    return taken
+
+
+def _named(term: Term, sites: Sequence[Site]) -> set[SiteId]:
+    name = term.value.casefold()
+    return {site.id for site in sites if site.id == term.value or site.name.casefold() == name}

@@ -1,0 +1,165 @@
+"""Rules on a comment and lists who sent it, in one act that can be undone as one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId, Sender
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.list_entry import Effect, EntryKind, ListEntry
+from service.moderation.decisions import decide_comment, undo_as_seen
+from service.moderation.lists import (
+    MAX_IN_FORCE,
+    Recognised,
+    find_doubles,
+    keep_entries,
+    make_entry,
+    recognise,
+    remove_entry,
+    short_label,
+)
+from service.ports.services import Services
+from service.signals.hosts import is_reference, registered_domain
+from service.signals.view import linked_domains
+
+# More would fill the screen; a comment that advertises more is known by its sender.
+MAX_DOMAINS_OFFERED = 3
+# An address is somebody else's soon, and a network has many behind it.
+_EXPIRES_IN = {EntryKind.ADDRESS: timedelta(days=30), EntryKind.NETWORK: timedelta(days=7)}
+# Whoever shares a network with a person that is trusted need not be.
+_TRUSTED_BY = frozenset({EntryKind.EMAIL, EntryKind.ADDRESS, EntryKind.DOMAIN})
+_REASONS = {
+    Effect.BLOCK: "from a comment that was rejected",
+    Effect.ALLOW: "from a comment that was approved",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trait:
+    """One thing that a comment's sender can be recognised by, and for how long it is listed."""
+
+    kind: EntryKind
+    recognised: Recognised
+    expires_in: timedelta | None
+
+    @property
+    def name(self) -> str:
+        """Return what a form calls it: its kind, for domains with the domain."""
+        is_one_of_many = self.kind is EntryKind.DOMAIN
+        return f"{self.kind}:{self.recognised.label}" if is_one_of_many else self.kind.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A comment that was ruled on, and the entries that were added with it."""
+
+    case: Case
+    entries: tuple[ListEntry, ...]
+
+
+def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Trait, ...]:
+    """Return what of a comment's sender can be listed; pages that all cite are left out."""
+    traits = [*_sender_traits(comment.sender), *_domain_traits(comment, services)]
+    if effect is Effect.ALLOW:
+        traits = [trait for trait in traits if trait.kind in _TRUSTED_BY]
+    return tuple(traits)
+
+
+def decide_and_list(
+    comment_id: CommentId,
+    effect: Effect,
+    what: Collection[str],
+    services: Services,
+    *,
+    by: str,
+    seen_decision_id: str | None = None,
+) -> Listed:
+    """Reject a comment and block, or approve it and allow, these traits of it at its site, by name.
+
+    What is listed so already is left as it is, and nothing is added to lists that are full. Raises
+    `InvalidInputError` for a trait that the comment does not have, and what `decide_comment`
+    raises; then nothing was changed.
+    """
+    comment = services.cases.get(comment_id).comment
+    traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
+    if len(traits) < len(set(what)):
+        problem = Problem("what", "names what this comment does not have", "reload the comment")
+        raise InvalidInputError([problem])
+    ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
+    seen = () if seen_decision_id is None else (seen_decision_id,)
+    case = decide_comment(comment_id, ruling, services, decided_by=by, instead_of=seen)
+    in_force = services.list_entries.in_force(services.clock())
+    new = []
+    for trait in traits:
+        entry = make_entry(
+            trait.recognised,
+            services,
+            site_id=comment.site_id,
+            effect=effect,
+            kind=trait.kind,
+            reason=_REASONS[effect],
+            by=by,
+            expires_in=trait.expires_in,
+            comment_id=comment.id,
+        )
+        if not any(double.effect is effect for double in find_doubles(entry, in_force)):
+            new.append(entry)
+    # Every process holds them all: the ruling stands, the list grows no further.
+    new = new[: max(0, MAX_IN_FORCE - len(in_force))]
+    if new:
+        keep_entries(new, services, by=by)
+    return Listed(case=case, entries=tuple(new))
+
+
+def undo_reject_and_block(
+    comment_id: CommentId,
+    entry_ids: Sequence[str],
+    services: Services,
+    *,
+    by: str,
+    seen_decision_id: str | None,
+) -> Case:
+    """Take a ruling back together with the entries that came with it; return the case.
+
+    Entries that were made from another comment stay. Raises what `undo_as_seen` raises; then
+    nothing was changed.
+    """
+    entries = [services.list_entries.get(entry_id) for entry_id in entry_ids]
+    case = undo_as_seen(comment_id, services, undone_by=by, seen_decision_id=seen_decision_id)
+    for entry in entries:
+        if entry.comment_id == comment_id:
+            remove_entry(entry.id, services, by=by)
+    return case
+
+
+def _sender_traits(sender: Sender) -> list[Trait]:
+    older = sender.before_rotation or Sender()
+    known = (
+        (EntryKind.EMAIL, sender.email_key, older.email_key),
+        (EntryKind.ADDRESS, sender.address_key, older.address_key),
+        (EntryKind.NETWORK, sender.network_key, older.network_key),
+    )
+    return [
+        Trait(
+            kind=kind,
+            recognised=Recognised(
+                label=short_label(key), keys=tuple(dict.fromkeys(k for k in (key, before) if k))
+            ),
+            expires_in=_EXPIRES_IN.get(kind),
+        )
+        for kind, key, before in known
+        if key
+    ]
+
+
+def _domain_traits(comment: Comment, services: Services) -> list[Trait]:
+    traits = []
+    for domain in linked_domains(comment):
+        found = recognise(EntryKind.DOMAIN, domain, services.sender_secrets)
+        if isinstance(found, Recognised) and not is_reference(domain, registered_domain(domain)):
+            traits.append(Trait(kind=EntryKind.DOMAIN, recognised=found, expires_in=None))
+    return traits[:MAX_DOMAINS_OFFERED]

@@ -1,0 +1,177 @@
+"""Plays an archive whose labels are known in order of time, with and without learning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from service.domain.comment import Comment
+from service.domain.decision import Decision, Ruling
+from service.domain.sender import History
+from service.domain.verdict import Outcome, Verdict
+from service.learning.features import Hand
+from service.learning.judging import lean_on, make_example
+from service.learning.taught import Taught
+from service.moderation.judging import is_audited, judge_comments
+from service.ports.models import JudgingModel
+from service.scoring.weights import Cutoffs
+
+# What the row of all weeks together is called.
+TOTAL = "all"
+_BATCH = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Archived:
+    """A comment of an archive with its label; its `site_id` and `written_at` say where and when."""
+
+    comment: Comment
+    is_spam: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Played:
+    """What became of one comment: `frozen` without learning, `learning` with it.
+
+    `asked` says that the owner was asked about it in the replay with learning.
+    """
+
+    archived: Archived
+    asked: bool
+    frozen: Verdict
+    learning: Verdict
+
+
+def replay(
+    archive: Sequence[Archived],
+    model: JudgingModel,
+    *,
+    decides_all: bool,
+    audit_share: float,
+    salt: int,
+) -> Iterator[Played]:
+    """Yield every comment in order of time, as the service would have judged it then.
+
+    The site's owner decides what was left unsure and the audit sample, or with `decides_all`
+    everything, as the labels say, before the next comment comes. Senders are unknown, so histories
+    are empty, as for `score`. `salt` keys the features: with an installation's own, the figures are
+    its own to the last digit. Raises `ModelUnavailableError`.
+    """
+    ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
+    return play(
+        _judge(ordered, model),
+        model.cutoffs,
+        decides_all=decides_all,
+        audit_share=audit_share,
+        salt=salt,
+    )
+
+
+def _judge(ordered: Sequence[Archived], model: JudgingModel) -> Iterator[tuple[Archived, Verdict]]:
+    """Yield every comment with what the version finds alone."""
+    for start in range(0, len(ordered), _BATCH):
+        some = ordered[start : start + _BATCH]
+        comments = [one.comment for one in some]
+        verdicts = judge_comments(
+            comments, model, histories=[History()] * len(comments), now=moment_of(some[-1])
+        )
+        yield from zip(some, verdicts, strict=True)
+
+
+def play(
+    judged: Iterable[tuple[Archived, Verdict]],
+    promised: Cutoffs,
+    *,
+    decides_all: bool,
+    audit_share: float,
+    salt: int,
+) -> Iterator[Played]:
+    """Yield comments, which come in order of time with the version's own verdicts, as `replay`.
+
+    `promised` are the version's cutoffs.
+    """
+    taught, number = Taught(salt=salt), 0
+    for archived, frozen in judged:
+        comment = archived.comment
+        learning = lean_on(frozen, comment, taught, word_hashes=None, promised=promised)
+        audited = is_audited(comment.id, audit_share)
+        asked = decides_all or audited or learning.outcome is Outcome.UNSURE
+        if asked and not learning.degraded:
+            number += 1
+            example = make_example(
+                number,
+                comment,
+                learning,
+                Decision(
+                    id=comment.id,
+                    comment_id=comment.id,
+                    ruling=Ruling.REJECT if archived.is_spam else Ruling.APPROVE,
+                    decided_by="owner",
+                    decided_at=moment_of(archived),
+                ),
+                hand=Hand.OWNER,
+                teacher=f"owner of {comment.site_id}",
+                audited=audited,
+                audit_share=audit_share,
+                salt=salt,
+            )
+            taught = taught.after([example])
+        yield Played(archived=archived, asked=asked, frozen=frozen, learning=learning)
+
+
+def moment_of(archived: Archived) -> datetime:
+    """Return when a comment was written, or received where nobody knows."""
+    return archived.comment.written_at or archived.comment.received_at
+
+
+@dataclass(slots=True, kw_only=True)
+class Tally:
+    """What would have happened to some comments, judged in one way."""
+
+    left_to_a_person: int = 0
+    spam_published: int = 0
+    ham_held: int = 0
+    ham_lost: int = 0
+
+    def add(self, outcome: Outcome, *, is_spam: bool) -> None:
+        """Count one comment: ham that waits is held, ham called spam lost."""
+        self.left_to_a_person += outcome is Outcome.UNSURE
+        self.spam_published += is_spam and outcome is Outcome.HAM
+        self.ham_held += not is_spam and outcome is Outcome.UNSURE
+        self.ham_lost += not is_spam and outcome is Outcome.SPAM
+
+
+@dataclass(slots=True, kw_only=True)
+class Week:
+    """One ISO week, or all of them together."""
+
+    week: str
+    comments: int = 0
+    spam: int = 0
+    asked: int = 0
+    frozen: Tally = field(default_factory=Tally)
+    learning: Tally = field(default_factory=Tally)
+
+
+class Weeks:
+    """Sums up what was played by ISO week."""
+
+    def __init__(self) -> None:
+        self._weeks: dict[str, Week] = {}
+
+    def add(self, played: Played) -> None:
+        """Count one comment in its week and in the sum."""
+        is_spam = played.archived.is_spam
+        year, number, _ = moment_of(played.archived).astimezone(UTC).isocalendar()
+        for name in (f"{year}-W{number:02d}", TOTAL):
+            week = self._weeks.setdefault(name, Week(week=name))
+            week.comments += 1
+            week.spam += is_spam
+            week.asked += played.asked
+            week.frozen.add(played.frozen.outcome, is_spam=is_spam)
+            week.learning.add(played.learning.outcome, is_spam=is_spam)
+
+    def rows(self) -> list[Week]:
+        """Return a row a week, in order, the sum of all last."""
+        return sorted(self._weeks.values(), key=lambda one: (one.week == TOTAL, one.week))

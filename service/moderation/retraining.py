@@ -1,0 +1,401 @@
+"""Retrains the model when asked or due: exports decisions, trains, keeps the new version.
+
+One retraining at a time: a lock on this machine and a lease in the database ensure it. The same
+call continues one that was stopped.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import timedelta
+
+from service.domain.errors import (
+    ConflictError,
+    StoreUnavailableError,
+    TrainingFailedError,
+    TrainingStoppedError,
+)
+from service.domain.retraining import (
+    Answer,
+    Recommendation,
+    Retraining,
+    RetrainingOptions,
+    RetrainingReport,
+    RetrainingState,
+    TrainingProgress,
+)
+from service.moderation.acts import make_act, record_act
+from service.moderation.export_labelled import decisions_for_training
+from service.moderation.versions import promote_version
+from service.ports.comments import Lease
+from service.ports.services import Services
+from service.ports.training import KeptDecisions, TrainingRuns
+
+log = logging.getLogger(__name__)
+
+SCHEDULE = "schedule"
+"""Who asks for the retrainings that nobody asks for."""
+
+# How long one that died keeps other machines from retraining; one that lives renews it.
+_LEASE = timedelta(seconds=60)
+_TELL_EVERY = timedelta(seconds=5)
+_LOOKED_BACK = 50
+
+
+def new_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
+    """Return a retraining that somebody asks for now; it is not kept yet."""
+    return Retraining(
+        id=services.new_id("rtr"), asked_by=by, asked_at=services.clock(), options=options
+    )
+
+
+def retrain(
+    asked: Retraining,
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    promotes: bool = False,
+    force: bool = False,
+    resumes_only: bool = False,
+    told: Callable[[TrainingProgress], None] = lambda _: None,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Retraining:
+    """Retrain as asked, or go on with the unfinished one of the same options; return what came.
+
+    `promotes` lets a recommended candidate serve at once. `force` trains although nothing is new
+    since the last time. `resumes_only` goes on with the newest unfinished one, whatever its
+    options, or does nothing.
+
+    It has ended, failed, or was stopped because `goes_on` said no. `told` hears about every second
+    how far it is. Raises `TrainingFailedError` where nothing can be trained here, `ConflictError`
+    while another runs or if there is none to go on with, `StoreUnavailableError`.
+    """
+    with _alone(services, runs) as renew:
+        retraining = _begin(asked, services, runs, resumes_only=resumes_only)
+        if not force and not _is_worth_it(retraining, services):
+            runs.drop(retraining.id)
+            nothing = RetrainingReport(recommendation=Recommendation.NOTHING)
+            ended = replace(retraining, state=RetrainingState.ENDED, report=nothing)
+            return _put_end(ended, services)
+        record_act(
+            services,
+            actor=retraining.asked_by,
+            act="start retraining",
+            subject=retraining.id,
+            detail=f"{retraining.decisions} decisions",
+        )
+        ended = _train(retraining, services, runs, renew=renew, told=told, goes_on=goes_on)
+        if promotes and ended.waits and ended.version:
+            return promote_retrained(ended, services, by=ended.asked_by)
+        return ended
+
+
+def try_retraining(
+    options: RetrainingOptions,
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    told: Callable[[TrainingProgress], None] = lambda _: None,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> RetrainingReport:
+    """Return what a retraining would learn from and estimates to need; nothing of it is kept.
+
+    Raises what `retrain` does, and `TrainingStoppedError`.
+    """
+    run_id = services.new_id("try")
+    with _alone(services, runs) as renew:
+
+        def hear(progress: TrainingProgress) -> None:
+            renew()
+            told(progress)
+
+        try:
+            decisions = decisions_for_training(services, until=services.clock())
+            runs.keep_decisions(run_id, decisions)
+            return runs.train(run_id, options, dry_run=True, told=hear, goes_on=goes_on)
+        finally:
+            runs.drop(run_id)
+
+
+def find_unfinished(
+    services: Services, runs: TrainingRuns, options: RetrainingOptions | None = None
+) -> Retraining | None:
+    """Return the newest retraining that can be gone on with here, of these options if given."""
+    for one in services.retrainings.recent(limit=_LOOKED_BACK):
+        # One that failed is only tried again if somebody says so: it may fail for ever.
+        has_failed = options is None and one.state is RetrainingState.FAILED
+        fits = one.is_unfinished() or has_failed
+        if fits and options in (None, one.options) and runs.holds(one.id):
+            return one
+    return None
+
+
+def _begin(
+    asked: Retraining, services: Services, runs: TrainingRuns, *, resumes_only: bool
+) -> Retraining:
+    """Return the retraining to run, its decisions exported."""
+    unfinished = find_unfinished(services, runs, None if resumes_only else asked.options)
+    if unfinished is not None:
+        resumed = _resume(unfinished, services, runs)
+        if resumed is not None:
+            return resumed
+    if resumes_only:
+        raise ConflictError("there is no unfinished retraining here that could be gone on with")
+    now = services.clock()
+    kept = runs.keep_decisions(asked.id, decisions_for_training(services, until=now))
+    return _put_running(replace(asked, started_at=now), kept, services)
+
+
+def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> Retraining | None:
+    """Return an unfinished retraining as begun again; None where it may not learn from all it has.
+
+    What was erased, withdrawn, undone or ruled otherwise since it began must not teach as it was,
+    so then it is begun anew.
+    """
+    decisions = decisions_for_training(services, until=services.clock())
+    still_so = {(one["id"], one["label"]) for one in decisions}
+    if still_so.issuperset(runs.kept_labels(unfinished.id)):
+        again = replace(unfinished, problem=None, ended_at=None)
+        kept = KeptDecisions(count=again.decisions, sha256=again.decisions_sha256)
+        return _put_running(again, kept, services)
+    runs.drop(unfinished.id)
+    services.retrainings.put(
+        replace(
+            unfinished,
+            state=RetrainingState.FAILED,
+            ended_at=services.clock(),
+            problem="some of what it learnt from was erased or undone since: it begins anew",
+        )
+    )
+    return None
+
+
+def _put_running(begun: Retraining, kept: KeptDecisions, services: Services) -> Retraining:
+    running = replace(
+        begun,
+        state=RetrainingState.RUNNING,
+        seen_at=services.clock(),
+        decisions=kept.count,
+        decisions_sha256=kept.sha256,
+    )
+    services.retrainings.put(running)
+    return running
+
+
+def _is_worth_it(begun: Retraining, services: Services) -> bool:
+    """Return True if there are decisions that the last run of these options did not have."""
+    if not begun.decisions and not begun.options.data:
+        return False
+    for one in services.retrainings.recent(limit=_LOOKED_BACK):
+        if one.id == begun.id or one.options != begun.options:
+            continue
+        if one.state is RetrainingState.ENDED:
+            return one.decisions_sha256 != begun.decisions_sha256
+    return True
+
+
+def _train(
+    running: Retraining,
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    renew: Callable[[], None],
+    told: Callable[[TrainingProgress], None],
+    goes_on: Callable[[], bool],
+) -> Retraining:
+    """Train while noting now and then how far it is, and keeping the lease."""
+    latest, noted_at = running, services.clock()
+
+    def hear(progress: TrainingProgress) -> None:
+        nonlocal latest, noted_at
+        now = services.clock()
+        latest = replace(
+            latest,
+            step=progress.step,
+            share_done=progress.share_done,
+            seconds_left=progress.seconds_left,
+            seen_at=now,
+        )
+        if now - noted_at >= _TELL_EVERY:
+            noted_at = now
+            try:
+                renew()
+                services.retrainings.put(latest)
+            except StoreUnavailableError:
+                # Nobody else can begin either while the database is away.
+                log.warning("the database is away, the training goes on")
+        told(progress)
+
+    try:
+        report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)
+    except TrainingStoppedError:
+        stopped = replace(latest, state=RetrainingState.STOPPED, seconds_left=None)
+        services.retrainings.put(stopped)
+        return stopped
+    except TrainingFailedError as error:
+        failed = replace(latest, state=RetrainingState.FAILED, problem=str(error))
+        return _put_end(failed, services)
+    ended = replace(latest, state=RetrainingState.ENDED, share_done=1.0, report=report)
+    ended = _put_end(ended, services)
+    runs.keep_report_alone(running.id)
+    return ended
+
+
+def promote_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
+    """Let a retraining's candidate serve, and note that.
+
+    The answer is noted first, so that a candidate that was refused meanwhile never serves. Raises
+    `ConflictError` if it was answered before, and what `promote_version` does.
+    """
+    if retraining.version is None:
+        msg = f"retraining {retraining.id} has no candidate"
+        raise ConflictError(msg)
+    promoted = services.retrainings.answer(
+        retraining.id, Answer.PROMOTED, by=by, at=services.clock()
+    )
+    try:
+        promote_version(retraining.version, services, by=by)
+    except BaseException:
+        services.retrainings.reopen(retraining.id)
+        raise
+    return promoted
+
+
+def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
+    """Note that a candidate is not to serve. Raise `ConflictError` if it was answered before."""
+    act = make_act(
+        services,
+        actor=by,
+        act="refuse model version",
+        subject=retraining.version or retraining.id,
+        detail=f"retraining {retraining.id}",
+    )
+    return services.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=act.at, act=act)
+
+
+def _put_end(ended: Retraining, services: Services) -> Retraining:
+    ended = replace(ended, ended_at=services.clock(), seen_at=services.clock(), seconds_left=None)
+    said = ended.recommendation.value if ended.recommendation else ended.state.value
+    act = make_act(
+        services,
+        actor=ended.asked_by,
+        act="end retraining",
+        subject=ended.id,
+        detail=f"{said}: {ended.version}" if ended.version else said,
+    )
+    services.retrainings.put(ended, act=act)
+    log.info("retraining ended", extra={"retraining_id": ended.id, "state": said})
+    return ended
+
+
+@contextmanager
+def _alone(services: Services, runs: TrainingRuns) -> Iterator[Callable[[], None]]:
+    """Hold this machine's lock and the lease while the block runs; give what renews the lease.
+
+    Raise `ConflictError` where somebody has either, `TrainingFailedError` where none can train.
+    What renews raises `TrainingStoppedError` if it is another's turn by then.
+    """
+
+    def is_refused() -> bool:
+        now = services.clock()
+        lease = services.retrainings.take_lease(runs.place, now=now, until=now + _LEASE)
+        return lease is Lease.REFUSED
+
+    def renew() -> None:
+        if is_refused():
+            raise TrainingStoppedError("another machine retrains meanwhile")
+
+    refusal = runs.refuse()
+    if refusal:
+        raise TrainingFailedError(refusal)
+    with runs.only_one():
+        if is_refused():
+            raise ConflictError(
+                "another machine retrains on this database now: look at `slopsieve retrain --list`"
+            )
+        try:
+            yield renew
+        finally:
+            with suppress(StoreUnavailableError):
+                services.retrainings.end_lease(runs.place)
+
+
+class NoTrainerError(ConflictError):
+    """No process that retrains is running."""
+
+
+def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
+    """Note that somebody wants a retraining, and wake the process that does it.
+
+    Raise `NoTrainerError` where there is none, `ConflictError` while one is asked for or runs,
+    `StoreUnavailableError`.
+    """
+    if not services.trainer_queue.is_heard():
+        raise NoTrainerError("no process that retrains gives a sign of life")
+    asked = new_retraining(services, by=by, options=options)
+    act = make_act(services, actor=by, act="ask for retraining", subject=asked.id)
+    services.retrainings.ask(asked, act=act)
+    services.trainer_queue.wake()
+    return asked
+
+
+def retrain_if_wanted(
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    options: RetrainingOptions,
+    every: timedelta | None,
+    promotes: bool,
+    goes_on: Callable[[], bool],
+) -> Retraining | None:
+    """Do what was asked for, or go on with it, or what is due by the schedule; None for nothing.
+
+    `every` None stands for no schedule. Raises what `retrain` does.
+    """
+    recent = services.retrainings.recent(limit=_LOOKED_BACK)
+    waiting = [one for one in recent if one.state is RetrainingState.ASKED]
+    if not waiting:
+        by = _who_asks(recent, services, runs, options=options, every=every)
+        if by is None:
+            return None
+        asked = new_retraining(services, by=by, options=options)
+    else:
+        # The one asked for first; the page lets nobody ask for a second.
+        asked = waiting[-1]
+        if refusal := runs.refuse():
+            # Whoever asked is told; asking again is one click.
+            failed = replace(
+                asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
+            )
+            services.retrainings.put(failed)
+            return failed
+    return retrain(asked, services, runs, promotes=promotes, goes_on=goes_on)
+
+
+def _who_asks(
+    recent: Sequence[Retraining],
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    options: RetrainingOptions,
+    every: timedelta | None,
+) -> str | None:
+    """Return in whose name to retrain: who began one that is unfinished, or the schedule's."""
+    unfinished = find_unfinished(services, runs, options)
+    if unfinished is not None:
+        return unfinished.asked_by
+    if every is None:
+        return None
+    # One that was stopped and whose texts had to go taught nothing: the next need not wait for it.
+    begun = [
+        one.asked_at
+        for one in recent
+        if one.options == options
+        and (one.state is not RetrainingState.STOPPED or runs.holds(one.id))
+    ]
+    if begun and services.clock() - max(begun) < every:
+        return None
+    return SCHEDULE

@@ -1,1 +1,0 @@
-"""People look, search and decide."""

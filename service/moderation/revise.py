@@ -1,0 +1,366 @@
+"""Follows a comment after its intake: edits, deletion, reports and appeals.
+
+The first version is kept under the site's own id, each later one under `<id>@2`, `<id>@3` and so
+on. When a later one is kept, the earlier ones are withdrawn: what a site shows is judged, what it
+no longer shows is forgotten.
+
+A person's ruling holds for an edit that changes little of the text that was ruled on, however many
+edits lie between; digests of that text are kept for it. An approval is kept unless the edit adds a
+link, a contact, an offer or many words; a rejection only if it adds and takes away nothing of the
+kind. Any other edit is judged, and that of a rejected comment goes to a person unless it is spam.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+
+from service.domain.campaign import is_by_person
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId, Edit, Label, Report, RuledText, SiteId
+from service.domain.decision import (
+    BY_STAFF,
+    EDIT_POLICY,
+    KEPT_BY_STAFF,
+    KEPT_FEW_WORDS,
+    KEPT_WORDS,
+    Ruling,
+)
+from service.domain.delivery import EventKind, unversioned, versioned
+from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
+from service.domain.published import as_published
+from service.domain.site import Site
+from service.domain.text import content_key, same_address
+from service.moderation.acts import make_act
+from service.moderation.announcing import wake_deliverers, write_messages, write_withdrawn_messages
+from service.moderation.decisions import decide_comment
+from service.moderation.intake import submit_comments
+from service.ports.audit import AuditEntry
+from service.ports.comments import AddOutcome, NewComment
+from service.ports.services import Services
+from service.signals.edits import added_link, measure, ruled_text
+from service.signals.offers import offers
+from service.signals.text import is_visible
+
+log = logging.getLogger(__name__)
+
+# Two edits of one comment may arrive at once; of each round at least one is kept.
+_TRIES = 5
+_NAMES_AT_ONCE = 50
+
+
+def looks_like_version(site_comment_id: str) -> bool:
+    """Return True if a site's id looks like a later version of another comment."""
+    return unversioned(site_comment_id) != site_comment_id
+
+
+def submit_version(
+    new: NewComment,
+    services: Services,
+    *,
+    by: str,
+    recovers: bool = False,
+    by_staff: bool = False,
+) -> CommentId | None:
+    """Keep a comment as its site shows it now and withdraw what it showed before.
+
+    `new.comment.site_comment_id` is the comment's own id, `written_at` when it was written or
+    edited. Return the id under which it is kept, None if there is nothing to keep: a newer version
+    is known, or the comment was deleted. With `recovers` the site takes a deletion back, with
+    `by_staff` somebody made the edit who may moderate at the site. The same call again changes
+    nothing. Raises what `submit_comments` raises.
+    """
+    comment = new.comment
+    if comment.site_comment_id is None:
+        return submit_comments([new], services)[0].comment_id
+    for _ in range(_TRIES):
+        ids = _version_ids(comment.site_id, comment.site_comment_id, services)
+        if ids:
+            newest = services.cases.get(ids[-1], site_id=comment.site_id)
+            if newest.withdrawn_at is None and _shows_the_same(newest.comment, comment):
+                if not newest.decisions:
+                    _keep_ruling(newest.comment, services)
+                _withdraw_all(ids[:-1], services, by=by)
+                return newest.comment.id
+            if _is_overtaken(newest, comment, recovers=recovers):
+                return None
+        name = versioned(comment.site_comment_id, len(ids) + 1)
+        version = replace(comment, site_comment_id=name)
+        if ids:
+            version = _edited(version, newest, by=by, by_staff=by_staff)
+        added = submit_comments(
+            [replace(new, comment=version)],
+            services,
+            before_queueing=partial(_keep_ruling, version, services),
+        )[0]
+        if added.outcome is not AddOutcome.CONFLICT:
+            _withdraw_all(ids, services, by=by)
+            return None if added.outcome is AddOutcome.DELETED else added.comment_id
+    raise StoreUnavailableError("too many edits of one comment arrive at once")
+
+
+def withdraw_versions(
+    site_id: SiteId,
+    site_comment_id: str,
+    services: Services,
+    *,
+    by: str,
+    deleted_at: datetime | None = None,
+) -> int:
+    """Withdraw every version of a comment; return how many there still were.
+
+    A deletion may overtake its comment, or an edit of it: it is remembered when it was deleted, now
+    unless given, and no version that was written before is ever kept.
+    """
+    now = services.clock()
+    # First: a version that comes meanwhile either finds this or is found.
+    services.comments.note_deletion(site_id, site_comment_id, deleted_at=deleted_at or now, at=now)
+    return _withdraw_all(_version_ids(site_id, site_comment_id, services), services, by=by)
+
+
+def find_state(site_id: SiteId, site_comment_id: str, services: Services) -> str | None:
+    """Return the newest version of a comment and whether it is withdrawn; None if unknown."""
+    ids = _version_ids(site_id, site_comment_id, services)
+    if not ids:
+        return None
+    newest = services.cases.get(ids[-1], site_id=site_id)
+    return f"{ids[-1]}:{'shown' if newest.withdrawn_at is None else 'withdrawn'}"
+
+
+def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> list[CommentId]:
+    """Return the ids of all versions that were ever kept, oldest first."""
+    ids: list[CommentId] = []
+    while True:
+        numbers = range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
+        names = [versioned(site_comment_id, number) for number in numbers]
+        found = services.comments.find_by_site_ids(site_id, names)
+        ids += [found[name] for name in names if name in found]
+        if len(found) < _NAMES_AT_ONCE:
+            return ids
+
+
+def _shows_the_same(kept: Comment, shown: Comment) -> bool:
+    return (kept.text, kept.author.name, kept.author.url) == (
+        shown.text,
+        shown.author.name,
+        shown.author.url,
+    )
+
+
+def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment:
+    """Return a version with what the edit did since a person ruled, else since the newest one."""
+    if newest.withdrawn_at is not None:
+        # Not a word is left to compare with.
+        return replace(shown, edit=Edit.BY_STAFF if by_staff else Edit.UNAPPROVED)
+    ruled = _ruled(newest)
+    if ruled is not None and not ruled.approved:
+        return replace(shown, edit=Edit.REJECTED, ruled=ruled)
+    was_shown = as_published(newest) is not None
+    if by_staff:
+        # Who may moderate there and lets stand what is shown approves of it.
+        if was_shown:
+            ruled = ruled_text(shown, approved=True, by=ruled.by if ruled else f"{BY_STAFF}{by}")
+        return replace(shown, edit=Edit.BY_STAFF, ruled=ruled)
+    if ruled is None and not was_shown:
+        return replace(shown, edit=Edit.UNAPPROVED)
+    measured = ruled or ruled_text(newest.comment, approved=True, by=by)
+    if offers(shown) and not measured.offers:
+        edit = Edit.ADDED_OFFER
+    else:
+        edit = Edit.ADDED_LINK if added_link(measured, shown) else Edit.APPROVED
+    return replace(shown, edit=edit, ruled=ruled)
+
+
+def _ruled(newest: Case) -> RuledText | None:
+    """Return the text of the last decision in force by a person, None without one."""
+    decision = newest.decision
+    if decision is None:
+        return None if newest.decisions else newest.comment.ruled
+    if not is_by_person(decision):
+        return newest.comment.ruled
+    approved = decision.ruling is Ruling.APPROVE
+    return ruled_text(newest.comment, approved=approved, by=decision.decided_by)
+
+
+def _keep_ruling(comment: Comment, services: Services) -> None:
+    """Decide an edit as a person decided what it was before, if it is still that."""
+    ruled = comment.ruled
+    why = _why_kept(comment, ruled) if ruled is not None else None
+    if ruled is None or why is None:
+        return
+    try:
+        decide_comment(
+            comment.id,
+            Ruling.APPROVE if ruled.approved else Ruling.REJECT,
+            services,
+            decided_by=f"{EDIT_POLICY}{ruled.by}",
+            note=why,
+            at_once=True,
+            instead_of=(),
+        )
+    except (ConflictError, NotFoundError):
+        # A repeat that was kept before, decided or withdrawn since.
+        return
+
+
+def _why_kept(comment: Comment, ruled: RuledText) -> str | None:
+    """Return why a ruling holds for an edit, None where it does not."""
+    change = measure(ruled, comment)
+    if not change.is_small or change.opens_way or (change.closes_way and not ruled.approved):
+        return None
+    if comment.edit is Edit.BY_STAFF:
+        return KEPT_BY_STAFF
+    return KEPT_FEW_WORDS if change.new_words else KEPT_WORDS
+
+
+def _is_overtaken(newest: Case, shown: Comment, *, recovers: bool) -> bool:
+    """Return True if this delivery is older than the stored version: order isn't guaranteed."""
+    if newest.withdrawn_at is not None:
+        return not recovers
+    known_at = newest.comment.written_at
+    return known_at is not None and shown.written_at is not None and shown.written_at < known_at
+
+
+def _withdraw_all(ids: list[CommentId], services: Services, *, by: str) -> int:
+    # Newest first: the earlier ones were withdrawn when it came, save for an interrupted call.
+    return sum(withdraw_comment(comment_id, services, by=by) for comment_id in reversed(ids))
+
+
+def withdraw_comment(
+    comment_id: CommentId, services: Services, *, by: str, site_id: SiteId | None = None
+) -> bool:
+    """Forget a comment's words and who sent it; return whether that was still to be done.
+
+    Its verdict, its decisions and the log stay, so that figures stay true. Raises `NotFoundError`
+    for a comment that is not kept or belongs to another site.
+    """
+    case = services.cases.get(comment_id, site_id=site_id)
+    if case.withdrawn_at is not None:
+        return False
+    now = services.clock()
+    act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
+    messages = write_withdrawn_messages([case], services)
+    services.personal_data.withdraw(
+        [comment_id], at=now, act=lambda new: act if new else None, deliveries=messages
+    )
+    if messages:
+        wake_deliverers(services)
+    log.info("comment withdrawn", extra={"comment_id": comment_id})
+    return True
+
+
+# WordPress keeps what it submitted for 15 days and rebuilds later reports from its own database.
+REPORTS_FIND = timedelta(days=30)
+# Of a text that comes in floods the newest copies are looked at.
+_MAX_LOOKED_AT = 20
+_MAX_NAME_CHARS = 100
+MAX_APPEAL_CHARS = 500
+
+
+def report_comment(
+    label: Label,
+    *,
+    site: Site,
+    text: str,
+    services: Services,
+    post_url: str | None = None,
+    author_name: str | None = None,
+    reported_by: str | None = None,
+) -> Report:
+    """Keep a report of the comment with this content, and return it.
+
+    The comment is found among those of the last 30 days by what `content_key` leaves of the
+    text, then by author and post as far as they are told. A comment that was never seen is
+    reported all the same, with no `comment_id`. Repeats change nothing. For sites whose reports
+    decide, it is a moderator's ruling too; for others it brings the comment before a moderator.
+    """
+    comment_id = find_comment(
+        site, text=text, services=services, post_url=post_url, author_name=author_name
+    )
+    name = reported_by[:_MAX_NAME_CHARS] if reported_by else None
+    report = Report(
+        id=services.new_id("rep")
+        if comment_id
+        else _same_for_repeats(site, label, text, author_name, post_url),
+        site_id=site.id,
+        label=label,
+        reported_at=services.clock(),
+        comment_id=comment_id,
+        reported_by=name,
+    )
+    if comment_id is None:
+        services.reports.add(report)
+    elif site.settings.reports_decide:
+        # Told of by the ruling alone.
+        services.reports.add(report)
+        decide_comment(
+            comment_id,
+            Ruling.REJECT if label is Label.SPAM else Ruling.APPROVE,
+            services,
+            decided_by=f"report: {name}" if name else "report",
+            site_id=site.id,
+            at_once=True,
+        )
+    else:
+        endpoints = {site.id: services.endpoints.get(site.id)}
+        is_new = services.reports.add(
+            report,
+            tell=lambda cases: write_messages(
+                [(case, EventKind.REVIEW) for case in cases], services, endpoints
+            ),
+        )
+        if is_new and endpoints[site.id]:
+            wake_deliverers(services)
+    return report
+
+
+def find_comment(
+    site: Site,
+    *,
+    text: str,
+    services: Services,
+    post_url: str | None = None,
+    author_name: str | None = None,
+) -> CommentId | None:
+    """Return the site's newest comment of the last 30 days that this can be, None if there is none.
+
+    Of several people's equal words ("Thanks!") nobody else's are taken: where both tell an author,
+    it must be the same. Among an author's own, those under this post are preferred.
+    """
+    since = services.clock() - REPORTS_FIND
+    ids = services.comments.find_by_content(site.id, content_key(text), since=since)
+    found = services.cases.find(ids[:_MAX_LOOKED_AT])
+    if author_name:
+        wanted = content_key(author_name)
+        found = [
+            case
+            for case in found
+            if not case.comment.author.name or content_key(case.comment.author.name) == wanted
+        ]
+    under_post = [case for case in found if same_address(case.comment.post.url, post_url)]
+    return next((case.comment.id for case in under_post or found), None)
+
+
+def _same_for_repeats(
+    site: Site, label: Label, text: str, author_name: str | None, post_url: str | None
+) -> str:
+    """Return an id that the same report of an unseen comment gets every time."""
+    parts = [site.id, label.value, content_key(text), author_name, post_url]
+    return "rep_" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:26]
+
+
+def appeal(case: Case, text: str, services: Services) -> bool:
+    """Keep the author's appeal and put the comment before all others in the review queue.
+
+    Return False for one that says nothing, has over 500 characters or is not the first, and where
+    there is nothing to appeal against. Raises `NotFoundError` if the comment has gone.
+    """
+    words = text.replace("\r\n", "\n").strip()
+    if not is_visible(words) or len(words) > MAX_APPEAL_CHARS or not case.may_be_appealed:
+        return False
+    act = make_act(services, actor="author", act="appeal", subject=case.comment.id)
+    return services.reports.appeal(case.comment.id, words, act=act)

@@ -1,0 +1,292 @@
+"""Begins and ends moderators' sessions, and checks their second factors.
+
+Codes are those of TOTP (RFC 6238): six digits, HMAC-SHA-1, a new one every 30 seconds. The shared
+secret is not stored. It is made of a random seed, which is stored, and of a secret of the instance,
+which is not in the database.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import logging
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pyotp
+
+from service.domain.errors import (
+    InvalidInputError,
+    NotAuthenticatedError,
+    Problem,
+    StoreUnavailableError,
+)
+from service.domain.user import (
+    IDLE_LIFETIME,
+    LONGEST_LIFETIME,
+    Role,
+    SecondFactor,
+    User,
+    UserSession,
+)
+from service.moderation.accounts import refuse_above
+from service.moderation.acts import make_act
+from service.ports.audit import AuditEntry
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+# Seldom enough to cost nothing, often enough to tell a session in use from a forgotten one.
+_SEEN_EVERY = timedelta(minutes=5)
+_KEEP_ENDED = timedelta(days=90)
+_MOST_AT_ONCE = 1_000
+# In this order: an Edge calls itself Chrome and Safari too, a Chrome Safari.
+_BROWSERS = (
+    ("Firefox", ("firefox/", "fxios/")),
+    ("Edge", ("edg/", "edga/", "edgios/")),
+    ("Opera", ("opr/",)),
+    ("Chrome", ("chrome/", "chromium/", "crios/")),
+    ("Safari", ("safari/",)),
+    ("curl", ("curl/",)),
+)
+# A phone's system names the one that it is made of as well.
+_SYSTEMS = (
+    ("Android", "android"),
+    ("iPhone", "iphone"),
+    ("iPad", "ipad"),
+    ("Windows", "windows"),
+    ("macOS", "mac os"),
+    ("Chrome OS", "cros"),
+    ("Linux", "linux"),
+)
+_MAX_AGENT_CHARS = 500
+_SPACES = re.compile(r"\s+")
+
+
+def name_browser(user_agent: str | None) -> str:
+    """Return a short label in words of ours, such as "Firefox on Linux"; empty if none fits.
+
+    Versions and everything else that would tell two people with one browser apart is left out.
+    """
+    agent = _SPACES.sub(" ", (user_agent or "")[:_MAX_AGENT_CHARS]).lower()
+    browser = next((name for name, marks in _BROWSERS if any(m in agent for m in marks)), "")
+    system = next((name for name, mark in _SYSTEMS if mark in agent), "")
+    return f"{browser} on {system}" if browser and system else browser or system
+
+
+def begin_session(user: User, services: Services, *, user_agent: str | None) -> UserSession:
+    """Keep that an account has signed in, and return its new session.
+
+    `user` is the account as its password was checked. Raises `NotAuthenticatedError` if it has
+    another one by now, or has ended: what ended its sessions ends this one, too.
+    """
+    now = services.clock()
+    session = UserSession(
+        id=services.new_id("ses"),
+        user_id=user.id,
+        created_at=now,
+        last_seen_at=now,
+        browser=name_browser(user_agent),
+    )
+    services.sessions.add(session, password_hash=user.password_hash)
+    return session
+
+
+def find_session(session_id: str, services: Services) -> tuple[UserSession, User] | None:
+    """Return a session that is still open, with its account as it is now; None otherwise.
+
+    It is remembered as used, at most every five minutes. Raises `StoreUnavailableError`.
+    """
+    now = services.clock()
+    session = services.sessions.get(session_id)
+    if session is None or not session.is_open(now):
+        return None
+    user = services.users.get(session.user_id)
+    if user is None or user.ended_at is not None:
+        return None
+    if now - session.last_seen_at >= _SEEN_EVERY:
+        # A page that only shows something is shown although nothing can be written now.
+        with suppress(StoreUnavailableError):
+            services.sessions.touch(session.id, at=now)
+    return session, user
+
+
+def list_sessions(user: User, services: Services) -> list[UserSession]:
+    """Return the account's sessions that are open, the one used last first."""
+    now = services.clock()
+    return [session for session in services.sessions.open_of(user.id) if session.is_open(now)]
+
+
+def end_session(session_id: str, user: User, services: Services) -> bool:
+    """End one of the account's own sessions, for whoever holds a copy of its cookie too.
+
+    Return whether that was still to be done. Raises `StoreUnavailableError`; it goes on then.
+    """
+    return services.sessions.end(session_id, user_id=user.id, at=services.clock())
+
+
+def end_other_sessions(session_id: str, user: User, services: Services) -> int:
+    """End all sessions of the account but this one; return how many."""
+
+    def act(ended: int) -> AuditEntry:
+        return make_act(
+            services, actor=user.name, act="end other sessions", subject=user.id, detail=str(ended)
+        )
+
+    return services.sessions.end_all(
+        user.id, at=services.clock(), except_session=session_id, act=act
+    )
+
+
+def prune_sessions(services: Services) -> int:
+    """Delete sessions that were last used 90 days ago; return how many, at most 1,000."""
+    before = services.clock() - max(_KEEP_ENDED, IDLE_LIFETIME, LONGEST_LIFETIME)
+    pruned = services.sessions.prune(seen_before=before, limit=_MOST_AT_ONCE)
+    if pruned:
+        log.info("old sessions were deleted", extra={"sessions": pruned})
+    return pruned
+
+
+STEP_SECONDS = 30
+_ISSUER = "Slopsieve"
+# What RFC 4226 recommends for HMAC-SHA-1, and all that some apps read.
+_SECRET_BYTES = 20
+_SKEWS = (0, -1, 1)
+_CODE_DIGITS = 6
+_RECOVERY_CODES = 10
+# 60 bits: far beyond guessing at any rate that is let through.
+_RECOVERY_CHARS = 12
+_RECOVERY_GROUP = 4
+# Nothing longer is a code; the rest is not read.
+_MAX_TYPED_CHARS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A second factor that is not on yet: what to scan, and what to type instead."""
+
+    seed: str = field(repr=False)
+    uri: str = field(repr=False)
+    secret: str = field(repr=False)
+
+
+def offer_second_factor(user: User, services: Services, *, seed: str | None = None) -> Offer:
+    """Return a second factor to set up; with a seed the one that was offered with it before."""
+    if seed is None:
+        seed = hashlib.sha256(services.new_secret().encode()).hexdigest()[:40]
+    secret = _secret_of(seed, user.id, services)
+    uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=_ISSUER)
+    return Offer(seed=seed, uri=uri, secret=secret)
+
+
+def turn_on_second_factor(
+    user: User, services: Services, *, seed: str, code: str
+) -> tuple[str, ...]:
+    """Keep the offered second factor once a code proves it; return ten recovery codes.
+
+    They are shown this once and kept as hashes. Raises `InvalidInputError` for a wrong code.
+    """
+    step = _step_of(code, seed, user.id, services)
+    if step is None:
+        problem = Problem("code", "does not fit", "type the code that the app shows now")
+        raise InvalidInputError([problem])
+    factor = SecondFactor(user_id=user.id, seed=seed, since=services.clock(), last_step=step)
+    act = make_act(services, actor=user.name, act="turn on second factor", subject=user.id)
+    return _put(factor, act, services)
+
+
+def renew_recovery_codes(user: User, services: Services) -> tuple[str, ...]:
+    """Replace the recovery codes by ten new ones and return them, this once.
+
+    Raises `NotAuthenticatedError` if there is no second factor.
+    """
+    factor = services.second_factors.get(user.id)
+    if factor is None:
+        raise NotAuthenticatedError("this account has no second factor")
+    act = make_act(services, actor=user.name, act="renew recovery codes", subject=user.id)
+    return _put(factor, act, services)
+
+
+def check_second_factor(user: User, code: str, services: Services) -> None:
+    """Return if the code, or a recovery code, fits and was not used before; it is used then.
+
+    One step of 30 seconds before and after is let through, for clocks that differ. Raises
+    `NotAuthenticatedError` otherwise.
+    """
+    factor = services.second_factors.get(user.id)
+    if factor is not None:
+        step = _step_of(code, factor.seed, user.id, services)
+        if step is not None and services.second_factors.use_step(user.id, step):
+            return
+        digest = _digest(code, user.id, services)
+
+        def act(left: int) -> AuditEntry:
+            return make_act(
+                services,
+                actor=user.name,
+                act="use recovery code",
+                subject=user.id,
+                detail=f"{left} left",
+            )
+
+        if step is None and services.second_factors.use_recovery(user.id, digest, act=act):
+            return
+    raise NotAuthenticatedError("the code does not fit")
+
+
+def turn_off_second_factor(
+    user: User, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+) -> bool:
+    """Forget an account's second factor, lost or not; return whether there was one.
+
+    Raises `AboveOwnRoleError` for an account above the actor's.
+    """
+    refuse_above(user.role, actor_role)
+    act = make_act(services, actor=actor, act="turn off second factor", subject=user.id)
+    return services.second_factors.remove(user.id, act=act)
+
+
+def _put(factor: SecondFactor, act: AuditEntry, services: Services) -> tuple[str, ...]:
+    codes = tuple(_new_recovery_code(services) for _ in range(_RECOVERY_CODES))
+    digests = [_digest(code, factor.user_id, services) for code in codes]
+    services.second_factors.put(factor, recovery_digests=digests, act=act)
+    return codes
+
+
+def _secret_of(seed: str, user_id: str, services: Services) -> str:
+    """Return the shared secret in Base32, as apps take it."""
+    raw = hmac.new(
+        services.second_factor_secret, f"totp:{user_id}:{seed}".encode(), hashlib.sha256
+    ).digest()
+    return base64.b32encode(raw[:_SECRET_BYTES]).decode("ascii")
+
+
+def _step_of(code: str, seed: str, user_id: str, services: Services) -> int | None:
+    """Return the time step whose code this is, None if it is none of the present ones."""
+    typed = "".join(code[:_MAX_TYPED_CHARS].split())
+    if len(typed) != _CODE_DIGITS or not (typed.isascii() and typed.isdigit()):
+        return None
+    totp = pyotp.TOTP(_secret_of(seed, user_id, services), interval=STEP_SECONDS)
+    now = int(services.clock().timestamp()) // STEP_SECONDS
+    # All are compared, whichever fits, so that the time taken tells nothing.
+    fitting = [
+        now + skew for skew in _SKEWS if hmac.compare_digest(totp.generate_otp(now + skew), typed)
+    ]
+    return fitting[0] if fitting else None
+
+
+def _new_recovery_code(services: Services) -> str:
+    raw = hashlib.sha256(services.new_secret().encode()).digest()
+    letters = base64.b32encode(raw).decode("ascii").lower()[:_RECOVERY_CHARS]
+    groups = range(0, _RECOVERY_CHARS, _RECOVERY_GROUP)
+    return "-".join(letters[start : start + _RECOVERY_GROUP] for start in groups)
+
+
+def _digest(code: str, user_id: str, services: Services) -> str:
+    """Return what a recovery code is kept as, however its groups were typed."""
+    plain = "".join(c for c in code[:_MAX_TYPED_CHARS].lower() if c.isalnum())
+    raw = f"recovery:{user_id}:{plain}".encode("utf-8", "replace")
+    return hmac.new(services.second_factor_secret, raw, hashlib.sha256).hexdigest()

@@ -1,0 +1,298 @@
+"""Adds sites, and hands out, rotates, revokes and recognises their keys."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime, timedelta
+from functools import partial
+from urllib.parse import urlsplit
+
+from service.domain.comment import SiteId
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAuthenticatedError,
+    NotFoundError,
+    Problem,
+)
+from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
+from service.domain.verdict import SiteRules
+from service.moderation.acts import make_act
+from service.ports.audit import AuditEntry
+from service.ports.services import Services
+
+_KEY_PREFIX = "slop_"
+_MAX_NAME_CHARS = 100
+# In one transaction: on SQLite nobody else writes meanwhile.
+_PLACED_AT_ONCE = 500
+# One for each installation of a large site, and a bound for a client that issues keys in a loop.
+_MAX_VALID_KEYS = 50
+# Long enough to change the key in every plugin and deploy it.
+DEFAULT_OVERLAP = timedelta(days=7)
+# WordPress takes no other key: its form strips other characters, its check counts to twelve.
+_AKISMET_KEY = re.compile(r"[0-9a-f]{12}")
+_AKISMET_KEY_CHARS = 12
+_MAX_BLOG_CHARS = 2_048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedKey:
+    """A new key with its secret, which is shown this once and not kept."""
+
+    key: SiteKey
+    secret: str
+
+
+def add_site(
+    name: str, services: Services, *, actor: str, settings: SiteSettings | None = None
+) -> tuple[Site, IssuedKey]:
+    """Keep a new site and issue its first key.
+
+    Raises `InvalidInputError` for an unusable name and `ConflictError` for a taken one.
+    """
+    name = name.strip()
+    if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
+        problem = Problem(
+            "name",
+            "is empty, too long or has unprintable characters",
+            f"give 1 to {_MAX_NAME_CHARS} printable characters",
+        )
+        raise InvalidInputError([problem])
+    site = Site(
+        id=SiteId(services.new_id("site")),
+        name=name,
+        created_at=services.clock(),
+        settings=settings or SiteSettings(),
+    )
+    issued = _new_key(site.id, services)
+    acts = (
+        make_act(services, actor=actor, act="add site", subject=site.id),
+        make_act(services, actor=actor, act="issue key", subject=issued.key.id),
+    )
+    services.sites.add(site, key=issued.key, acts=acts)
+    return site, issued
+
+
+def issue_key(
+    site_id: SiteId,
+    services: Services,
+    *,
+    actor: str,
+    expiring: Mapping[str, datetime] | None = None,
+) -> IssuedKey:
+    """Issue one more key and let others expire, all or nothing.
+
+    Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
+    """
+    valid = sum(key.is_valid(services.clock()) for key in services.sites.list_keys(site_id))
+    if valid >= _MAX_VALID_KEYS:
+        msg = f"this site has {valid} valid keys; revoke those that are no longer used"
+        raise ConflictError(msg)
+    issued = _new_key(site_id, services)
+    acts = [
+        make_act(services, actor=actor, act="issue key", subject=issued.key.id),
+        *(make_act(services, actor=actor, act="expire key", subject=one) for one in expiring or ()),
+    ]
+    services.sites.add_key(issued.key, expiring=expiring, acts=acts)
+    return issued
+
+
+def _new_key(site_id: SiteId, services: Services) -> IssuedKey:
+    secret = _KEY_PREFIX + services.new_secret()
+    key = SiteKey(
+        id=services.new_id("key"),
+        site_id=site_id,
+        hint=secret[: len(_KEY_PREFIX) + 4],
+        secret_sha256=_hash(secret),
+        created_at=services.clock(),
+    )
+    return IssuedKey(key=key, secret=secret)
+
+
+def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
+    """Issue a key for Akismet clients. Raises `NotFoundError` for an unknown site.
+
+    It opens nothing but the Akismet calls. Its 48 bits are too few for a plain hash, so it is
+    kept as a keyed one; and it follows from its id and our secret (`akismet_secret`), because
+    late verdicts are told under the key itself.
+    """
+    key_id = services.new_id(AKISMET_KEY_ID)
+    secret = akismet_secret(key_id, services)
+    key = SiteKey(
+        id=key_id,
+        site_id=site_id,
+        # Every character shown makes the key easier to guess.
+        hint=secret[:2],
+        secret_sha256=_akismet_hash(secret, services),
+        created_at=services.clock(),
+    )
+    act = make_act(services, actor=actor, act="issue Akismet key", subject=key.id)
+    services.sites.add_key(key, acts=[act])
+    return IssuedKey(key=key, secret=secret)
+
+
+def akismet_secret(key_id: str, services: Services) -> str:
+    """Return the Akismet key of this id: 12 lower-case hexadecimal digits."""
+    digest = hmac.new(services.sender_secret, f"akismet key:{key_id}".encode(), hashlib.sha256)
+    return digest.hexdigest()[:_AKISMET_KEY_CHARS]
+
+
+def rotate_keys(
+    site_id: SiteId, services: Services, *, actor: str, overlap: timedelta = DEFAULT_OVERLAP
+) -> IssuedKey:
+    """Issue a new key; the site's other keys stay valid for the overlap, then end.
+
+    Akismet keys are left alone: other programs hold them.
+    """
+    now = services.clock()
+    expiring = {
+        key.id: min(key.expires_at or now + overlap, now + overlap)
+        for key in services.sites.list_keys(site_id)
+        if key.is_valid(now) and not key.is_akismet
+    }
+    return issue_key(site_id, services, actor=actor, expiring=expiring)
+
+
+def revoke_key(
+    key_id: str, services: Services, *, actor: str, site_id: SiteId | None = None
+) -> SiteKey:
+    """End a key at once. Raises `NotFoundError` for an unknown one.
+
+    With `site_id` it must be a key of that site, and `ConflictError` is raised rather than
+    leaving the site without a valid one: who revokes with a key must not lock themselves out.
+    """
+    act = make_act(services, actor=actor, act="revoke key", subject=key_id)
+    check = None if site_id is None else partial(_refuse_lockout, key_id, site_id, act.at)
+    return services.sites.end_key(key_id, revoked_at=act.at, act=act, check=check)
+
+
+def change_site_settings(
+    site_id: SiteId, how: Callable[[SiteSettings], SiteSettings], services: Services, *, actor: str
+) -> Site:
+    """Replace a site's settings by what `how` makes of those of this moment.
+
+    So a change of one setting leaves the others as somebody else may have set them a moment ago.
+    The log tells which were changed, from what to what. With another mode other comments stand
+    wrong while they wait, so the site's waiting ones are placed anew in the review queue, some
+    hundreds at a time; if that is interrupted, setting the mode once more does the rest. Raises
+    `NotFoundError` for an unknown site, and what `how` raises.
+    """
+    now = services.clock()
+
+    def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:
+        return AuditEntry(
+            at=now,
+            actor=actor,
+            act="change settings",
+            subject=site_id,
+            detail="; ".join(_changes(before, after)),
+        )
+
+    before, after = services.sites.change_settings(site_id, how, act=act)
+    if before.settings.mode is not after.settings.mode or before == after:
+        put = services.comments.reposition(site_id, after=None, limit=_PLACED_AT_ONCE)
+        while put is not None:
+            put = services.comments.reposition(site_id, after=put, limit=_PLACED_AT_ONCE)
+    return after
+
+
+def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
+    """Forget what the site's decisions taught; the decisions themselves stay in force.
+
+    Those made from now on teach again. Raises `NotFoundError` for an unknown site.
+    """
+    now = services.clock()
+    return change_site_settings(
+        site_id, lambda present: replace(present, learns_since=now), services, actor=actor
+    )
+
+
+def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) -> Iterator[str]:
+    """Yield what is different afterwards, for the audit log; of lists what came and went."""
+    for one in fields(before):
+        old, new = getattr(before, one.name), getattr(after, one.name)
+        if isinstance(old, SiteRules):
+            yield from _changes(old, new)
+        elif isinstance(old, tuple):
+            yield from (f"{one.name}: +{value}" for value in new if value not in old)
+            yield from (f"{one.name}: -{value}" for value in old if value not in new)
+        elif old != new:
+            yield f"{one.name}: {_logged(old)} to {_logged(new)}"
+
+
+def _logged(value: object) -> str:
+    return "none" if value is None else str(value)
+
+
+def authenticate_site(secret: str, services: Services) -> Site:
+    """Return the site whose valid key this is. Raises `NotAuthenticatedError` otherwise.
+
+    Keys carry 256 random bits, so a plain SHA-256 keeps them as safe as a slow hash would.
+    """
+    found = services.sites.find_key(_hash(secret))
+    if found is None or not found[0].is_valid(services.clock()):
+        raise NotAuthenticatedError("this key is unknown, expired or revoked")
+    return found[1]
+
+
+def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
+    """Return the site whose valid Akismet key this is. Raises `NotAuthenticatedError` otherwise."""
+    if _AKISMET_KEY.fullmatch(secret):
+        found = services.sites.find_key(_akismet_hash(secret, services))
+        if found is not None and found[0].is_akismet and found[0].is_valid(services.clock()):
+            return found[1], found[0]
+    raise NotAuthenticatedError("this key is unknown, expired or revoked")
+
+
+def is_blog(given: str) -> bool:
+    """Return True if this can be the URL of a site's front page."""
+    given = given.strip()
+    if len(given) > _MAX_BLOG_CHARS or not given.isprintable() or " " in given:
+        return False
+    try:
+        parts = urlsplit(given)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> Site:
+    """Take the first `blog` that comes with a valid key for the site's own; keep it afterwards."""
+    if site.settings.blog is not None:
+        return site
+
+    def register(present: SiteSettings) -> SiteSettings:
+        if present.blog is not None:
+            raise ConflictError("another blog came first")
+        return replace(present, blog=blog)
+
+    try:
+        return change_site_settings(site.id, register, services, actor=actor)
+    except ConflictError:
+        return services.sites.get(site.id)
+
+
+def _refuse_lockout(
+    key_id: str, site_id: SiteId, now: datetime, all_keys: Sequence[SiteKey]
+) -> None:
+    keys = {key.id: key for key in all_keys if key.site_id == site_id}
+    if key_id not in keys:
+        raise NotFoundError("this site has no key of this id")
+    if keys[key_id].is_akismet:
+        return
+    others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
+    if not any(key.is_valid(now) for key in others):
+        raise ConflictError("this is the site's last valid key; issue another one first")
+
+
+def _akismet_hash(secret: str, services: Services) -> str:
+    key = f"akismet hash:{secret}".encode()
+    return hmac.new(services.sender_secret, key, hashlib.sha256).hexdigest()
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,1 +1,0 @@
-"""Sites are told what became of their comments."""

@@ -1,0 +1,164 @@
+"""Changes which model version serves, and deletes what retrainings leave behind."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from service.domain.comment import CommentId
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.retraining import (
+    Answer,
+    Recommendation,
+    Retraining,
+)
+from service.moderation.acts import record_act
+from service.ports.audit import AuditFilter
+from service.ports.services import Services
+from service.ports.training import RunFiles, TrainingRuns
+
+log = logging.getLogger(__name__)
+# Retrainings that are looked at. A version of an older one stays.
+_LOOKED_BACK = 500
+# Nobody writes a version for so long.
+_LEFTOVERS_KEPT = timedelta(days=1)
+PROMOTED = "promote model version"
+"""The act in the log by which a version came to serve."""
+
+
+def promote_version(name: str, services: Services, *, by: str) -> None:
+    """Let a version serve; workers take it over within seconds, between two batches.
+
+    Raise `NotFoundError` for an unknown one, `ConflictError` for one that cannot be used.
+    """
+    before = services.versions.promote(name)
+    record_act(services, actor=by, act=PROMOTED, subject=name, detail=f"before: {before or 'none'}")
+
+
+def roll_back(services: Services, *, by: str) -> str:
+    """Let the version serve that did before the last promotion, and return its name.
+
+    Raise `ConflictError` if there is none.
+    """
+    previous = services.versions.previous()
+    if previous is None:
+        raise ConflictError("no version was current before this one")
+    promote_version(previous, services, by=by)
+    return previous
+
+
+def tidy_versions(services: Services, *, keep: int) -> int:
+    """Delete refused candidates but the `keep` newest of them; return how many were deleted.
+
+    Refused is what does not meet the release criteria, or an owner refused. What serves, served
+    ever before, waits for an answer, or was not written by a retraining that is known here, stays;
+    while a retraining runs, everything does, as the same training again comes to the same version.
+    Half-written ones that killed processes left go after a day. Safe to run at any time. Raises
+    `StoreUnavailableError`.
+    """
+    services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
+    retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
+    now = services.clock()
+    if any(one.is_running(now) for one in retrainings):
+        return 0
+    there = {version.name for version in services.versions.all()}
+    refused = [name for name in _refused(retrainings) if name in there]
+    dropped = 0
+    for name in refused[keep:]:
+        # Verdicts name a version that ever served, and owners may roll back to it.
+        promoted = AuditFilter(act=PROMOTED, subject=name)
+        if not services.audit_log.page(promoted, after=None, limit=1).entries:
+            dropped += _drop(name, services)
+    if dropped:
+        log.info("refused model versions were deleted", extra={"versions": dropped})
+    return dropped
+
+
+def _refused(retrainings: list[Retraining]) -> Iterator[str]:
+    """Yield each version that all retrainings which came to it were refused for, newest first."""
+    wanted = {one.version for one in retrainings if not _is_refused(one)}
+    names = (one.version for one in retrainings)
+    yield from dict.fromkeys(name for name in names if name and name not in wanted)
+
+
+def _is_refused(one: Retraining) -> bool:
+    if one.answer is not None:
+        return one.answer is Answer.REFUSED
+    return one.recommendation is Recommendation.REFUSE
+
+
+def _drop(name: str, services: Services) -> bool:
+    try:
+        services.versions.drop(name)
+    except NotFoundError:
+        return False
+    except ConflictError as error:
+        # In use since the look at it, or in a folder that is not ours to tidy.
+        log.info("a refused version stays", extra={"version": name, "reason": str(error)})
+        return False
+    return True
+
+
+KEPT_RUNS = 5
+"""Of so many runs the report is kept, of the newest."""
+TEXTS_KEPT = timedelta(days=30)
+"""How long at most a report keeps the texts of ham that the candidate lost."""
+UNFINISHED_KEPT = timedelta(days=1)
+"""How long an unfinished run can be gone on with; it holds every decided comment."""
+
+
+def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
+    """Delete folders of old runs, and texts that may be kept no longer; return of how many runs.
+
+    Texts go after 30 days, in unfinished runs after one; at once when a person was erased since
+    they were written, or when a comment that a report quotes was withdrawn. What is being trained
+    now stays as it is until it ends. Safe to run at any time. Raises `StoreUnavailableError`.
+    """
+    now = services.clock()
+    erasures = services.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
+    erased_at = erasures.entries[0].at if erasures.entries else None
+    tidied = 0
+    for place, run in enumerate(runs.runs()):
+        if _is_running(run, services, now):
+            continue
+        if place >= KEPT_RUNS:
+            runs.drop(run.run_id)
+            tidied += 1
+        elif run.texts_since is not None and _must_forget(run, services, now, erased_at):
+            runs.drop_texts(run.run_id)
+            tidied += 1
+    if tidied:
+        log.info("runs of retrainings were tidied", extra={"runs": tidied})
+    return tidied
+
+
+def _find(run: RunFiles, services: Services) -> Retraining | None:
+    """Return what is known of a run; None of a dry run, or of one of an earlier database."""
+    try:
+        return services.retrainings.get(run.run_id)
+    except NotFoundError:
+        return None
+
+
+def _is_running(run: RunFiles, services: Services, now: datetime) -> bool:
+    kept = _find(run, services)
+    if kept is None:
+        return run.unfinished and now - run.changed_at < UNFINISHED_KEPT
+    return kept.is_running(now)
+
+
+def _must_forget(
+    run: RunFiles, services: Services, now: datetime, erased_at: datetime | None
+) -> bool:
+    assert run.texts_since is not None  # noqa: S101  # asked by the caller
+    kept = _find(run, services)
+    # A report is younger than the decisions whose texts it quotes.
+    began = kept.started_at if kept and kept.started_at else run.texts_since
+    if erased_at is not None and erased_at >= min(began, run.texts_since):
+        return True
+    if run.unfinished:
+        return now - run.changed_at > UNFINISHED_KEPT
+    quoted = kept.report.newly_lost if kept and kept.report else ()
+    cases = services.cases.find([CommentId(one) for one in quoted])
+    return now - run.texts_since > TEXTS_KEPT or any(case.withdrawn_at for case in cases)
