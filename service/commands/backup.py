@@ -1,4 +1,4 @@
-"""The commands that write a backup of the embedded default and restore one."""
+"""The commands that back an installation up, restore it, and move it to another database."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import os
 import re
 import shutil
 import sqlite3
+import sys
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
@@ -28,11 +29,15 @@ from models.registry import (
     read_previous_name,
 )
 from service.commands.opening import command_settings, data_dir_option, find_installation
-from service.commands.whole_files import open_whole
+from service.commands.output import json_option, open_whole, print_rows, progress_bar
 from service.data_folder import PRIVATE_FILE, DataFolder, written_whole
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
+from service.stores.migrations import migrate
+from service.stores.sql import create_engine
 from service.stores.sql.engine import is_whole
+from service.stores.sql.moving import compare, move_rows
+from service.wiring import fit_schema, open_engine
 
 _MANIFEST = "backup.json"
 _FORMAT = 1
@@ -245,3 +250,59 @@ def _open_member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     if stream is None:
         raise ValueError(name)
     return stream
+
+
+@click.command("move")
+@click.option(
+    "--to",
+    "url",
+    envvar="SLOPSIEVE_MOVE_TO",
+    required=True,
+    help="The database to move to, postgresql://… or sqlite:///FILE; better as SLOPSIEVE_MOVE_TO, "
+    "as a command line can be read by others.",
+)
+@click.option("--resume", is_flag=True, help="Go on with a move that was stopped.")
+@data_dir_option
+@json_option
+def move_command(*, url: str, resume: bool) -> None:
+    """Copy everything into another, empty database, and compare both sides by checksum.
+
+    Stop Slopsieve first. The present database is left as it is; afterwards start with
+    SLOPSIEVE_DATABASE_URL set to the new one. Histories in Valkey stay where they are. What the
+    search finds is filled again after the start, the newest comments first.
+    """
+    settings = command_settings()
+    folder = find_installation(settings)
+    source = open_engine(settings, folder)
+    try:
+        target = create_engine(url)
+    except ValueError as error:
+        msg = f"--to cannot be used: {error}"
+        raise StartError(msg, ExitCode.DATABASE) from None
+    embedded = settings.database_url is None
+    with only_one(folder.lock_file) if embedded else nullcontext():
+        fit_schema(source, settings)
+        migrate(target)
+        with progress_bar("Moving rows") as bar:
+            move_rows(source, target, resume=resume, told=bar.update)
+        with progress_bar("Comparing rows") as bar:
+            compared = compare(source, target, told=bar.update)
+    source.dispose()
+    target.dispose()
+    rows = [
+        {
+            "table": one.table,
+            "rows": one.source.rows,
+            "sha256": one.source.sha256[:16],
+            "moved": "equal" if one.equal else f"DIFFERS ({one.target.rows} rows)",
+        }
+        for one in compared
+    ]
+    print_rows(rows)
+    if not all(one.equal for one in compared):
+        click.echo(
+            "The two sides differ, so stay with the present database; something wrote to one of "
+            "them meanwhile. Move once more into an empty one.",
+            err=True,
+        )
+        sys.exit(1)

@@ -16,14 +16,12 @@ from typing import Any
 import click
 
 from service.commands.opening import with_services
-from service.commands.output import one_line, print_rows
-from service.commands.progress import Progress
+from service.commands.output import one_line, print_rows, progress_bar
 from service.moderation.sites import add_site, issue_key, revoke_key
 from service.ports.services import Services
 from service.settings import load_settings
 
 _CORPUS = Path(__file__).resolve().parents[2] / "data"
-_SITE_NAME = "demo"
 _ACTOR = "demo"
 _POSTED_AT_ONCE = 50
 _REQUEST_TIMEOUT_SECONDS = 30
@@ -63,15 +61,23 @@ def demo_command(services: Services, count: int, url: str | None) -> None:
     base_url = (url or f"http://{settings.host}:{settings.port}").rstrip("/")
     if not base_url.startswith(("http://", "https://")):
         raise click.UsageError("--url must begin with http:// or https://.")
-    rows = _pick_rows(count)
-    key_id, secret = _demo_key(services)
+    files = sorted(_CORPUS.glob("authored-*.jsonl"))
+    rows = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
+    if not rows:
+        msg = f"there are no comments in {_CORPUS}; run this from a checkout of the project"
+        raise click.ClickException(msg)
+    rows = random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
+    site = next((one for one in services.sites.all() if one.name == "demo"), None)
+    if site is None:
+        _, issued = add_site("demo", services, actor=_ACTOR)
+    else:
+        issued = issue_key(site.id, services, actor=_ACTOR)
+    started = time.monotonic()
     try:
-        started = time.monotonic()
-        answers = _judge_all(rows, partial(_call, base_url, secret))
-        seconds = time.monotonic() - started
+        answers = _judge_all(rows, partial(_call, base_url, issued.secret))
     finally:
-        revoke_key(key_id, services, actor=_ACTOR)
-    _show(rows, answers, seconds=seconds, base_url=base_url)
+        revoke_key(issued.key.id, services, actor=_ACTOR)
+    _show(rows, answers, seconds=time.monotonic() - started, base_url=base_url)
 
 
 def _call(base_url: str, secret: str, path: str, body: object = None) -> Answer:
@@ -95,24 +101,28 @@ def _call(base_url: str, secret: str, path: str, body: object = None) -> Answer:
         raise click.ClickException(msg) from None
 
 
-def _pick_rows(count: int) -> list[Answer]:
-    """Return a fixed random choice of the labelled comments."""
-    files = sorted(_CORPUS.glob("authored-*.jsonl"))
-    rows = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
-    if not rows:
-        msg = f"there are no comments in {_CORPUS}; run this from a checkout of the project"
-        raise click.ClickException(msg)
-    return random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
-
-
-def _demo_key(services: Services) -> tuple[str, str]:
-    """Return the id and the secret of a fresh key for the demonstration's own site."""
-    site = next((one for one in services.sites.all() if one.name == _SITE_NAME), None)
-    if site is None:
-        _, issued = add_site(_SITE_NAME, services, actor=_ACTOR)
-    else:
-        issued = issue_key(site.id, services, actor=_ACTOR)
-    return issued.key.id, issued.secret
+def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answer]:
+    """Post every row, wait for every verdict, and return the answers in the rows' order."""
+    ids: list[str] = []
+    with progress_bar("Posted comments", len(rows)) as bar:
+        for start in range(0, len(rows), _POSTED_AT_ONCE):
+            part = [_request_of(row) for row in rows[start : start + _POSTED_AT_ONCE]]
+            ids += [one["id"] for one in call("/v1/comments/batch", {"comments": part})["results"]]
+            bar.update(len(part))
+    if None in ids:
+        raise click.ClickException("the service refused a comment of its own corpus; this is a bug")
+    answers: list[Answer] = []
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    with progress_bar("Judged comments", len(ids)) as bar:
+        for comment_id in ids:
+            while (answer := call(f"/v1/comments/{comment_id}"))["verdict"] is None:
+                if time.monotonic() > deadline:
+                    msg = "some comments are still not judged; `/readyz` says which part is away"
+                    raise click.ClickException(msg)
+                time.sleep(_POLL_SECONDS)
+            answers.append(answer)
+            bar.update(1)
+    return answers
 
 
 def _request_of(row: Answer) -> dict[str, object]:
@@ -125,40 +135,10 @@ def _request_of(row: Answer) -> dict[str, object]:
             "title": row["post_title"],
             "excerpt": row["post_excerpt"],
         },
-        "author": {
-            "name": row["author_name"],
-            "email": row["author_email"],
-            "url": row["author_url"],
-        },
+        "author": {name: row[f"author_{name}"] for name in ("name", "email", "url")},
         "address": row["user_ip"],
         "language": row["lang"],
     }
-
-
-def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answer]:
-    """Post every row, wait for every verdict, and return the answers in the rows' order."""
-    unit = f"of {len(rows):,} comments"
-    ids: list[str] = []
-    with Progress("Posted", unit=unit) as progress:
-        for start in range(0, len(rows), _POSTED_AT_ONCE):
-            part = [_request_of(row) for row in rows[start : start + _POSTED_AT_ONCE]]
-            results = call("/v1/comments/batch", {"comments": part})["results"]
-            ids += [result["id"] for result in results]
-            progress.show(len(ids))
-    if None in ids:
-        raise click.ClickException("the service refused a comment of its own corpus; this is a bug")
-    answers: list[Answer] = []
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    with Progress("Judged", unit=unit) as progress:
-        for comment_id in ids:
-            while (answer := call(f"/v1/comments/{comment_id}"))["verdict"] is None:
-                if time.monotonic() > deadline:
-                    msg = "some comments are still not judged; `/readyz` says which part is away"
-                    raise click.ClickException(msg)
-                time.sleep(_POLL_SECONDS)
-            answers.append(answer)
-            progress.show(len(answers))
-    return answers
 
 
 def _show(
@@ -171,8 +151,9 @@ def _show(
         chosen = [one for one in judged if one[1]["outcome"] == outcome]
         for row, verdict in chosen[:_SHOWN_OF_EACH]:
             text = one_line(row["text"])
-            shown = text if len(text) <= _TEXT_SHOWN else f"{text[: _TEXT_SHOWN - 1]}…"
-            click.echo(f"{styled} {verdict['p_spam']:.3f}  {shown}")
+            if len(text) > _TEXT_SHOWN:
+                text = f"{text[: _TEXT_SHOWN - 1]}…"
+            click.echo(f"{styled} {verdict['p_spam']:.3f}  {text}")
             click.echo(f"{'':14}{_reason(verdict)}")
     counted = Counter((row["label"], verdict["outcome"]) for row, verdict in judged)
     click.secho("\nLabels against verdicts", bold=True)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
+import shutil
 import sys
+import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Self, cast
+from typing import Any, BinaryIO, Self, TypeVar, cast
 
+from service.commands.output import progress_bar
 from service.domain.errors import Problem
 
 STDIN = "-"
@@ -20,6 +24,8 @@ _BUFFER_BYTES = 1 << 18
 # A text of the longest allowed size, every character escaped, is under 400 kB; the rest is room
 # for keys we ignore. A file without line breaks must not be read into memory whole.
 MAX_LINE_BYTES = 8 << 20
+
+_Batch = TypeVar("_Batch", bound=Sequence[object])
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,43 +44,56 @@ class Broken:
 class InputFile:
     """A file that is read once from its start, or standard input; a context manager."""
 
-    def __init__(self, path: str) -> None:
-        """Open `path`, "-" being standard input. Raise `OSError` if it can't be opened."""
-        is_stdin = path == STDIN
+    def __init__(self, path: str, *, hashed: bool = False) -> None:
+        """Open `path`, "-" being standard input. Raise `OSError` if it can't be opened.
+
+        With `hashed`, what cannot be read twice is copied first, so that `sha256` can be called.
+        """
         self.path = Path(path)
-        self.name = "standard input" if is_stdin else path
-        self.stem = (
-            "stdin" if is_stdin else self.path.name.removesuffix(".gz").removesuffix(".jsonl")
-        )
-        self.size = None if is_stdin else self.path.stat().st_size
-        raw = sys.stdin.buffer if is_stdin else self.path.open("rb")
-        self._to_close = None if is_stdin else raw
-        self._counted = _CountedReader(raw)
-        self._buffered = io.BufferedReader(self._counted, _BUFFER_BYTES)
-        is_gzipped = self._buffered.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)
-        unpacked = gzip.GzipFile(fileobj=self._buffered) if is_gzipped else self._buffered
+        self._is_stdin = path == STDIN
+        self.name = "standard input" if self._is_stdin else path
+        self.stem = "stdin"
+        self.size = 0
+        if self._is_stdin:
+            # Unbuffered, a pipe is read as its lines come.
+            raw: Any = getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
+            file: BinaryIO = io.BufferedReader(raw, _BUFFER_BYTES)
+        else:
+            file = self.path.open("rb", _BUFFER_BYTES)  # closed by __exit__
+            self.stem = self.path.name.removesuffix(".gz").removesuffix(".jsonl")
+            self.size = self.path.stat().st_size
+        self._source = self._file = cast("io.BufferedReader", file)
+        if hashed and not file.seekable():
+            copy = tempfile.TemporaryFile()  # noqa: SIM115  # deleted with this object
+            shutil.copyfileobj(file, copy)
+            copy.seek(0)
+            self._file = cast("io.BufferedReader", copy)
+        is_gzipped = self._file.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)
+        unpacked = gzip.GzipFile(fileobj=self._file) if is_gzipped else self._file
         self.stream = cast("BinaryIO", unpacked)
 
-    @property
-    def bytes_read(self) -> int:
-        """Return how many bytes of the file on disk, packed or not, were read so far."""
-        return self._counted.n
-
     def sha256(self) -> str:
-        """Read what is left of the file and return the checksum of all of it."""
-        while self._buffered.read(_BUFFER_BYTES):
-            pass
-        return self._counted.digest.hexdigest()
+        """Return the checksum of the whole file, packed as it is. It ends the reading."""
+        self._file.seek(0)
+        return hashlib.file_digest(self._file, "sha256").hexdigest()
+
+    def with_progress(self, label: str, batches: Iterable[_Batch]) -> Iterator[_Batch]:
+        """Yield batches read from this file, and show how far it was read when each is done."""
+        with progress_bar(label, self.size or None) as bar:
+            for batch in batches:
+                yield batch
+                bar.update(self._file.tell() - bar.pos if self.size else len(batch))
 
     def text(self) -> io.TextIOWrapper:
         """Return the file as text in UTF-8; bytes that are none are replaced."""
         # A wrapper that is let go closes what it wraps.
-        return io.TextIOWrapper(
+        self._text = io.TextIOWrapper(
             cast("io.BufferedReader", self.stream),
             encoding="utf-8-sig",
             errors="replace",
             newline="",
         )
+        return self._text
 
     def lines(self) -> Iterator[tuple[int, bytes | Broken]]:
         """Yield each line that is not empty, with its number. Memory does not grow with the file.
@@ -100,6 +119,11 @@ class InputFile:
             elif line.strip():
                 yield number, line
 
+    def objects(self) -> Iterator[tuple[int, dict[str, object] | Broken]]:
+        """Yield the JSON object on each line that is not empty, with the line's number."""
+        for number, line in self.lines():
+            yield number, line if isinstance(line, Broken) else _json_object(number, line)
+
     def _line(self) -> bytes:
         """Return a line with its end; of one that is too long the beginning, without its end."""
         line = rest = self.stream.readline(MAX_LINE_BYTES + 1)
@@ -111,26 +135,23 @@ class InputFile:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._to_close:
-            self._to_close.close()
+        if self._is_stdin:
+            # It stays open for the process.
+            self._source.detach()
+        else:
+            self._source.close()
 
 
-class _CountedReader(io.RawIOBase):
-    """Counts and checksums what passes through."""
-
-    def __init__(self, inner: BinaryIO) -> None:
-        self._inner = inner
-        # A pipe is read as its lines come; `read` would wait until the buffer is full.
-        self._read_some = getattr(inner, "read1", inner.read)
-        self.n = 0
-        self.digest = hashlib.sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # bytes-like
-        data = self._read_some(len(buffer))
-        buffer[: len(data)] = data
-        self.n += len(data)
-        self.digest.update(data)
-        return len(data)
+def _json_object(number: int, line: bytes) -> dict[str, object] | Broken:
+    try:
+        row = json.loads(line.decode())
+    except UnicodeDecodeError:
+        return Broken.line(number, "is not UTF-8", "convert the file to UTF-8")
+    except json.JSONDecodeError as error:
+        problem = f"is not JSON (column {error.colno})"
+        return Broken.line(number, problem, "write one JSON object a line")
+    except (RecursionError, ValueError):
+        return Broken.line(number, "is JSON beyond reason", "nest less and use shorter numbers")
+    if not isinstance(row, dict):
+        return Broken.line(number, "is not a JSON object", "write one JSON object a line")
+    return row

@@ -1,7 +1,13 @@
-"""The commands about model versions: which there are, what they promise, which one serves."""
+"""The commands about the model: its versions, what it may learn from, and a retraining."""
 
 from __future__ import annotations
 
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -17,13 +23,50 @@ from models.registry import (
     read_current_name,
     read_previous_name,
 )
-from service.commands.opening import ACTOR, command_settings, data_dir_option, open_services
-from service.commands.output import json_option, print_rows
-from service.domain.errors import StoreUnavailableError
+from service.child_processes import handling
+from service.commands.opening import (
+    ACTOR,
+    command_settings,
+    data_dir_option,
+    find_site,
+    moment,
+    open_services,
+    with_json_services,
+    with_services,
+)
+from service.commands.output import (
+    columns,
+    json_option,
+    open_whole,
+    print_rows,
+    prints_json,
+    progress_bar,
+)
+from service.data_folder import PRIVATE_FILE
+from service.domain.errors import StoreUnavailableError, TrainingStoppedError
+from service.domain.retraining import (
+    Recommendation,
+    Retraining,
+    RetrainingOptions,
+    RetrainingReport,
+    RetrainingState,
+    TrainingProgress,
+)
 from service.moderation.acts import record_act
-from service.moderation.versions import PROMOTED
+from service.moderation.export_labelled import decisions_for_training
+from service.moderation.retraining import new_retraining, retrain, try_retraining
+from service.moderation.versions import PROMOTED, TEXTS_KEPT, tidy_retrainings, tidy_versions
+from service.ports.services import Services
+from service.settings import Settings
 from service.start_error import StartError
+from service.training_runs.run_folders import REPORT_PAGE
+from service.training_runs.training_program import TrainingProcesses
 from service.training_runs.versions import versions_folder
+from service.wiring import training_runs
+
+_STOPPED = 130
+_EXIT_CODES = {RetrainingState.STOPPED: _STOPPED, RetrainingState.FAILED: 1}
+_MOST_IDS_SHOWN = 10
 
 
 @click.group("models")
@@ -34,7 +77,7 @@ def models_group() -> None:
 @models_group.command("list")
 @data_dir_option
 @json_option
-def list_command() -> None:
+def models_list() -> None:
     """List the versions there are, with what their cards measured."""
     folder = versions_folder(command_settings())
     marks = {read_previous_name(folder): "previous", _current(folder): "current"}
@@ -54,7 +97,7 @@ def list_command() -> None:
 @models_group.command("show")
 @click.argument("version", required=False)
 @data_dir_option
-def show_command(version: str | None) -> None:
+def models_show(version: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
     folder = versions_folder(command_settings())
     name = version or read_current_name(folder)
@@ -66,7 +109,7 @@ def show_command(version: str | None) -> None:
 @models_group.command("promote")
 @click.argument("version")
 @data_dir_option
-def promote_command(version: str) -> None:
+def models_promote(version: str) -> None:
     """Make a version the current one; workers take it over within seconds, between two batches.
 
     That of the release itself needs not be in your folder of versions.
@@ -76,7 +119,7 @@ def promote_command(version: str) -> None:
 
 @models_group.command("rollback")
 @data_dir_option
-def rollback_command() -> None:
+def models_rollback() -> None:
     """Make the version that was current before the last promotion the current one again."""
     folder = versions_folder(command_settings())
     previous = read_previous_name(folder)
@@ -128,3 +171,218 @@ def _known_version(folder: Path, name: str) -> str:
         msg = f"there is no version {name[:100]!r} in {folder}; there are {there_are}"
         raise StartError(msg)
     return name
+
+
+@click.command("retrain")
+@click.option(
+    "--data",
+    "data",
+    type=click.Path(exists=True),
+    multiple=True,
+    help="Labelled comments to read beside the decisions (SLOPSIEVE_RETRAIN_DATA).",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be learnt and how long it takes.")
+@click.option(
+    "--promote/--wait",
+    "promotes",
+    default=None,
+    help="Let a version that meets the release criteria serve at once, or wait for an owner "
+    "(SLOPSIEVE_RETRAIN_PROMOTES).",
+)
+@click.option("--resume", is_flag=True, help="Begin the newest unfinished one again, if any.")
+@click.option("--force", is_flag=True, help="Train even if nothing is new since the last time.")
+@click.option("--list", "lists", is_flag=True, help="List the newest retrainings, do nothing else.")
+@with_json_services
+@click.pass_obj
+def retrain_command(
+    open_runs: Callable[[Settings], TrainingProcesses] | None,
+    services: Services,
+    data: tuple[str, ...],
+    promotes: bool | None,  # noqa: FBT001  # click passes it by name
+    *,
+    dry_run: bool,
+    resume: bool,
+    force: bool,
+    lists: bool,
+) -> None:
+    """Train a candidate from what people decided, and compare it with the version that serves.
+
+    One that was stopped or killed is begun again by the same command. The candidate serves if it
+    meets the release criteria and --promote or the settings say so; otherwise it waits for
+    `slopsieve models promote` or for a click on the page of models.
+    """
+    if lists:
+        rows = [_retraining_row(one) for one in services.retrainings.recent(limit=20)]
+        print_rows(rows, empty="Nothing was retrained yet.")
+        return
+    settings = command_settings()
+    # Tests pass their own: a training takes minutes.
+    runs = (open_runs or training_runs)(settings)
+    options = RetrainingOptions(
+        data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
+    )
+    if dry_run:
+        _try(options, services, runs)
+        return
+    with _followed("Retraining") as (told, goes_on):
+        done = retrain(
+            new_retraining(services, by=ACTOR, options=options),
+            services,
+            runs,
+            promotes=settings.retrain_promotes if promotes is None else promotes,
+            force=force,
+            resumes_only=resume,
+            told=told,
+            goes_on=goes_on,
+        )
+    tidy_retrainings(services, runs)
+    tidy_versions(services, keep=settings.keep_refused_versions)
+    if prints_json():
+        print_rows([_retraining_row(done)])
+    else:
+        _say(done, runs)
+    sys.exit(_EXIT_CODES.get(done.state, 0))
+
+
+def _try(options: RetrainingOptions, services: Services, runs: TrainingProcesses) -> None:
+    try:
+        with _followed("Looking") as (told, goes_on):
+            report = try_retraining(options, services, runs, told=told, goes_on=goes_on)
+    except TrainingStoppedError:
+        sys.exit(_STOPPED)
+    click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")
+    _say_training_examples(report)
+
+
+@contextmanager
+def _followed(
+    label: str,
+) -> Iterator[tuple[Callable[[TrainingProgress], None], Callable[[], bool]]]:
+    """Give what shows a training's progress, and what returns False once it is to stop.
+
+    That is after Ctrl-C or SIGTERM, which end it in order.
+    """
+    received: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    with (
+        handling(numbers, lambda number, _: received.append(number)),
+        progress_bar(label, 100) as bar,
+    ):
+        yield (
+            lambda now: bar.update(round(now.share_done * 100) - bar.pos, now.step),
+            lambda: not received,
+        )
+
+
+def _say(done: Retraining, runs: TrainingProcesses) -> None:
+    if done.state is RetrainingState.STOPPED:
+        click.echo(
+            f"Retraining {done.id} was stopped at {done.share_done:.0%}; the same command goes on "
+            "with it, for a day.",
+            err=True,
+        )
+        return
+    if done.state is RetrainingState.FAILED:
+        click.echo(f"Retraining {done.id} failed: {done.problem}.", err=True)
+        return
+    report = done.report
+    assert report is not None  # noqa: S101  # it has ended
+    if report.recommendation is Recommendation.NOTHING and report.seconds is None:
+        click.echo(
+            f"Nothing to learn: {done.decisions:,} decisions, none that the last retraining did "
+            "not have. --force trains all the same."
+        )
+        return
+    _say_training_examples(report)
+    for check in report.checks:
+        mark = "passed" if check.passed else "FAILED"
+        click.echo(f"  {mark}  {check.part}: {check.name}: {check.says}")
+    if report.newly_lost:
+        more = len(report.newly_lost) - _MOST_IDS_SHOWN
+        shown = ", ".join(report.newly_lost[:_MOST_IDS_SHOWN])
+        click.echo(f"Ham newly lost: {shown}" + (f" and {more} more" if more > 0 else ""))
+    if report.recommendation is Recommendation.NOTHING:
+        click.echo("Too little of it may teach: nothing was trained.")
+    page = runs.folder(done.id) / REPORT_PAGE
+    if page.is_file():
+        click.echo(f"Report: {page} (kept for {TEXTS_KEPT.days} days at most)")
+    _say_what_follows(done)
+
+
+def _say_training_examples(report: RetrainingReport) -> None:
+    aside = sum(report.set_aside.values())
+    click.echo(
+        f"Training examples: {report.used:,} ({report.spam:,} spam, {report.ham:,} ham); "
+        f"set aside: {aside:,}"
+        + "".join(f"; {reason}: {n:,}" for reason, n in report.set_aside.items())
+    )
+    if report.seconds is not None:
+        memory = f", {report.peak_memory_mb:,.0f} MB" if report.peak_memory_mb else ""
+        click.echo(f"Time: {report.seconds / 60:.1f} minutes{memory}")
+
+
+def _say_what_follows(done: Retraining) -> None:
+    if done.answer is not None:
+        click.echo(f"{done.version} serves now; `slopsieve models rollback` goes back.")
+    elif done.waits:
+        click.echo(
+            f"{done.version} meets the release criteria and waits: "
+            f"`slopsieve models promote {done.version}`, or the page of models."
+        )
+    elif done.version:
+        click.echo(f"{done.version} does not meet the release criteria and does not serve.")
+
+
+def _retraining_row(one: Retraining) -> dict[str, object]:
+    return {
+        "retraining": one.id,
+        **columns(one, "asked_at", "asked_by"),
+        "state": "killed" if one.is_silent(datetime.now(UTC)) else one.state,
+        "step": one.step,
+        "done": f"{one.share_done:.0%}",
+        "decisions": one.decisions,
+        **{
+            name: getattr(one, name) or ""
+            for name in ("version", "recommendation", "answer", "problem")
+        },
+    }
+
+
+@click.group("decisions")
+def decisions_group() -> None:
+    """Export what people decided."""
+
+
+@decisions_group.command("export")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False),
+    required=True,
+    help="The file to write, readable by its owner alone; a name in .gz is gzipped.",
+)
+@click.option("--site", "site_names", multiple=True, help="A site's name or id; may be repeated.")
+@click.option("--since", type=moment, help="Only decisions from this day or moment on (UTC).")
+@click.option("--until", type=moment, help="Only decisions before this day or moment (UTC).")
+@with_services
+def decisions_export(
+    services: Services,
+    out: str,
+    site_names: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+) -> None:
+    """Write decided comments with their texts, one a line, oldest decision first, for training.
+
+    Comments that were deleted or erased are left out, and what a site's policy decided. Whoever
+    decided is a pseudonym. The file holds people's words: keep it on this machine, and delete it
+    once it was learnt from.
+    """
+    if since is not None and until is not None and since >= until:
+        raise click.UsageError("--until is not after --since.")
+    sites = frozenset(find_site(name, services).id for name in site_names)
+    with open_whole(out, mode=PRIVATE_FILE) as stream, progress_bar("Exporting decisions") as bar:
+        for row in decisions_for_training(services, sites=sites or None, since=since, until=until):
+            line = json.dumps(row, ensure_ascii=False) + "\n"
+            stream.write(line.encode("utf-8", "replace"))
+            bar.update(1)
+    click.echo(f"Decided comments written: {bar.pos:,}.", err=True)

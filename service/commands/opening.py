@@ -1,4 +1,4 @@
-"""Opens the installation that a command works on, and names it."""
+"""Opens the installation that a command works on, and has the options that commands share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 
 from service import PREFIX
-from service.commands.output import json_option
+from service.commands.output import json_option, keep_option
 from service.data_folder import DataFolder
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError, StoreUnavailableError
@@ -31,18 +31,12 @@ ACTOR = "command line"
 
 _P = ParamSpec("_P")
 _E = TypeVar("_E", bound=StrEnum)
-_DATA_DIR = "slopsieve.data_dir"
-
-
-def _keep_data_dir(context: click.Context, _option: click.Parameter, path: str | None) -> None:
-    context.meta[_DATA_DIR] = path
-
 
 data_dir_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
     "--data-dir",
     type=click.Path(),
     expose_value=False,
-    callback=_keep_data_dir,
+    callback=keep_option,
     help="The folder with the embedded database (SLOPSIEVE_DATA_DIR).",
 )
 
@@ -65,11 +59,16 @@ def moment(given: str) -> datetime:
     return found
 
 
+def _data_dir() -> str | None:
+    path: str | None = click.get_current_context().meta.get("slopsieve.data_dir")
+    return path
+
+
 def command_settings(**options: object) -> Settings:
     """Return the settings, with what `--data-dir` and other options set."""
     from service.settings import load_settings
 
-    if data_dir := click.get_current_context().meta.get(_DATA_DIR):
+    if data_dir := _data_dir():
         options["data_dir"] = Path(data_dir)
     return load_settings(**{name: value for name, value in options.items() if value is not None})
 
@@ -104,10 +103,10 @@ def open_services() -> Iterator[Services]:
     settings = command_settings()
     folder = find_installation(settings)
     is_new = _is_new(settings, folder)
-    with wiring.open_services(data_dir=click.get_current_context().meta.get(_DATA_DIR)) as services:
+    with wiring.open_services(data_dir=_data_dir()) as services:
         if is_new:
             click.echo(f"A new installation is begun in the data folder {folder.path}.", err=True)
-        elif not _is_named(settings):
+        elif "data_dir" not in settings.model_fields_set:
             click.echo(f"Data folder: {folder.path}", err=True)
         yield services
 
@@ -115,7 +114,7 @@ def open_services() -> Iterator[Services]:
 def find_installation(settings: Settings) -> DataFolder:
     """Return the data folder, as it is. Raise `StartError` if nobody named it and it holds none."""
     folder = DataFolder(settings.data_dir, prove=False)
-    if _is_new(settings, folder) and not _is_named(settings):
+    if _is_new(settings, folder) and "data_dir" not in settings.model_fields_set:
         which = "yours unless you name another" if PREFIX else "the one under where you stand"
         hint = "" if PREFIX else "go to where you started it or "
         msg = (
@@ -127,6 +126,13 @@ def find_installation(settings: Settings) -> DataFolder:
     return folder
 
 
+def _is_new(settings: Settings, folder: DataFolder) -> bool:
+    """Return True if the folder holds no installation, so that one would be created."""
+    if settings.database_url is None:
+        return not folder.database_file.exists()
+    return settings.secret_key is None and not folder.key_file.exists()
+
+
 def find_site(name_or_id: str, services: Services) -> Site:
     """Return the site of this name or id. Raises `NotFoundError` for an unknown one."""
     for site in services.sites.all():
@@ -136,20 +142,14 @@ def find_site(name_or_id: str, services: Services) -> Site:
     raise NotFoundError(msg)
 
 
+def find_site_id(name_or_id: str | None, services: Services) -> SiteId | None:
+    """Return the id of the site that an option names, None where it is left out."""
+    return find_site(name_or_id, services).id if name_or_id else None
+
+
 def describe_unavailable(error: StoreUnavailableError) -> str:
     """Return one line: what is away, then the settings that say where it should be."""
     return (
         f"{error}; check that it runs, and that SLOPSIEVE_DATABASE_URL and SLOPSIEVE_VALKEY_URL, "
         "where they are set, are right"
     )
-
-
-def _is_named(settings: Settings) -> bool:
-    return "data_dir" in settings.model_fields_set
-
-
-def _is_new(settings: Settings, folder: DataFolder) -> bool:
-    """Return True if the folder holds no installation, so that one would be created."""
-    if settings.database_url is None:
-        return not folder.database_file.exists()
-    return settings.secret_key is None and not folder.key_file.exists()

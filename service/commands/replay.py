@@ -11,11 +11,16 @@ from pathlib import Path
 import click
 
 from service.commands.input_files import InputFile
-from service.commands.judging import Judging, Tally, open_judging, write_row
+from service.commands.judge_files import Tally, files_type, open_judging, write_row
 from service.commands.opening import command_settings, data_dir_option, find_site, open_services
-from service.commands.output import columns, json_option, print_rows, prints_json
-from service.commands.progress import Progress
-from service.commands.whole_files import open_whole
+from service.commands.output import (
+    columns,
+    json_option,
+    open_whole,
+    print_rows,
+    prints_json,
+    progress_bar,
+)
 from service.domain.campaign import is_by_person
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
@@ -23,17 +28,17 @@ from service.moderation.replay import Archived, Weeks, replay
 from service.ports.services import Services
 from service.wiring import find_learning_salt
 
-_UNSURE, _ALL = "unsure", "all"
 _PORTION = 200
+_PAIRS = ("left_to_a_person", "spam_published", "ham_held", "ham_lost")
 
 
 @click.command("replay")
-@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.argument("files", nargs=-1, type=files_type)
 @click.option("--site", "site_name", help="Play what a site decided, by name or id.")
 @click.option(
     "--decides",
-    type=click.Choice([_UNSURE, _ALL]),
-    default=_UNSURE,
+    type=click.Choice(["unsure", "all"]),
+    default="unsure",
     show_default=True,
     help="What the owner decides: what is left unsure and the audit sample, or everything.",
 )
@@ -44,13 +49,8 @@ _PORTION = 200
 )
 @data_dir_option
 @json_option
-@click.pass_context
 def replay_command(
-    context: click.Context,
-    files: tuple[str, ...],
-    site_name: str | None,
-    decides: str,
-    out: str | None,
+    files: tuple[str, ...], site_name: str | None, decides: str, out: str | None
 ) -> None:
     """Play labelled FILES in order of their dates, and print what would have happened by week.
 
@@ -61,7 +61,7 @@ def replay_command(
     """
     if bool(files) == bool(site_name):
         raise click.UsageError("name FILES or a --site, one of the two.")
-    judging, tally, weeks = context.find_object(Judging) or open_judging(), Tally(), Weeks()
+    judging, tally, weeks = open_judging(), Tally(), Weeks()
     settings = command_settings()
     if site_name:
         with open_services() as services:
@@ -72,12 +72,12 @@ def replay_command(
         Path(out).mkdir(parents=True, exist_ok=True)
     with (
         open_whole(str(Path(out) / "replay.jsonl") if out else os.devnull) as stream,
-        Progress("Replaying", unit="comments played") as progress,
+        progress_bar("Replaying", len(archive)) as bar,
     ):
         for played in replay(
             archive,
             judging.model,
-            decides_all=decides == _ALL,
+            decides_all=decides == "all",
             audit_share=settings.audit_share,
             salt=find_learning_salt(settings),
         ):
@@ -89,7 +89,7 @@ def replay_command(
                 "learning": columns(played.learning, "p_spam", "score", "outcome"),
             }
             write_row(stream, row)
-            progress.add(1)
+            bar.update(1)
     table = {
         "model_version": judging.model.version,
         "decides": decides,
@@ -102,7 +102,14 @@ def replay_command(
     if prints_json():
         click.echo(json.dumps(table))
     else:
-        _print(weeks)
+        rows = [
+            columns(week, "week", "comments", "asked")
+            | {n: f"{getattr(week.frozen, n)} > {getattr(week.learning, n)}" for n in _PAIRS}
+            for week in weeks.rows()
+        ]
+        print_rows(rows, empty="There is nothing to play.")
+        if rows:
+            click.echo("Each pair: by the version alone > with what the site's decisions taught.")
     if tally.broken:
         raise click.exceptions.Exit(1)
 
@@ -132,20 +139,3 @@ def _decided(site_name: str, services: Services) -> Iterator[Archived]:
             if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
                 yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)
         after = page.next_after
-
-
-def _print(weeks: Weeks) -> None:
-    pairs = ("left_to_a_person", "spam_published", "ham_held", "ham_lost")
-    rows = [
-        {
-            **columns(week, "week", "comments", "asked"),
-            **{
-                name: f"{getattr(week.frozen, name)} > {getattr(week.learning, name)}"
-                for name in pairs
-            },
-        }
-        for week in weeks.rows()
-    ]
-    print_rows(rows, empty="There is nothing to play.")
-    if rows:
-        click.echo("Each pair: by the version alone > with what the site's decisions taught.")

@@ -1,13 +1,14 @@
-"""The commands about what is remembered of senders, and about lists of them."""
+"""The commands about senders: what is remembered of them, lists of them, and their erasure."""
 
 from __future__ import annotations
 
+import json
 import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import click
 
-from service.commands.erase import person_options
 from service.commands.input_files import InputFile
 from service.commands.opening import (
     ACTOR,
@@ -19,12 +20,18 @@ from service.commands.opening import (
     open_services,
     with_services,
 )
-from service.commands.output import columns, json_option, print_rows
-from service.commands.progress import Progress
+from service.commands.output import columns, json_option, print_rows, progress_bar
 from service.domain.comment import ListBasis, ListHits, ListKind, Sender
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.learning.evidence import LocalEvidence
-from service.moderation.erasing import find_person, forget_sender
+from service.moderation.acts import record_act
+from service.moderation.erasing import (
+    count_comments,
+    erase_person,
+    export_person,
+    find_person,
+    forget_sender,
+)
 from service.moderation.remembering import rebuild_all
 from service.ports.services import Services
 from service.reputation.lists import (
@@ -45,6 +52,44 @@ _MAX_EXPIRY_DAYS = 36_500
 _CLOCKS_APART = timedelta(days=1)
 
 
+def person_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that name a person."""
+    for option in (
+        click.option("--address", help="An IP address that is theirs alone."),
+        click.option("--name", help="A name that nobody else signs with."),
+        click.option("--email", help="The person's e-mail address."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command("erase")
+@person_options
+@click.option("--export", "exports", is_flag=True, help="Print all that is held, erase nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask; this cannot be undone.")
+@with_services
+def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: str | None) -> None:
+    """Erase a person's comments: words, names, links, and what would recognise the sender.
+
+    A comment with any of the given facts counts as theirs. Verdicts and decisions stay as figures.
+    The same command continues an interrupted run. `slopsieve reputation forget` leaves the words.
+    """
+    person = find_person(services, **given)
+    if exports:
+        record_act(services, actor=ACTOR, act="export person", subject="person")
+        for record in export_person(person, services):
+            click.echo(json.dumps(record, default=datetime.isoformat))
+        return
+    held = sum(count_comments(person, services).values())
+    question = f"{held:,} comments will be erased for good. Type their number"
+    if not yes and click.prompt(question, type=int) != held:
+        click.echo("Nothing was erased.")
+        return
+    with progress_bar("Erasing comments", held) as bar:
+        erased = erase_person(person, services, by=ACTOR, show=lambda n: bar.update(n - bar.pos))
+    click.echo(f"Erased; {erased:,} comments have no words, names or links any more.")
+
+
 @click.group("reputation")
 def reputation_group() -> None:
     """Import lists of known senders, and tend what is remembered of them."""
@@ -52,21 +97,21 @@ def reputation_group() -> None:
 
 @reputation_group.command("rebuild")
 @with_services
-def rebuild_command(services: Services) -> None:
+def reputation_rebuild(services: Services) -> None:
     """Learn every decision in the database again.
 
     For a Valkey that lost its data; the service does so by itself when it finds none there, slowly
     and beside its other work. Repeating it is harmless, and what was interrupted is gone on with.
     """
-    with Progress("Rebuilding", unit="decisions") as progress:
-        done = rebuild_all(services, show=progress.show)
+    with progress_bar("Rebuilding from decisions") as bar:
+        done = rebuild_all(services, show=lambda done: bar.update(done - bar.pos))
     click.echo(f"Histories know of all decisions in force; {done:,} were read.")
 
 
 @reputation_group.command("forget")
 @person_options
 @with_services
-def forget_command(services: Services, /, **given: str | None) -> None:
+def reputation_forget(services: Services, /, **given: str | None) -> None:
     """Erase what would recognise a person again as the sender of comments.
 
     Their records go, and the sender keys of their comments. Words, names and links of the comments
@@ -104,7 +149,7 @@ def forget_command(services: Services, /, **given: str | None) -> None:
 @click.option("--expires-days", type=click.IntRange(1, _MAX_EXPIRY_DAYS), help="Days it counts.")
 @click.option("--source", default="", help="Where it comes from, for whoever asks later.")
 @data_dir_option
-def import_command(
+def reputation_import(
     file: str,
     name: str,
     kind: ListKind,
@@ -157,7 +202,7 @@ def import_command(
 @reputation_group.command("lists")
 @data_dir_option
 @json_option
-def lists_command() -> None:
+def reputation_lists() -> None:
     """List what was imported, how often comments hit it, and what it weighs now.
 
     A list weighs by its basis until decisions here tell, and less the older it is: a stale one has
@@ -180,7 +225,7 @@ def lists_command() -> None:
 @reputation_group.command("remove")
 @click.argument("name")
 @data_dir_option
-def remove_command(name: str) -> None:
+def reputation_remove(name: str) -> None:
     """Remove the list called NAME."""
     if not LIST_NAME.fullmatch(name) or not _folder().remove(name):
         msg = f"There is no list called {name}"

@@ -1,8 +1,10 @@
-"""The commands that start Slopsieve and that migrate its database."""
+"""The commands that start, restart, check and migrate Slopsieve."""
 
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 
 import click
 
@@ -12,11 +14,16 @@ from service.commands.opening import (
     describe_unavailable,
     find_installation,
 )
+from service.commands.output import columns, json_option, one_line, print_rows, prints_json
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
+from service.domain.finding import State
 from service.install_commands import check_packages
 from service.process_lock import holder
 from service.start_error import ExitCode, StartError
+
+# Folders that `ProtectHome` hides from the unit: what lies there could not be started.
+_HOMES = ("/home", "/root", "/run/user")
 
 
 @click.command("up")
@@ -68,6 +75,59 @@ def restart_command() -> None:
     click.echo(f"Process {pid} restarts its parts one after another; its log says when it is done.")
 
 
+@click.command("first-run")
+@click.option("--forget", is_flag=True, help="Delete it: it was written down elsewhere.")
+@data_dir_option
+def first_run_command(*, forget: bool) -> None:
+    """Show the first site's key and the first moderator's password once more.
+
+    They stay readable, for the owner of the data folder alone, until `--forget`, or until
+    Slopsieve is started again after the moderator chose a password of their own.
+    """
+    folder = DataFolder(command_settings().data_dir, prove=False)
+    file = folder.first_run_file
+    if not file.exists():
+        msg = (
+            f"the data folder {folder.path} holds nothing of a first start any more; `slopsieve "
+            "sites add-key SITE` issues a key, `slopsieve users reset NAME` a password"
+        )
+        raise click.ClickException(msg)
+    if forget:
+        file.unlink()
+        click.echo(f"{file} is deleted.")
+    else:
+        click.echo(file.read_text(encoding="utf-8"), nl=False)
+
+
+@click.command("doctor")
+@data_dir_option
+@click.option("--quick", is_flag=True, help="Do not read the whole database for damage.")
+@json_option
+def doctor_command(*, quick: bool) -> None:
+    """Check everything that an operator would, and say what to do about what is not well.
+
+    Slopsieve may run meanwhile. Exits with 1 if anything fails.
+    """
+    from service.doctor.examine import examine
+
+    findings = list(examine(os.environ, command_settings, deep=not quick))
+    ok, warned, failed = (sum(one.state is state for one in findings) for state in State)
+    if prints_json():
+        print_rows(
+            [
+                {**columns(one, "state", "check"), "finding": one.says, "remedy": one.remedy}
+                for one in findings
+            ]
+        )
+    else:
+        for one in findings:
+            click.echo(f"{one.state.value:<4}  {one.check}: {one_line(one.says)}")
+            if one.remedy:
+                click.echo(f"      {one.remedy}")
+        click.echo(f"\n{ok} well, {warned} to look at, {failed} failing.")
+    sys.exit(1 if failed else 0)
+
+
 @click.command("migrate")
 @data_dir_option
 @click.option(
@@ -76,19 +136,15 @@ def restart_command() -> None:
 @click.option("--lose-data", is_flag=True, help="Go down although that loses what is named.")
 def migrate_command(to: str | None, *, lose_data: bool) -> None:
     """Bring the database to this version's schema."""
-    from service.stores.migrations import (
-        UnfitSchemaError,
-        UnknownRevisionError,
-        lost_by,
-        migrate,
-    )
+    from service.stores.migrations import UnfitSchemaError, UnknownRevisionError, lost_by, migrate
     from service.wiring import open_engine
 
     settings = command_settings()
     if settings.database_url is None:
         find_installation(settings)
-    folder = DataFolder(settings.data_dir, prove=settings.database_url is None)
-    engine = open_engine(settings, folder)
+    engine = open_engine(
+        settings, DataFolder(settings.data_dir, prove=settings.database_url is None)
+    )
     try:
         lost = lost_by(engine, to=to) if to else []
         if lost and not lose_data:
@@ -109,3 +165,100 @@ def migrate_command(to: str | None, *, lose_data: bool) -> None:
         click.echo(f"lost with {line}")
     was = "The database was migrated." if changed else "The database is up to date."
     click.echo(f"{was} It is at {to}." if to else was)
+
+
+# Everything embedded. What is not there, and why:
+# - MemoryDenyWriteExecute: OpenVINO compiles the network into memory that it then runs.
+# - PrivateNetwork, IPAddressDeny: sites are called back wherever they are.
+# - ProcSubset=pid: OpenVINO reads /proc/cpuinfo to choose its instructions.
+# - DynamicUser: then nobody but root could run `slopsieve sites add` on the data.
+_UNIT = """\
+# Slopsieve with everything embedded: SQLite, Valkey, API, worker, callbacks and scheduler.
+#
+#   useradd --system --home-dir /var/lib/slopsieve --shell /usr/sbin/nologin slopsieve
+#   {program} systemd > /etc/systemd/system/slopsieve.service
+#   systemctl daemon-reload && systemctl enable --now slopsieve
+#
+# Settings go into /etc/slopsieve.env, one NAME=value a line; the log is `journalctl -u slopsieve`.
+# Other commands need its user and its data folder, here the first key and password:
+#
+#   sudo -u slopsieve {program} first-run --data-dir /var/lib/slopsieve
+
+[Unit]
+Description=Slopsieve, comment moderation
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=exec
+User=slopsieve
+StateDirectory=slopsieve
+StateDirectoryMode=0700
+WorkingDirectory=%S/slopsieve
+Environment=SLOPSIEVE_DATA_DIR=%S/slopsieve
+EnvironmentFile=-/etc/slopsieve.env
+ExecStart={program} up
+# One part after another, refusing nobody meanwhile.
+ExecReload={program} restart
+Restart=on-failure
+RestartSec=5
+# Settings, data folder, database, package: they do not heal by trying again.
+RestartPreventExitStatus=2 3 4 7
+# The supervisor stops its parts in order, the slowest within 30 s.
+KillMode=mixed
+TimeoutStopSec=60
+
+# 0.8 GB after the start; under load the bounds of the containers of these parts add up to 3 GB.
+# SLOPSIEVE_RETRAIN_EVERY_DAYS needs SLOPSIEVE_RETRAIN_MEMORY_MB more.
+MemoryMax=3G
+TasksMax=512
+
+CapabilityBoundingSet=
+AmbientCapabilities=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+PrivateUsers=yes
+ProtectClock=yes
+ProtectControlGroups=yes
+ProtectHostname=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+RemoveIPC=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged
+SystemCallErrorNumber=EPERM
+UMask=0077
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+@click.command("systemd")
+def systemd_command() -> None:
+    """Print a unit of systemd for a server, with what to do with it at its head.
+
+    It runs this very program as a user of its own, who may write to /var/lib/slopsieve and nowhere
+    else. Write another unit by hand where PostgreSQL or Valkey run elsewhere.
+    """
+    program = Path(sys.executable).parent / "slopsieve"
+    home = next((one for one in _HOMES if program.is_relative_to(one)), None)
+    if home is not None:
+        msg = (
+            f"the unit's user cannot read {home}, where this program lies ({program}): install it "
+            "for everybody, e.g. python3 -m venv /opt/slopsieve, the wheel by its pip, and run "
+            "/opt/slopsieve/bin/slopsieve systemd"
+        )
+        raise click.ClickException(msg)
+    click.echo(_UNIT.format(program=program), nl=False)

@@ -1,4 +1,4 @@
-"""The commands that add sites and manage their keys and settings."""
+"""The commands for sites, their keys and settings, and what is allowed and blocked there."""
 
 from __future__ import annotations
 
@@ -9,11 +9,20 @@ from typing import Any
 
 import click
 
-from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
+from service.commands.opening import (
+    ACTOR,
+    ByValue,
+    find_site,
+    find_site_id,
+    with_json_services,
+    with_services,
+)
 from service.commands.output import columns, print_rows
 from service.domain.decision import Mode
 from service.domain.errors import InvalidInputError, Problem
+from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
 from service.domain.site import MAX_UNDO_SECONDS, Site, SiteSettings
+from service.moderation.lists import NewEntry, add_entry, remove_entry
 from service.moderation.sites import (
     IssuedKey,
     add_site,
@@ -26,6 +35,8 @@ from service.moderation.sites import (
 )
 from service.ports.services import Services
 
+_switch = partial(click.option, default=None)
+
 
 @click.group("sites")
 def sites_group() -> None:
@@ -36,7 +47,7 @@ def sites_group() -> None:
 @click.argument("name")
 @click.option("--akismet", is_flag=True, help="Issue a key for Akismet clients too.")
 @with_json_services
-def add_command(services: Services, name: str, *, akismet: bool) -> None:
+def sites_add(services: Services, name: str, *, akismet: bool) -> None:
     """Add a site and print its first key, which is shown this once."""
     site, issued = add_site(name, services, actor=ACTOR)
     row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
@@ -47,7 +58,7 @@ def add_command(services: Services, name: str, *, akismet: bool) -> None:
 
 @sites_group.command("list")
 @with_json_services
-def list_command(services: Services) -> None:
+def sites_list(services: Services) -> None:
     """List the sites with their settings."""
     rows = [_site_row(site) for site in services.sites.all()]
     print_rows(rows, empty="There are no sites yet; `slopsieve sites add NAME`.")
@@ -56,7 +67,7 @@ def list_command(services: Services) -> None:
 @sites_group.command("keys")
 @click.argument("site")
 @with_json_services
-def keys_command(services: Services, site: str) -> None:
+def sites_keys(services: Services, site: str) -> None:
     """List a site's keys; SITE is its name or id."""
     now = services.clock()
     rows = [
@@ -74,7 +85,7 @@ def keys_command(services: Services, site: str) -> None:
 @sites_group.command("add-key")
 @click.argument("site")
 @with_json_services
-def add_key_command(services: Services, site: str) -> None:
+def sites_add_key(services: Services, site: str) -> None:
     """Issue one more key for a site and print it, this once."""
     _print_key(issue_key(find_site(site, services).id, services, actor=ACTOR))
 
@@ -82,7 +93,7 @@ def add_key_command(services: Services, site: str) -> None:
 @sites_group.command("add-akismet-key")
 @click.argument("site")
 @with_json_services
-def add_akismet_key_command(services: Services, site: str) -> None:
+def sites_add_akismet_key(services: Services, site: str) -> None:
     """Issue a key for a site's Akismet clients and print it, this once.
 
     It opens the Akismet calls alone. Rotating a site's keys leaves it be; `revoke-key` ends it.
@@ -101,22 +112,19 @@ def add_akismet_key_command(services: Services, site: str) -> None:
     help="How long the old keys stay valid.",
 )
 @with_json_services
-def rotate_command(services: Services, site: str, overlap_days: float) -> None:
+def sites_rotate(services: Services, site: str, overlap_days: float) -> None:
     """Issue a new key; the site's other keys end after the overlap."""
-    found, overlap = find_site(site, services), timedelta(days=overlap_days)
-    _print_key(rotate_keys(found.id, services, actor=ACTOR, overlap=overlap))
+    site_id, overlap = find_site(site, services).id, timedelta(days=overlap_days)
+    _print_key(rotate_keys(site_id, services, actor=ACTOR, overlap=overlap))
 
 
 @sites_group.command("revoke-key")
 @click.argument("key_id")
 @with_services
-def revoke_command(services: Services, key_id: str) -> None:
+def sites_revoke(services: Services, key_id: str) -> None:
     """End a key at once."""
     key = revoke_key(key_id, services, actor=ACTOR)
     click.echo(f"The key {key.hint}… is revoked.")
-
-
-_switch = partial(click.option, default=None)
 
 
 @sites_group.command("set")
@@ -162,7 +170,7 @@ _switch = partial(click.option, default=None)
     "--blog", help="Its front page: only its pages may send forms, only it gets Akismet callbacks."
 )
 @with_json_services
-def set_command(
+def sites_set(
     services: Services,
     /,
     site: str,
@@ -200,8 +208,8 @@ def set_command(
 
 
 def _print_key(issued: IssuedKey) -> None:
-    row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
-    print_rows([row])
+    key = issued.key
+    print_rows([{**columns(key, "site_id"), "key_id": key.id, "key": issued.secret}])
 
 
 def _akismet_key(site: Site, services: Services) -> dict[str, str]:
@@ -216,4 +224,74 @@ def _site_row(site: Site) -> dict[str, object]:
         **asdict(site.settings),
         "languages": ", ".join(site.settings.languages),
         "created_at": site.created_at,
+    }
+
+
+@click.group("lists")
+def lists_group() -> None:
+    """Allow and block senders, networks, domains and phrases."""
+
+
+@lists_group.command("add")
+@click.argument("effect", type=ByValue(Effect))
+@click.argument("kind", type=ByValue(EntryKind))
+@click.argument("value")
+@click.option("--reason", required=True, help="Why; moderators and the site read it.")
+@click.option("--site", help="Its name or id; without it the entry is for all sites.")
+@click.option("--days", type=click.IntRange(1, 3_650), help="How long it counts; for ever if left.")
+@with_json_services
+def lists_add(
+    services: Services,
+    effect: Effect,
+    kind: EntryKind,
+    value: str,
+    reason: str,
+    site: str | None,
+    days: int | None,
+) -> None:
+    """Allow or block VALUE; running workers follow within a second.
+
+    E-mails, addresses and networks are kept as keyed hashes alone.
+    """
+    new = NewEntry(
+        effect=effect,
+        kind=kind,
+        value=value,
+        reason=reason,
+        site_id=find_site_id(site, services),
+        expires_in=timedelta(days=days) if days else None,
+    )
+    print_rows([_entry_row(add_entry(new, services, by=ACTOR))])
+
+
+@lists_group.command("list")
+@click.option("--ended", is_flag=True, help="Those that were removed or have expired instead.")
+@with_json_services
+def lists_list(services: Services, *, ended: bool) -> None:
+    """List the entries in force, newest first, with how often each was followed."""
+    criteria = EntryFilter(in_force=not ended, at=services.clock())
+    rows: list[dict[str, object]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = services.list_entries.page(criteria, cursor=cursor or None, limit=500)
+        rows += map(_entry_row, page.entries)
+        cursor = page.next_cursor
+    print_rows(rows, empty="There are no entries; `slopsieve lists add`.")
+
+
+@lists_group.command("remove")
+@click.argument("entry_id")
+@with_services
+def lists_remove(services: Services, entry_id: str) -> None:
+    """End an entry; running workers follow within a second."""
+    entry = remove_entry(entry_id, services, by=ACTOR)
+    click.echo(f"The {entry.effect} entry {entry.id} is removed.")
+
+
+def _entry_row(entry: ListEntry) -> dict[str, object]:
+    return {
+        "entry_id": entry.id,
+        **columns(entry, "effect", "kind", "label"),
+        "site_id": entry.site_id or "all",
+        **columns(entry, "reason", "added_by", "expires_at", "hits"),
     }

@@ -5,31 +5,30 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import click
 
-from service.commands.builds import BUILDS, as_data_file
 from service.commands.input_files import Broken, InputFile
 from service.commands.opening import ByValue, find_site, with_json_services, with_services
-from service.commands.output import columns, plain, print_rows
-from service.commands.progress import Progress
+from service.commands.output import STDOUT, columns, open_whole, plain, print_rows
 from service.commands.sources.disqus import read_disqus
 from service.commands.sources.imported import Entry, Imported
 from service.commands.sources.isso import read_isso
 from service.commands.sources.remark42 import read_remark42
 from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
-from service.commands.whole_files import STDOUT, open_whole
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.delivery import platform_of
 from service.domain.errors import InvalidInputError
-from service.domain.published import PublishedComment, as_published
+from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.site import Site
 from service.domain.text import as_text_cell
 from service.moderation.decisions import take_over_rulings
@@ -92,16 +91,12 @@ def import_command(
     1. Of a text over 64 KiB beginning and end are kept; whatever cannot be kept is told.
     """
     site = find_site(site_name, services)
-    with (
-        InputFile(file) as opened,
-        Progress("Importing", unit="comments read", total_bytes=opened.size) as progress,
-    ):
-        importing, done = _Importing(services, site, with_decisions), 0
+    importing, done = _Importing(services, site, with_decisions), 0
+    with InputFile(file) as opened:
         try:
-            for batch in _batches(_READERS[kind](opened)):
+            for batch in opened.with_progress("Importing", _batches(_READERS[kind](opened))):
                 importing.take(batch)
                 done += len(batch)
-                progress.show(done, bytes_read=opened.bytes_read)
         except InvalidInputError:
             if done:
                 click.echo(f"The {done:,} entries before the fault are kept.", err=True)
@@ -213,6 +208,89 @@ def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
         yield buffer.getvalue()
         buffer.seek(0)
         buffer.truncate()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """How a build's templates name a page.
+
+    `below_blog`: by the path below the front page. `unquoted`: by its characters as they are read.
+    """
+
+    below_blog: bool
+    unquoted: bool
+
+
+BUILDS: Mapping[str, Build] = {
+    "hugo": Build(below_blog=False, unquoted=False),  # .RelPermalink
+    "jekyll": Build(below_blog=True, unquoted=False),  # page.url
+    "eleventy": Build(below_blog=True, unquoted=True),  # page.url
+}
+
+
+# Jekyll reads JSON as YAML, which takes these escaped alone, and a build ends on one of them.
+_ESCAPED = {
+    code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF)
+}
+
+
+def as_data_file(
+    comments: Iterable[PublishedComment], blog: str | None, build: Build
+) -> Iterator[str]:
+    """Yield one JSON object: the comments of each post under its path, threads in their order.
+
+    Posts at longer addresses than the public feed is asked for are left out.
+    """
+    posts: dict[str, list[PublishedComment]] = defaultdict(list)
+    spellings: dict[str, Counter[str]] = defaultdict(Counter)
+    home = _path(blog, build).rstrip("/") if build.below_blog else ""
+    for one in comments:
+        if len(one.post_url or "") > MAX_POST_CHARS:
+            continue
+        path = _path(one.post_url, build)
+        if path == home or path.startswith(f"{home}/"):
+            path = path[len(home) :]
+        post = path.rstrip("/")
+        posts[post].append(one)
+        spellings[post][path or "/"] += 1
+    opening = "{"
+    for post, found in sorted(posts.items()):
+        # As most comments have it: strangers may write the address of a post otherwise.
+        path = max(spellings[post].items(), key=lambda item: (item[1], item[0]))[0]
+        rows = [{**public_row(one), "depth": depth} for one, depth in _threads(found)]
+        yield f"{opening}\n{_json(path)}: {_json(rows)}"
+        opening = ","
+    yield "{}\n" if opening == "{" else "\n}\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False).translate(_ESCAPED)
+
+
+def _path(address: str | None, build: Build) -> str:
+    """Return an address's path, whatever its host: what was imported may have an earlier one."""
+    try:
+        path = urlsplit(address or "").path
+    except ValueError:
+        return "/"
+    path = path if path.startswith("/") else f"/{path}"
+    return unquote(path) if build.unquoted else path
+
+
+def _threads(comments: Sequence[PublishedComment]) -> Iterator[tuple[PublishedComment, int]]:
+    """Yield comments, the oldest first, each with what answers it below and how deep it stands."""
+    ordered = sorted(comments, key=lambda one: (one.at, one.id))
+    begun: set[str] = set()
+    answers: dict[str | None, list[PublishedComment]] = defaultdict(list)
+    for one in ordered:
+        # What answers a later one, or none of these, begins a thread.
+        answers[one.reply_to if one.reply_to in begun else None].append(one)
+        begun.add(one.id)
+    waiting = [(one, 0) for one in reversed(answers[None])]
+    while waiting:
+        one, depth = waiting.pop()
+        yield one, depth
+        waiting += [(answer, depth + 1) for answer in reversed(answers[one.id])]
 
 
 _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]] = {

@@ -1,8 +1,9 @@
-"""The commands about accounts: the way in, and the way out when the last owner lost everything."""
+"""The commands for accounts, and what people did with them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import click
 
@@ -40,7 +41,7 @@ def users_group() -> None:
 @_role_option
 @_site_option
 @with_json_services
-def add_command(services: Services, name: str, role: Role | None, sites: tuple[str, ...]) -> None:
+def users_add(services: Services, name: str, role: Role | None, sites: tuple[str, ...]) -> None:
     """Add a moderator and print a one-time password, which is shown this once.
 
     The first account of all is the owner's.
@@ -58,7 +59,7 @@ def add_command(services: Services, name: str, role: Role | None, sites: tuple[s
 @click.option("--all-sites", is_flag=True, help="Let it see all sites, those to come too.")
 @click.option("--no-second-factor", is_flag=True, help="Turn a lost second factor off.")
 @with_services
-def set_command(
+def users_set(
     services: Services,
     name: str,
     role: Role | None,
@@ -86,7 +87,7 @@ def set_command(
 @users_group.command("reset")
 @click.argument("name")
 @with_json_services
-def reset_command(services: Services, name: str) -> None:
+def users_reset(services: Services, name: str) -> None:
     """Give a moderator a new one-time password and end their sessions.
 
     A second factor stays on; `slopsieve users set NAME --no-second-factor` turns it off.
@@ -98,7 +99,7 @@ def reset_command(services: Services, name: str) -> None:
 @users_group.command("end")
 @click.argument("name")
 @with_services
-def end_command(services: Services, name: str) -> None:
+def users_end(services: Services, name: str) -> None:
     """End an account and its sessions at once; `restore` lets it back in."""
     user = find_user(name, services)
     end_user(user.id, services, actor=ACTOR)
@@ -108,7 +109,7 @@ def end_command(services: Services, name: str) -> None:
 @users_group.command("restore")
 @click.argument("name")
 @with_json_services
-def restore_command(services: Services, name: str) -> None:
+def users_restore(services: Services, name: str) -> None:
     """Let an ended account back in, and print a one-time password, this once."""
     user = find_user(name, services)
     _, password = restore_user(user.id, services, actor=ACTOR)
@@ -117,7 +118,7 @@ def restore_command(services: Services, name: str) -> None:
 
 @users_group.command("list")
 @with_json_services
-def list_command(services: Services) -> None:
+def users_list(services: Services) -> None:
     """List the accounts, those that have ended too."""
     rows = [_row(user, services) for user in services.users.all()]
     print_rows(rows, empty="There are no moderators; `slopsieve users add NAME`.")
@@ -137,3 +138,13 @@ def _row(user: User, services: Services) -> dict[str, object]:
 
 def _site_ids(names: Sequence[str], services: Services) -> tuple[SiteId, ...] | None:
     return tuple(find_site(name, services).id for name in names) or None
+
+
+@click.command("audit")
+@click.option("--subject", help="Only acts on this comment, site, key or user.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@with_json_services
+def audit_command(services: Services, subject: str | None, limit: int) -> None:
+    """List the newest acts of moderators and operators."""
+    entries = services.audit_log.recent(subject=subject, limit=limit)
+    print_rows([asdict(entry) for entry in entries], empty="Nothing has been done yet.")

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from service.commands.builds import BUILDS, as_data_file
+from service.commands.transfer import BUILDS, as_data_file
 from service.domain.comment import Post
 from service.domain.delivery import Platform
 from service.domain.site import SiteSettings

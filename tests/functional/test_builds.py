@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.commands.builds import BUILDS, as_data_file
+from service.commands.transfer import BUILDS, as_data_file
 from service.domain.comment import CommentId
 from service.domain.published import PublishedComment
 from tests.factories import NOW

@@ -17,11 +17,16 @@ from click.testing import CliRunner, Result
 
 from models.inputs import ModelInput, ModelOutput
 from service.commands.input_files import MAX_LINE_BYTES
-from service.commands.judging import Judging, open_judging, verdict_to_json
-from service.commands.offline import evaluate_command, score_command
+from service.commands.judge_files import (
+    Judging,
+    evaluate_command,
+    open_judging,
+    score_command,
+    verdict_to_json,
+)
 from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.dataset_row import comment_from_row
-from tests.factories import NOW, SITE
+from tests.factories import SITE
 from tests.fakes import FixedClassifier, make_model, make_services, submit_to
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -52,7 +57,7 @@ class WordClassifier:
 
 def judging(classifier=None, *, batch_size: int = 4) -> Judging:
     model = make_model(classifier or WordClassifier(), ham_cutoff=0.2)
-    return Judging(model=model, batch_size=batch_size, clock=lambda: NOW)
+    return Judging(model=model, batch_size=batch_size)
 
 
 def run_score(*arguments: object, given: Judging | None = None, stdin: bytes = b"") -> Result:

@@ -8,9 +8,8 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from models.inputs import ModelOutput
-from service.commands.judging import Judging
+from service.commands.judge_files import Judging
 from service.commands.replay import replay_command
-from tests.factories import NOW
 from tests.fakes import make_model
 from tests.unit.learning.training_examples import HAM, SPAM
 
@@ -23,7 +22,7 @@ class DoubtfulClassifier:
 
 
 def run(*arguments: object) -> Result:
-    judging = Judging(model=make_model(DoubtfulClassifier()), batch_size=4, clock=lambda: NOW)
+    judging = Judging(model=make_model(DoubtfulClassifier()), batch_size=4)
     return CliRunner().invoke(replay_command, [str(a) for a in arguments], obj=judging)
 
 

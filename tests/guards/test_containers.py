@@ -463,7 +463,7 @@ def test_every_file_that_compose_mounts_is_there():
 # What the stage's processes do, told to a Python that cannot import what the stage leaves out.
 _WEB = """
 import service.processes.background, service.processes.probe
-import service.commands.demo, service.commands.output, service.commands.progress
+import service.commands.demo, service.commands.output
 from service.processes.app import create_app, readiness_checks, web_config
 from service.settings import load_settings
 from service.wiring import wire
@@ -475,7 +475,7 @@ main(["--help"])
 """
 _WORKER = """
 import pathlib
-import service.processes.worker, service.commands.offline
+import service.processes.worker, service.commands.judge_files
 from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, load_version, read_current_name
 classifier = load_version(SHIPPED_DIR / read_current_name()).classifier

@@ -7,7 +7,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from service.commands.callbacks import callbacks_group
+from service.commands.platforms import callbacks_group
 from service.domain.comment import CommentId
 from service.moderation.judging import judge_batch
 from service.moderation.sites import add_site

@@ -16,7 +16,7 @@ import pytest
 from babel.messages.pofile import read_po
 from click.testing import CliRunner
 
-from service.commands.plugins import plugins_group
+from service.commands.platforms import plugins_group
 from service.web.plugins.archive import WORDPRESS, pack_plugin
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -1,4 +1,4 @@
-"""The commands that choose where sites are told, and replay what they missed."""
+"""The commands that link sites and platforms: hooks, callbacks and plugins."""
 
 from __future__ import annotations
 
@@ -6,8 +6,16 @@ from typing import TextIO
 
 import click
 
-from service.commands.opening import ACTOR, ByValue, find_site, with_json_services, with_services
-from service.commands.output import columns, print_rows, prints_json
+from service.commands.opening import (
+    ACTOR,
+    ByValue,
+    find_site,
+    find_site_id,
+    with_json_services,
+    with_services,
+)
+from service.commands.output import columns, open_whole, print_rows, prints_json
+from service.domain.decision import Mode
 from service.domain.delivery import (
     PLATFORM_FORMS,
     Delivery,
@@ -15,7 +23,10 @@ from service.domain.delivery import (
     DeliveryState,
     Endpoint,
     EventKind,
+    InboundHook,
+    Platform,
 )
+from service.domain.site import Site
 from service.moderation.callbacks import (
     APPLIED_EVENTS,
     get_callback,
@@ -28,7 +39,103 @@ from service.moderation.callbacks import (
     set_build_hook,
     set_callback,
 )
+from service.moderation.hooks import add_hook, revoke_hook
 from service.ports.services import Services
+from service.settings import load_settings
+from service.web.plugins.archive import WORDPRESS, pack_plugin
+from service.web.webhooks.public import comment_box
+
+_EXAMPLE_URL = "https://slopsieve.example"
+_EXAMPLE_BLOG = "https://blog.example/"
+
+
+@click.group("hooks")
+def hooks_group() -> None:
+    """Give platforms addresses to post comments to."""
+
+
+@hooks_group.command("add")
+@click.argument("site")
+@click.argument("platform", type=ByValue(Platform))
+@click.option(
+    "--secret-file",
+    type=click.File("r"),
+    help="A file with the secret that the platform made; - reads it from standard input.",
+)
+@with_json_services
+def hooks_add(
+    services: Services, site: str, platform: Platform, secret_file: TextIO | None
+) -> None:
+    """Print the path to give to PLATFORM, and the secret that signs, which is shown this once.
+
+    The address is that of this service with the path behind it. Coral makes the secret
+    itself: give it with --secret-file, never as a word of the command, which other users of this
+    machine can see.
+    """
+    found = find_site(site, services)
+    secret = secret_file.read() if secret_file else None
+    hook = add_hook(found.id, platform, services, actor=ACTOR, secret=secret)
+    print_rows([{**_hook_row(hook, found), "secret": hook.secret}])
+    if platform is Platform.STATIC_FORM:
+        click.echo(_how_to_paste(found), err=True)
+
+
+@hooks_group.command("list")
+@click.argument("site", required=False)
+@with_json_services
+def hooks_list(services: Services, site: str | None) -> None:
+    """List the hooks, of SITE if it is given; secrets are not shown again."""
+    site_id = find_site_id(site, services)
+    sites = {one.id: one for one in services.sites.all()}
+    rows = [_hook_row(hook, sites[hook.site_id]) for hook in services.inbound.all(site_id)]
+    print_rows(rows, empty="There are no hooks; `slopsieve hooks add SITE`.")
+
+
+@hooks_group.command("revoke")
+@click.argument("hook_id")
+@with_services
+def hooks_revoke(services: Services, hook_id: str) -> None:
+    """End a hook at once; its platform is told to stop."""
+    hook = revoke_hook(hook_id, services, actor=ACTOR)
+    click.echo(f"The hook {hook.id} is revoked.")
+
+
+def _how_to_paste(site: Site) -> str:
+    post = _example_post(site)
+    lines = [f"Paste the script where comments belong; replace {post} with each page's address."]
+    if load_settings().pages_url is None:
+        lines.append(
+            f"Replace {_EXAMPLE_URL} with this service's address, or set SLOPSIEVE_PAGES_URL."
+        )
+    if site.settings.blog is None:
+        lines.append(
+            "Any page may send to it, and visitors aren't sent back after posting, until you set "
+            "the site's address: slopsieve sites set SITE --blog https://…"
+        )
+    if not site.settings.public_feed:
+        lines.append("Nobody sees the comments until: slopsieve sites set SITE --public-feed")
+    if site.settings.mode is Mode.OBSERVE:
+        lines.append(
+            "It shows ham and approved comments alone, and a site that observes lists nothing as "
+            "held: slopsieve sites set SITE --mode hold"
+        )
+    return "\n".join(lines)
+
+
+def _example_post(site: Site) -> str:
+    return f"{(site.settings.blog or _EXAMPLE_BLOG).rstrip('/')}/a-post/"
+
+
+def _hook_row(hook: InboundHook, site: Site) -> dict[str, object]:
+    service_url = (load_settings().pages_url or _EXAMPLE_URL).rstrip("/")
+    box = comment_box(hook.id, service_url=service_url, post_url=_example_post(site))
+    return {
+        "hook_id": hook.id,
+        **columns(hook, "site_id", "platform"),
+        "path": f"/hooks/{hook.id}",
+        **columns(hook, "created_at", "revoked_at"),
+        "script": box if hook.platform is Platform.STATIC_FORM else None,
+    }
 
 
 @click.group("callbacks")
@@ -47,7 +154,7 @@ def callbacks_group() -> None:
     help="What to tell; may be repeated. Everything, if not given.",
 )
 @with_json_services
-def set_command(services: Services, site: str, url: str, events: tuple[EventKind, ...]) -> None:
+def callbacks_set(services: Services, site: str, url: str, events: tuple[EventKind, ...]) -> None:
     """Have SITE told at URL and print the secret that signs, which is shown this once."""
     endpoint = set_callback(
         find_site(site, services).id, url, services, actor=ACTOR, events=events or tuple(EventKind)
@@ -73,7 +180,7 @@ def set_command(services: Services, site: str, url: str, events: tuple[EventKind
     help="What to apply; may be repeated. Both, if not given.",
 )
 @with_json_services
-def apply_command(
+def callbacks_apply(
     services: Services,
     site: str,
     platform: DeliveryForm,
@@ -107,7 +214,7 @@ def apply_command(
     help="A file with a token, where the host asks for one, as GitHub does; - is standard input.",
 )
 @with_json_services
-def build_command(services: Services, site: str, url: str, token_file: TextIO | None) -> None:
+def callbacks_build(services: Services, site: str, url: str, token_file: TextIO | None) -> None:
     """Have SITE built anew by a call of URL when the comments that it shows have changed.
 
     All changes of a minute are told by one call. A site that has a callback, or whose decisions are
@@ -126,7 +233,7 @@ def build_command(services: Services, site: str, url: str, token_file: TextIO | 
 @callbacks_group.command("resume")
 @click.argument("site")
 @with_json_services
-def resume_command(services: Services, site: str) -> None:
+def callbacks_resume(services: Services, site: str) -> None:
     """Try a platform or build hook again that refused, once that is mended there."""
     site_id = find_site(site, services).id
     _print_endpoint(resume_applier(site_id, services, actor=ACTOR))
@@ -135,7 +242,7 @@ def resume_command(services: Services, site: str) -> None:
 @callbacks_group.command("rotate")
 @click.argument("site")
 @with_json_services
-def rotate_command(services: Services, site: str) -> None:
+def callbacks_rotate(services: Services, site: str) -> None:
     """Sign with a new secret beside the old one; the next rotation ends the old one."""
     site_id = find_site(site, services).id
     endpoint = rotate_secret(site_id, services, actor=ACTOR)
@@ -145,7 +252,7 @@ def rotate_command(services: Services, site: str) -> None:
 @callbacks_group.command("remove")
 @click.argument("site")
 @with_services
-def remove_command(services: Services, site: str) -> None:
+def callbacks_remove(services: Services, site: str) -> None:
     """Tell SITE nothing more."""
     found = find_site(site, services)
     get_callback(found.id, services)
@@ -155,7 +262,7 @@ def remove_command(services: Services, site: str) -> None:
 
 @callbacks_group.command("sites")
 @with_json_services
-def sites_command(services: Services) -> None:
+def callbacks_sites(services: Services) -> None:
     """List the sites that are told, with where and of what."""
     endpoints = [services.endpoints.get(site.id) for site in services.sites.all()]
     rows = [_endpoint_row(endpoint) for endpoint in endpoints if endpoint is not None]
@@ -167,11 +274,11 @@ def sites_command(services: Services) -> None:
 @click.option("--dead", is_flag=True, help="Only messages that were given up.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
 @with_json_services
-def list_command(services: Services, site: str | None, limit: int, *, dead: bool) -> None:
+def callbacks_list(services: Services, site: str | None, limit: int, *, dead: bool) -> None:
     """List the newest messages."""
     found = services.deliveries.recent(
         state=DeliveryState.DEAD if dead else None,
-        site_id=find_site(site, services).id if site else None,
+        site_id=find_site_id(site, services),
         limit=limit,
     )
     rows = [_delivery_row(one, services) for one in found]
@@ -181,7 +288,7 @@ def list_command(services: Services, site: str | None, limit: int, *, dead: bool
 @callbacks_group.command("log")
 @click.argument("delivery_id")
 @with_json_services
-def log_command(services: Services, delivery_id: str) -> None:
+def callbacks_log(services: Services, delivery_id: str) -> None:
     """List the attempts to deliver one message."""
     get_delivery(delivery_id, services)
     rows = [
@@ -199,7 +306,7 @@ def log_command(services: Services, delivery_id: str) -> None:
 @click.option("--all", "everything", is_flag=True, help="All messages that were given up.")
 @click.option("--site", help="With --all: only messages to this site.")
 @with_json_services
-def replay_command(
+def callbacks_replay(
     services: Services, ids: tuple[str, ...], site: str | None, *, everything: bool
 ) -> None:
     """Try messages that were given up again, from the start, at the address of today."""
@@ -209,7 +316,7 @@ def replay_command(
         services,
         actor=ACTOR,
         ids=None if everything else ids,
-        site_id=find_site(site, services).id if site else None,
+        site_id=find_site_id(site, services),
     )
     if prints_json():
         print_rows([{"replayed": replayed}])
@@ -237,3 +344,25 @@ def _delivery_row(one: Delivery, services: Services) -> dict[str, object]:
         **columns(last, "status", "problem"),
         **columns(one, "created_at", "next_try_at"),
     }
+
+
+@click.group("plugins")
+def plugins_group() -> None:
+    """Write plugins for platforms into files to upload there."""
+
+
+@plugins_group.command("wordpress")
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(dir_okay=False, writable=True),
+    help="The zip to write, or - for standard output.",
+)
+def wordpress_command(out: str) -> None:
+    """Write the plugin for WordPress, to upload under Plugins, Add New, Upload Plugin."""
+    with open_whole(out) as stream:
+        stream.write(pack_plugin(WORDPRESS))
+    click.echo(
+        "Upload it under Plugins, Add New, Upload Plugin; its page under Settings says the rest.",
+        err=True,
+    )

@@ -1,0 +1,366 @@
+"""The commands that judge files of comments, with the judgement that the service gives."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from models.card_figures import read_card
+from service.commands.input_files import STDIN, Broken, InputFile
+from service.commands.output import STDOUT, open_whole
+from service.domain.comment import MAX_TEXT_BYTES, Comment
+from service.domain.dataset_row import comment_from_row
+from service.domain.errors import InvalidInputError, ModelUnavailableError, Problem
+from service.domain.sender import History
+from service.domain.verdict import Span, Verdict
+from service.moderation.judging import judge_comments
+from service.ports.models import JudgingModel
+from service.scoring.report.figures import (
+    NOT_STATED,
+    Facts,
+    ScoreCollector,
+    SliceBy,
+    length_bucket,
+    measure,
+)
+from service.scoring.report.markdown import (
+    Evaluation,
+    FileSummary,
+    evaluation_to_json,
+    render_markdown,
+)
+from service.scoring.report.spans import Marks, SpanCollector
+from service.settings import load_settings
+from service.stores.files.model_versions import ModelVersions
+from service.training_runs.versions import versions_folder
+
+_MAX_ID_CHARS = 200
+# A wrong file has the same fault on every line; after these it is only counted.
+_MAX_FAULTS_SHOWN = 20
+
+files_type = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """What the commands judge with. `trained_on` holds the SHA-256 of the model's data files."""
+
+    model: JudgingModel
+    batch_size: int
+    trained_on: frozenset[str] = frozenset()
+
+
+def open_judging() -> Judging:
+    """Return the current version, as a worker would load it: neither database nor queue needed.
+
+    A context of Click may hold another one. Raise `ModelUnavailableError` where a worker would go
+    on, degraded: a file of verdicts that are all unsure helps nobody.
+    """
+    context = click.get_current_context(silent=True)
+    if context is not None and (given := context.find_object(Judging)):
+        return given
+    settings = load_settings()
+    folder = versions_folder(settings)
+    versions = ModelVersions(folder)
+    model = versions.current()
+    if versions.problem:
+        raise ModelUnavailableError(versions.problem)
+    data = read_card(folder / model.version).get("data")
+    return Judging(
+        model=model,
+        batch_size=settings.batch_size,
+        trained_on=frozenset(str(file.get("sha256")) for file in data or ()),
+    )
+
+
+@click.command("score")
+@click.argument("file", type=files_type)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False),
+    default=STDOUT,
+    help="Where the verdicts go, standard output by default; a name in .gz is gzipped.",
+)
+def score_command(file: str, out: str) -> None:
+    """Judge the comments in FILE, one verdict a line.
+
+    FILE is JSON lines in the keys of data/README.md, gzipped or not, or - for standard input.
+    Unknown keys are ignored. A line that holds no comment is reported and left out; the command
+    then ends with 1.
+    """
+    if out != STDOUT and file != STDIN and Path(out).resolve() == Path(file).resolve():
+        raise click.UsageError("--out would replace FILE; name another file.")
+    judging, tally = open_judging(), Tally()
+    with open_whole(out) as stream, InputFile(file) as opened:
+        for _, verdict in judge_file(opened, judging, tally, labelled=False):
+            write_row(stream, verdict_to_json(verdict))
+    _finish(tally)
+
+
+@click.command("evaluate")
+@click.argument("files", nargs=-1, required=True, type=files_type)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False),
+    help="The folder for scores.jsonl, report.json and report.md; made if it is missing.",
+)
+def evaluate_command(files: tuple[str, ...], out: str) -> None:
+    """Judge labelled FILES and report how well.
+
+    report.md is for people, report.json for scripts, scores.jsonl has every verdict. FILES are as
+    for `score`. Comments without a label are judged but not counted. A line that cannot be read
+    is reported and left out; the command then ends with 1.
+    """
+    judging, tally = open_judging(), Tally()
+    scores, spans, summaries = ScoreCollector(), SpanCollector(), []
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_whole(str(folder / "scores.jsonl")) as stream:
+        for file in files:
+            before = replace(tally)
+            with InputFile(file, hashed=True) as opened:
+                for line, verdict in judge_file(opened, judging, tally, labelled=True):
+                    scores.add(verdict, line.facts)
+                    if line.label is not None:
+                        spans.add(line.comment.text, verdict, line.marks)
+                    given = {"source": line.source, "label": line.label}
+                    write_row(stream, {**given, **verdict_to_json(verdict)})
+                sha256 = opened.sha256()
+            summary = FileSummary(
+                name=Path(opened.name).name,
+                sha256=sha256,
+                trained_on=sha256 in judging.trained_on,
+                n_comments=tally.judged - before.judged,
+                n_broken=tally.broken - before.broken,
+            )
+            summaries.append(summary)
+    evaluation = Evaluation(
+        model_version=judging.model.version,
+        cutoffs=judging.model.cutoffs,
+        made_at=datetime.now(UTC),
+        files=tuple(summaries),
+        measurements=measure(scores, judging.model.weights),
+        spans=tuple(spans.spans.values()),
+        boundaries=tuple(spans.boundaries.values()),
+    )
+    for name, content in (
+        ("report.json", json.dumps(evaluation_to_json(evaluation), indent=1, allow_nan=False)),
+        ("report.md", render_markdown(evaluation)),
+    ):
+        with open_whole(str(folder / name)) as stream:
+            stream.write(content.encode())
+    click.echo(f"The report is {click.format_filename(str(folder / 'report.md'))}.", err=True)
+    _finish(tally)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatasetLine:
+    """A comment with its label, what it is sliced by, and where its promotion is."""
+
+    number: int
+    comment: Comment
+    label: str | None
+    source: str
+    facts: Facts
+    marks: Marks
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts what was judged and the broken lines, and reports the first of these."""
+
+    judged: int = 0
+    broken: int = 0
+
+    def add_fault(self, file: InputFile, line: Broken) -> None:
+        """Count a line, and print what is wrong with it."""
+        self.broken += 1
+        if self.broken > _MAX_FAULTS_SHOWN:
+            return
+        where = f"{click.format_filename(file.name)}, line {line.number:,}"
+        for problem in line.problems:
+            click.echo(f"{where}: {problem.field}: {problem.problem}; {problem.remedy}.", err=True)
+
+    def whole_lines(self, file: InputFile, *, labelled: bool) -> Iterator[DatasetLine]:
+        """Yield the lines of a file that hold a comment; report the others.
+
+        Only where the file is `labelled`, a wrong label breaks a line.
+        """
+        for number, row in file.objects():
+            line = row if isinstance(row, Broken) else _read_line(number, row, file.stem, labelled)
+            if isinstance(line, Broken):
+                self.add_fault(file, line)
+            else:
+                yield line
+
+
+def judge_file(
+    file: InputFile, judging: Judging, tally: Tally, *, labelled: bool
+) -> Iterator[tuple[DatasetLine, Verdict]]:
+    """Yield each comment with its verdict, in order, holding one batch at a time.
+
+    Senders are unknown to every moderator here, so each history is empty. A comment that cannot
+    be judged is reported as a broken line and takes no other one with it.
+    """
+    lines = tally.whole_lines(file, labelled=labelled)
+    batches = iter(lambda: list(islice(lines, judging.batch_size)), [])
+    for batch in file.with_progress(click.format_filename(file.name), batches):
+        for judged in _judge(batch, file, judging, tally):
+            tally.judged += 1
+            yield judged
+
+
+def _judge(
+    batch: list[DatasetLine], file: InputFile, judging: Judging, tally: Tally
+) -> Iterator[tuple[DatasetLine, Verdict]]:
+    comments, histories = [line.comment for line in batch], [History()] * len(batch)
+    try:
+        now = datetime.now(UTC)
+        verdicts = judge_comments(comments, judging.model, histories=histories, now=now)
+    except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
+        if len(batch) > 1:
+            for line in batch:
+                yield from _judge([line], file, judging, tally)
+            return
+        # Only the error's type: its message could carry the comment's text.
+        problem = Problem(
+            "text",
+            f"could not be judged ({type(error).__name__})",
+            "this is a fault of Slopsieve; please report it",
+        )
+        tally.add_fault(file, Broken(batch[0].number, (problem,)))
+        return
+    yield from zip(batch, verdicts, strict=True)
+
+
+def verdict_to_json(verdict: Verdict) -> dict[str, object]:
+    """Return a verdict as one line of `scores.jsonl`."""
+    return {
+        "id": verdict.comment_id,
+        "p_spam": verdict.p_spam,
+        "model_p_spam": verdict.model_p_spam,
+        "score": verdict.score,
+        "outcome": verdict.outcome.value,
+        "degraded": verdict.degraded,
+        "signals": [
+            {
+                "name": part.signal.name,
+                "strength": part.signal.strength,
+                "weight": part.weight,
+                "contribution": part.contribution,
+                "weight_kind": part.kind,
+                "reason": part.signal.reason,
+                "spans": _pairs(part.signal.spans),
+                "boundaries": list(part.signal.boundaries),
+            }
+            for part in verdict.signals
+        ],
+        "spans": _pairs(verdict.promo_spans),
+        "model_version": verdict.model_version,
+    }
+
+
+def _pairs(spans: Iterable[Span]) -> list[list[int]]:
+    return [[span.start, span.end] for span in spans]
+
+
+def write_row(stream: BinaryIO, row: Mapping[str, object]) -> None:
+    """Write a line of JSON, in ASCII: no encoding takes the lone surrogate that an id may hold."""
+    stream.write(json.dumps(row).encode() + b"\n")
+
+
+def _finish(tally: Tally) -> None:
+    """Print what was judged; end with 1 if a line was broken."""
+    click.echo(f"{tally.judged:,} comments judged, {tally.broken:,} broken lines.", err=True)
+    if tally.broken:
+        sys.exit(1)
+
+
+def _read_line(
+    number: int,
+    row: Mapping[str, object],
+    file_stem: str,
+    labelled: bool,  # noqa: FBT001  # named by its caller
+) -> DatasetLine | Broken:
+    comment_id, text, label = row.get("id"), row.get("text"), row.get("label")
+    problems = []
+    if not isinstance(comment_id, str) or not 0 < len(comment_id) <= _MAX_ID_CHARS:
+        problem = "is missing" if comment_id is None else "is not usable"
+        remedy = f"give every comment a string of 1 to {_MAX_ID_CHARS} characters"
+        problems.append(Problem("id", problem, remedy))
+    if not isinstance(text, str):
+        problem = "is missing" if text is None else "is not a string"
+        problems.append(Problem("text", problem, "give every comment its text"))
+    elif len(text.encode("utf-8", "surrogatepass")) > MAX_TEXT_BYTES:
+        problem = f"is longer than {MAX_TEXT_BYTES:,} bytes"
+        problems.append(Problem("text", problem, "shorten it; the API refuses it too"))
+    if problems or not isinstance(text, str):
+        return Broken(number, tuple(problems))
+    # What is wrong with a label counts as absent where the file is not labelled.
+    if label not in ("spam", "ham", None):
+        problems.append(Problem("label", "is none of the labels", 'use "spam", "ham" or null'))
+        label = None
+    promo_spans = _promo_spans(row.get("promo_spans"), len(text), problems)
+    boundary = row.get("boundary")
+    if not (boundary is None or (isinstance(boundary, int) and 0 <= boundary <= len(text))):
+        remedy = "give one character offset, or null"
+        problems.append(Problem("boundary", "does not fit the text", remedy))
+        boundary = None
+    if labelled and problems:
+        return Broken(number, tuple(problems))
+    source = _name(row.get("source"), file_stem)
+    try:
+        return DatasetLine(
+            number=number,
+            comment=comment_from_row(row),
+            label=None if label is None else str(label),
+            source=source,
+            facts=Facts(
+                is_spam=None if label is None else label == "spam",
+                slices={
+                    SliceBy.SOURCE: source,
+                    SliceBy.KIND: _name(row.get("kind"), NOT_STATED),
+                    SliceBy.LANGUAGE: _name(row.get("lang"), NOT_STATED),
+                    SliceBy.HARDNESS: _name(row.get("hardness"), NOT_STATED),
+                    SliceBy.LENGTH: length_bucket(text),
+                },
+            ),
+            # In ham or in unlabelled text it parts two writers, not a remark from an advert.
+            marks=Marks(promo_spans=promo_spans, boundary=boundary if label == "spam" else None),
+        )
+    except InvalidInputError as error:
+        return Broken(number, error.problems)
+    except ValueError:
+        return Broken.line(number, "does not describe a comment", "compare it with the data card")
+
+
+def _name(value: object, absent: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return absent
+    return str(value)[:1_000].strip() or absent
+
+
+def _promo_spans(value: object, n_chars: int, problems: list[Problem]) -> tuple[Span, ...] | None:
+    if value is None:
+        return None
+    if isinstance(value, list) and all(_is_span(pair, n_chars) for pair in value):
+        return tuple(Span(start=start, end=end) for start, end in value)
+    remedy = "give a list of [start, end) pairs of character offsets"
+    problems.append(Problem("promo_spans", "does not fit the text", remedy))
+    return None
+
+
+def _is_span(pair: object, n_chars: int) -> bool:
+    if not isinstance(pair, list) or len(pair) != 2:
+        return False
+    start, end = pair
+    return isinstance(start, int) and isinstance(end, int) and 0 <= start < end <= n_chars
