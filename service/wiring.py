@@ -43,8 +43,7 @@ from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
 from service.tasks.queue import CeleryScoringQueue, ValkeyWaker, Wake
-from service.training_runs.training_program import TrainingProcesses
-from service.training_runs.versions import own_versions_folder, versions_folder
+from service.training_runs import TrainingProcesses, own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver
 
 if TYPE_CHECKING:

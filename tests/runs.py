@@ -20,7 +20,7 @@ from service.domain.retraining import (
     TrainingProgress,
 )
 from service.ports.training import KeptDecisions, RunFiles
-from service.training_runs.training_program import TrainingProcesses
+from service.training_runs import TrainingProcesses
 
 REPORT = RetrainingReport(
     recommendation=Recommendation.PROMOTE,

@@ -40,7 +40,7 @@ from service.scoring.report.markdown import (
 from service.scoring.report.spans import Marks, SpanCollector
 from service.settings import load_settings
 from service.stores.files.model_versions import ModelVersions
-from service.training_runs.versions import versions_folder
+from service.training_runs import versions_folder
 
 _MAX_ID_CHARS = 200
 # A wrong file has the same fault on every line; after these it is only counted.

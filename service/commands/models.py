@@ -59,9 +59,7 @@ from service.moderation.versions import PROMOTED, TEXTS_KEPT, tidy_retrainings, 
 from service.ports.services import Services
 from service.settings import Settings
 from service.start_error import StartError
-from service.training_runs.run_folders import REPORT_PAGE
-from service.training_runs.training_program import TrainingProcesses
-from service.training_runs.versions import versions_folder
+from service.training_runs import REPORT_PAGE, TrainingProcesses, versions_folder
 from service.wiring import training_runs
 
 _STOPPED = 130

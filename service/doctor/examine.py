@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
+import difflib
+import ipaddress
+import os
+import shutil
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from service.data_folder import DataFolder
-from service.doctor.database_checks import check_database
-from service.doctor.folder_checks import check_folder, check_secret
-from service.doctor.judging_checks import (
+from service.data_folder import MIN_SECRET_CHARS, DataFolder
+from service.doctor.checks import (
+    MAKE_ROOM,
     check_backlog,
+    check_database,
+    check_valkey,
     check_versions,
     check_workers,
     judge_histories,
     judge_progress,
     judge_scores,
 )
-from service.doctor.settings_checks import check_combinations, check_names, wrong_settings
-from service.doctor.valkey_checks import check_valkey
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
-from service.domain.finding import Finding, fail, warn
+from service.domain.finding import Finding, bytes_in_words, fail, time_in_words, warn, well
 from service.moderation.figures import last_days
 from service.scoring.figures import population_stability
-from service.settings import ENV_PREFIX, Settings
+from service.settings import ENV_PREFIX, VARIABLES, Settings
 from service.start_error import SettingsError
 from service.stores.sql import SqlStores
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
-from service.training_runs.versions import versions_folder
+from service.training_runs import versions_folder
 from service.wiring import (
     find_history_server,
     find_valkey_url,
@@ -44,6 +48,17 @@ from service.wiring import (
 
 _RATE_DAYS = 7
 _FEW_COMMENTS = 100
+_WIDE_PREFIX = {4: 16, 6: 48}
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_LEAST_SHARE_FREE = 0.1
+_LEAST_FREE_BYTES = 1_000_000_000
+_NO_ROOM_BYTES = 100_000_000
+_LEAST_DAYS_LEFT = 14
+_MANY_DAYS = 730
+_BACKUP_DAYS = 2
+_DAY_SECONDS = 86_400.0
+# A key of words or repeated characters is long and can be guessed all the same.
+_LEAST_DIFFERENT_CHARS = 12
 
 
 def examine(
@@ -56,12 +71,15 @@ def examine(
     try:
         settings = load()
     except SettingsError as error:
-        yield from wrong_settings(str(error))
+        remedy = "Put it right in the environment; .env.example explains every setting."
+        yield from (fail("settings", line, remedy) for line in str(error).splitlines())
         return
     yield from check_names(environment)
     yield from check_combinations(settings)
-    yield from _secrets(settings)
-    yield from _safely("model", lambda: check_versions(versions_folder(settings)))
+    for name in ("secret_key", "sender_secret", "sender_secret_before", "metrics_token"):
+        if given := getattr(settings, name):
+            yield check_secret("secrets", given.get_secret_value(), f"{ENV_PREFIX}{name.upper()}")
+    yield from safely("model", lambda: check_versions(versions_folder(settings)))
     # SQLite would make the file.
     file = _database_file(settings)
     if file is not None and not file.exists():
@@ -71,8 +89,19 @@ def examine(
             "Start once with slopsieve up, or name another folder with --data-dir.",
         )
         return
-    yield from _safely("settings", lambda: _wiring(settings))
-    yield from _installation(settings, deep=deep)
+    with ExitStack() as stack:
+        installation = _Installation(settings, stack, deep=deep)
+        for check, ask in installation.checks.items():
+            yield from safely(check, ask)
+
+
+def safely(check: str, ask: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
+    """Yield what is found; what breaks is a finding too. Its message may hold a password."""
+    try:
+        yield from ask()
+    except Exception as error:  # noqa: BLE001  # the other checks are worth their findings
+        remedy = "Put right what else was found, then call slopsieve doctor again."
+        yield fail(check, f"it cannot be checked: {type(error).__name__}", remedy)
 
 
 def _database_file(settings: Settings) -> Path | None:
@@ -83,115 +112,255 @@ def _database_file(settings: Settings) -> Path | None:
     return Path(path.partition("?")[0]) if scheme.startswith("sqlite") else None
 
 
-def _wiring(settings: Settings) -> Iterator[Finding]:
-    """Find what keeps a process from starting with these settings."""
-    try:
-        wire(settings).close()
-    except ModerationError as error:
-        yield fail("settings", str(error), "Put it right; .env.example explains every setting.")
+class _Installation:
+    """The parts of an installation, each with what it needs alone: none hides another's fault."""
 
-
-def _installation(settings: Settings, *, deep: bool) -> Iterator[Finding]:
-    """Check part by part, each with what it needs alone: none is left out for another's fault."""
-    folder = DataFolder(settings.data_dir, prove=False)
-    now, embedded = datetime.now(UTC), settings.database_url is None
-    with ExitStack() as stack:
-
-        @cache
-        def engine() -> sa.Engine:
-            """Open the database for the first check that asks: what fails, fails in each."""
-            opened = open_engine(settings, folder)
-            stack.callback(opened.dispose)
-            return opened
-
-        def stores() -> SqlStores:
-            return SqlStores(engine())
-
-        def check_own_folder() -> Iterator[Finding]:
-            grows_a_day = _growth(stores(), folder, now) if embedded else None
-            return check_folder(
-                folder, embedded=embedded, grows_a_day=grows_a_day, now=now.timestamp()
-            )
-
-        checks: Mapping[str, Callable[[], Iterable[Finding]]] = {
-            "database": lambda: check_database(engine(), folder, deep=deep, now=now),
-            "data folder": check_own_folder,
-            "valkey": lambda: _valkeys(settings, folder),
-            "workers": lambda: _workers(settings, folder, stores, now),
-            "queue": lambda: check_backlog(stores().backlog.count(), now=now),
-            "histories": lambda: [_histories(settings, folder, stores())],
-            "scores": lambda: [_scores(stores(), now)],
+    def __init__(self, settings: Settings, stack: ExitStack, *, deep: bool) -> None:
+        self._settings = settings
+        self._stack = stack
+        self._deep = deep
+        self._folder = DataFolder(settings.data_dir, prove=False)
+        self._now = datetime.now(UTC)
+        self.checks: Mapping[str, Callable[[], Iterable[Finding]]] = {
+            "settings": self._wiring,
+            "database": self._database,
+            "data folder": self._data_folder,
+            "valkey": self._valkeys,
+            "workers": self._workers,
+            "queue": lambda: check_backlog(self._stores.backlog.count(), now=self._now),
+            "histories": self._histories,
+            "scores": self._scores,
         }
-        for check, ask in checks.items():
-            yield from _safely(check, ask)
 
+    @cached_property
+    def _engine(self) -> sa.Engine:
+        """Open the database for the first check that asks: what fails, fails in each."""
+        engine = open_engine(self._settings, self._folder)
+        self._stack.callback(engine.dispose)
+        return engine
 
-def _workers(
-    settings: Settings, folder: DataFolder, stores: Callable[[], SqlStores], now: datetime
-) -> Iterator[Finding]:
-    with closing(open_client(find_valkey_url(settings, folder))) as client:
+    @property
+    def _stores(self) -> SqlStores:
+        return SqlStores(self._engine)
+
+    @property
+    def _valkey_url(self) -> str:
+        return find_valkey_url(self._settings, self._folder)
+
+    def _wiring(self) -> Iterator[Finding]:
+        """Find what keeps a process from starting with these settings."""
         try:
-            prove_write(client)
-            signs = [live_workers(client, kind) for kind in (WORKERS, BACKGROUND)]
-        except StoreUnavailableError as error:
+            wire(self._settings).close()
+        except ModerationError as error:
+            yield fail("settings", str(error), "Put it right; .env.example explains every setting.")
+
+    def _database(self) -> Iterator[Finding]:
+        file = self._folder.database_file
+        return check_database(self._engine, file, deep=self._deep, now=self._now)
+
+    def _data_folder(self) -> Iterator[Finding]:
+        embedded = self._settings.database_url is None
+        grows_a_day = self._growth() if embedded else None
+        return check_folder(
+            self._folder, embedded=embedded, grows_a_day=grows_a_day, now=self._now.timestamp()
+        )
+
+    def _growth(self) -> float | None:
+        """Return by how many bytes a day the database grew this week, None if by hardly any."""
+        since = self._now - timedelta(days=_RATE_DAYS)
+        try:
+            every = self._stores.cases.count(CaseFilter())
+            lately = self._stores.cases.count(CaseFilter(received_from=since))
+        except StoreUnavailableError:
+            return None
+        if lately < _FEW_COMMENTS:
+            return None
+        return self._folder.database_file.stat().st_size / every * lately / _RATE_DAYS
+
+    def _valkeys(self) -> Iterator[Finding]:
+        servers = {"valkey": (self._valkey_url, "VALKEY_URL")}
+        history_url, is_cluster = find_history_server(self._settings, self._valkey_url)
+        if history_url != self._valkey_url and not is_cluster:
+            servers["history server"] = (history_url, "HISTORY_URL")
+        for check, (url, variable) in servers.items():
+            with closing(open_client(url)) as client:
+                yield from check_valkey(client, check, variable=f"{ENV_PREFIX}{variable}")
+
+    def _workers(self) -> Iterator[Finding]:
+        with closing(open_client(self._valkey_url)) as client:
+            try:
+                prove_write(client)
+                signs = [live_workers(client, kind) for kind in (WORKERS, BACKGROUND)]
+            except StoreUnavailableError as error:
+                yield warn(
+                    "workers",
+                    f"unknown, as they give signs of life through Valkey: {error}",
+                    "Put right what was found of valkey, then call slopsieve doctor again.",
+                )
+                return
+        yield from check_workers(*signs)
+        oldest = self._stores.backlog.oldest_unjudged()
+        yield judge_progress(signs[0], oldest=oldest, now=self._now)
+
+    def _histories(self) -> Iterator[Finding]:
+        decided = self._stores.decisions.find_in_force(after=0, limit=1).decided_comments
+        with closing(open_history(self._settings, self._valkey_url)) as history:
+            yield judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
+
+    def _scores(self) -> Iterator[Finding]:
+        counts = self._stores.figures.count(last_days(None, 1, self._now))
+        yield judge_scores(population_stability(counts.earlier_scores, counts.recent_scores))
+
+
+def check_names(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Find variables with our prefix that no setting has: most are misspelt."""
+    given = {name for name, value in environment.items() if value and name.startswith(ENV_PREFIX)}
+    for name in sorted(given - VARIABLES):
+        close = difflib.get_close_matches(name, VARIABLES, n=1)
+        meant = f"Did you mean {close[0]}?" if close else "Take it out of the environment."
+        yield warn("settings", f"{name} is no setting and changes nothing", meant)
+    if given <= VARIABLES:
+        yield well("settings", f"{len(given)} set, all known" if given else "all defaults")
+
+
+def check_combinations(settings: Settings) -> Iterator[Finding]:
+    """Find settings that are right by themselves and do harm together, or let callbacks do so."""
+    if settings.trusted_proxies and not settings.https_only_cookies:
+        yield warn(
+            "settings",
+            "behind a proxy, and session cookies may go over plain HTTP",
+            f"Set {ENV_PREFIX}HTTPS_ONLY_COOKIES=true if the proxy speaks TLS.",
+        )
+    if settings.database_url is not None and settings.secret_key is None:
+        yield warn(
+            "settings",
+            "the database may serve several machines, the secret key lies in one data folder",
+            f"Set {ENV_PREFIX}SECRET_KEY, the same on every machine.",
+        )
+    if settings.metrics_address and settings.metrics_token is None:
+        host = settings.metrics_address.rpartition(":")[0].strip("[]")
+        if not ipaddress.ip_address(host).is_loopback:
             yield warn(
-                "workers",
-                f"unknown, as they give signs of life through Valkey: {error}",
-                "Put right what was found of valkey, then call slopsieve doctor again.",
+                "settings",
+                f"metrics are served at {settings.metrics_address} to whoever reaches it",
+                f"Set {ENV_PREFIX}METRICS_TOKEN, or keep strangers off that network.",
             )
-            return
-    yield from check_workers(*signs)
-    oldest = stores().backlog.oldest_unjudged()
-    yield judge_progress(signs[0], oldest=oldest, now=now)
+    wide = [allowed for allowed in settings.callback_allow if _is_wide(allowed)]
+    if wide:
+        yield warn(
+            "outbound",
+            f"callbacks may go to whole networks that are not public: {', '.join(wide)}",
+            f"Name the hosts alone in {ENV_PREFIX}CALLBACK_ALLOW.",
+        )
+    if settings.callback_plain_http:
+        yield warn(
+            "outbound",
+            "callbacks may go over plain HTTP, where everybody on the way can read them",
+            f"Unset {ENV_PREFIX}CALLBACK_PLAIN_HTTP once no site needs it.",
+        )
+    if not wide and not settings.callback_plain_http:
+        ports = ", ".join(str(port) for port in settings.callback_ports)
+        yield well("outbound", f"callbacks go over https to public addresses, ports {ports}")
 
 
-def _histories(settings: Settings, folder: DataFolder, stores: SqlStores) -> Finding:
-    decided = stores.decisions.find_in_force(after=0, limit=1).decided_comments
-    with closing(open_history(settings, find_valkey_url(settings, folder))) as history:
-        return judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
-
-
-def _scores(stores: SqlStores, now: datetime) -> Finding:
-    counts = stores.figures.count(last_days(None, 1, now))
-    return judge_scores(population_stability(counts.earlier_scores, counts.recent_scores))
-
-
-def _valkeys(settings: Settings, folder: DataFolder) -> Iterator[Finding]:
-    url = find_valkey_url(settings, folder)
-    yield from _valkey("valkey", url, "VALKEY_URL")
-    history_url, is_cluster = find_history_server(settings, url)
-    if history_url != url and not is_cluster:
-        yield from _valkey("history server", history_url, "HISTORY_URL")
-
-
-def _valkey(check: str, url: str, variable: str) -> Iterator[Finding]:
-    with closing(open_client(url)) as client:
-        yield from check_valkey(client, check, variable=f"{ENV_PREFIX}{variable}")
-
-
-def _growth(stores: SqlStores, folder: DataFolder, now: datetime) -> float | None:
-    """Return by how many bytes a day the database grew this week, None if by hardly any."""
+def _is_wide(allowed: str) -> bool:
     try:
-        every = stores.cases.count(CaseFilter())
-        lately = stores.cases.count(CaseFilter(received_from=now - timedelta(days=_RATE_DAYS)))
-    except StoreUnavailableError:
-        return None
-    if lately < _FEW_COMMENTS:
-        return None
-    return folder.database_file.stat().st_size / every * lately / _RATE_DAYS
+        network = ipaddress.ip_network(allowed)
+    except ValueError:
+        return False
+    return network.prefixlen < _WIDE_PREFIX[network.version]
 
 
-def _secrets(settings: Settings) -> Iterator[Finding]:
-    for name in ("secret_key", "sender_secret", "sender_secret_before", "metrics_token"):
-        given = getattr(settings, name)
-        if given is not None:
-            yield check_secret("secrets", given.get_secret_value(), f"{ENV_PREFIX}{name.upper()}")
+def check_rights(path: Path, *, user_id: int) -> Finding:
+    """Find a data folder that others may read, or that is not this user's.
+
+    One that keeps strangers' hands off by its sticky bit, as in containers, is judged by its files.
+    """
+    info = path.stat()
+    if info.st_mode & stat.S_ISVTX:
+        inside = [entry.lstat() for entry in path.iterdir()]
+        if all(i.st_uid == user_id and not i.st_mode & _OTHERS for i in inside):
+            return well("data folder", f"{path}, what is in it its owner's alone")
+    if info.st_uid != user_id:
+        return warn(
+            "data folder",
+            f"{path} belongs to user {info.st_uid}, this is user {user_id}",
+            f"Run Slopsieve as the folder's owner, or: chown -R {user_id} {path}",
+        )
+    if info.st_mode & _OTHERS:
+        return warn(
+            "data folder",
+            f"{path} is open to others (mode {info.st_mode & 0o777:03o})",
+            f"chmod 700 {path}",
+        )
+    return well("data folder", f"{path}, its owner's alone")
 
 
-def _safely(check: str, ask: Callable[[], Iterable[Finding]]) -> Iterator[Finding]:
-    """Yield what is found; what breaks is a finding too. Its message may hold a password."""
-    try:
-        yield from ask()
-    except Exception as error:  # noqa: BLE001  # the other checks are worth their findings
-        remedy = "Put right what else was found, then call slopsieve doctor again."
-        yield fail(check, f"it cannot be checked: {type(error).__name__}", remedy)
+def check_key_file(path: Path) -> Finding:
+    """Find a secret key that others may read, or that is damaged."""
+    if not path.exists():
+        return well("secret key", "none in the data folder yet, or it is in the environment")
+    mode = path.stat().st_mode & 0o777
+    if mode & _OTHERS:
+        return fail(
+            "secret key", f"{path} is open to others (mode {mode:03o})", f"chmod 600 {path}"
+        )
+    return check_secret("secret key", path.read_text("utf-8", "replace").strip(), str(path))
+
+
+def check_secret(check: str, secret: str, where: str) -> Finding:
+    """Find a secret that is short, or that repeats itself; it is never shown."""
+    if len(secret) < MIN_SECRET_CHARS:
+        remedy = f"Make one of at least {MIN_SECRET_CHARS} random characters: openssl rand -hex 32"
+        return fail(check, f"{where} has {len(secret)} characters", remedy)
+    if len(set(secret)) < _LEAST_DIFFERENT_CHARS:
+        return warn(
+            check,
+            f"{where} has {len(set(secret))} different characters, it can be guessed",
+            "Make a random one: openssl rand -hex 32; a new one ends all sessions.",
+        )
+    return well(check, f"{where}, {len(secret)} characters")
+
+
+def check_room(free: float, total: float, *, grows_a_day: float | None) -> Finding:
+    """Find a disk that is full, or will be soon at the rate at which the database grows."""
+    left = f"{bytes_in_words(free)} of {bytes_in_words(total)} free"
+    if free < _NO_ROOM_BYTES and free < _LEAST_SHARE_FREE * total:
+        return fail("disk", f"{left}: soon no comment can be kept", MAKE_ROOM)
+    if grows_a_day and free / grows_a_day < _LEAST_DAYS_LEFT:
+        days = free / grows_a_day
+        return warn("disk", f"{left}, enough for {days:.0f} days at the present rate", MAKE_ROOM)
+    if free < _LEAST_SHARE_FREE * total and free < _LEAST_FREE_BYTES:
+        return warn("disk", left, MAKE_ROOM)
+    if grows_a_day:
+        days = free / grows_a_day
+        enough = f"{days:.0f} days" if days < _MANY_DAYS else "years"
+        return well("disk", f"{left}, enough for {enough} at the present rate")
+    return well("disk", left)
+
+
+def check_backup(last: float | None, *, now: float, embedded: bool) -> Finding:
+    """Find an embedded database whose last backup is old, or that never had one."""
+    if not embedded:
+        return well("backup", "the database has tools of its own; see that they run")
+    remedy = "slopsieve backup FILE.tar, daily, and keep the file elsewhere."
+    if last is None:
+        return warn("backup", "no backup was made of this data folder yet", remedy)
+    if now - last > _BACKUP_DAYS * _DAY_SECONDS:
+        return warn("backup", f"the last one is {time_in_words(now - last)} old", remedy)
+    return well("backup", f"{time_in_words(max(0.0, now - last))} ago")
+
+
+def check_folder(
+    folder: DataFolder, *, embedded: bool, grows_a_day: float | None, now: float
+) -> Iterator[Finding]:
+    """Check all of a data folder."""
+    if wrong := folder.find_fault():
+        yield fail("data folder", f"{folder.path} cannot be used: {wrong[0]}", f"{wrong[1]}.")
+    yield check_rights(folder.path, user_id=os.geteuid())
+    yield check_key_file(folder.key_file)
+    usage = shutil.disk_usage(folder.path)
+    yield check_room(usage.free, usage.total, grows_a_day=grows_a_day)
+    backup = folder.last_backup_file
+    last = backup.stat().st_mtime if backup.exists() else None
+    yield check_backup(last, now=now, embedded=embedded)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from service import remedies
-from service.doctor.judging_checks import (
+from service.doctor.checks import (
     judge_background,
     judge_models,
     judge_progress,
     judge_workers,
+    remedy_for_database,
+    remedy_for_queue,
 )
 from service.domain.errors import StoreUnavailableError
 from service.domain.finding import Finding, fail, well
@@ -40,10 +41,10 @@ def readiness_checks(wired: Wired) -> Checks:
     )
 
     def database() -> Finding:
-        return _asked("database", database_proof, remedies.for_database)
+        return _asked("database", database_proof, remedy_for_database)
 
     def queue() -> Finding:
-        return _asked("queue", queue_proof, remedies.for_queue)
+        return _asked("queue", queue_proof, remedy_for_queue)
 
     def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
         """Ask only while the queue takes writes: otherwise nobody can give a sign of life."""
@@ -53,7 +54,7 @@ def readiness_checks(wired: Wired) -> Checks:
         try:
             oldest = services.backlog.oldest_unjudged()
         except StoreUnavailableError as error:
-            return fail("judging", str(error), remedies.for_database(error))
+            return fail("judging", str(error), remedy_for_database(error))
         now = services.clock()
         return judge_progress(live_workers(client), oldest=oldest, now=now)
 

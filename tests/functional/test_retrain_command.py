@@ -11,7 +11,7 @@ from service.domain.decision import Ruling
 from service.domain.retraining import RetrainingState, report_to
 from service.moderation.decisions import decide_comment
 from service.settings import Settings
-from service.training_runs.versions import versions_folder
+from service.training_runs import versions_folder
 from service.wiring import open_services
 from tests.fakes import make_site
 from tests.functional.commands import run_command

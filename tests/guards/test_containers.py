@@ -25,7 +25,7 @@ from service.processes.probe import main as probe
 from service.settings import ENV_PREFIX, VARIABLES, load_settings
 from service.supervisor import supervise
 from service.tasks.broker import LANE_QUEUES
-from service.training_runs.versions import own_versions_folder
+from service.training_runs import own_versions_folder
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.fakes import make_services

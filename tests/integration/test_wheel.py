@@ -127,7 +127,7 @@ def test_a_retraining_names_the_command_that_installs_what_it_lacks(installed, t
     script = (
         "import sys\n"
         "sys.modules['sklearn'] = None\n"
-        "from slopsieve.service.training_runs.training_program import TrainingProcesses\n"
+        "from slopsieve.service.training_runs import TrainingProcesses\n"
         "import pathlib\n"
         "folder = pathlib.Path(sys.argv[1])\n"
         "print(TrainingProcesses(folder, folder).refuse())\n"

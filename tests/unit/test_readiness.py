@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.doctor.judging_checks import judge_models
+from service.doctor.checks import judge_models
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.moderation.sites import add_site
 from service.processes import readiness

@@ -16,7 +16,7 @@ from models.registry import (
     read_current_name,
 )
 from service.settings import Settings
-from service.training_runs.versions import own_versions_folder, versions_folder
+from service.training_runs import own_versions_folder, versions_folder
 
 SHIPPED = SHIPPED_DIR / read_current_name()
 

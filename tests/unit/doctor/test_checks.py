@@ -8,13 +8,7 @@ from datetime import timedelta
 import pytest
 
 from models.registry import SHIPPED_DIR, read_current_name
-from service.data_folder import DataFolder
-from service.doctor import database_checks as database
-from service.doctor import examine as whole
-from service.doctor import folder_checks as folder
-from service.doctor import judging_checks as judging
-from service.doctor import settings_checks as settings
-from service.doctor import valkey_checks as valkey
+from service.doctor import checks, examine
 from service.domain.comment import Lane
 from service.domain.figures import Backlog, ReviewPart, Waiting
 from service.domain.finding import Finding, State
@@ -34,7 +28,10 @@ def states(found) -> set[State]:
 
 
 def test_everything_wrong_with_the_settings_is_a_finding_each():
-    found = settings.wrong_settings("SLOPSIEVE_PORT: too high\nSLOPSIEVE_BATCH_SIZE: too low")
+    def load():
+        return load_settings(port=99_999, batch_size=0)
+
+    found = list(examine.examine({}, load, deep=False))
 
     assert [one.says.partition(":")[0] for one in found] == [
         "SLOPSIEVE_PORT",
@@ -44,11 +41,11 @@ def test_everything_wrong_with_the_settings_is_a_finding_each():
 
 
 def test_a_misspelt_setting_is_found_with_what_was_meant():
-    [found] = settings.check_names({"SLOPSIEVE_AUDIT_SHAER": "1", "PATH": "/bin"})
+    [found] = examine.check_names({"SLOPSIEVE_AUDIT_SHAER": "1", "PATH": "/bin"})
 
     assert found.state is State.WARN
     assert "SLOPSIEVE_AUDIT_SHARE" in found.remedy
-    assert states(settings.check_names({"SLOPSIEVE_PORT": "80"})) == {State.OK}
+    assert states(examine.check_names({"SLOPSIEVE_PORT": "80"})) == {State.OK}
 
 
 @pytest.mark.parametrize(
@@ -62,20 +59,20 @@ def test_a_misspelt_setting_is_found_with_what_was_meant():
     ],
 )
 def test_settings_that_do_not_go_together_are_found(given, named):
-    found = list(settings.check_combinations(load_settings(**given)))
+    found = list(examine.check_combinations(load_settings(**given)))
 
     assert [named in one.remedy for one in found if one.state is State.WARN] == [True]
 
 
 def test_a_data_folder_of_somebody_else_or_open_to_others_is_found(tmp_path):
     tmp_path.chmod(0o755)
-    is_open = folder.check_rights(tmp_path, user_id=os.geteuid())
-    foreign = folder.check_rights(tmp_path, user_id=os.geteuid() + 1)
+    is_open = examine.check_rights(tmp_path, user_id=os.geteuid())
+    foreign = examine.check_rights(tmp_path, user_id=os.geteuid() + 1)
     tmp_path.chmod(0o700)
 
     assert (is_open.state, foreign.state) == (State.WARN, State.WARN)
     assert "chown" in foreign.remedy
-    assert folder.check_rights(tmp_path, user_id=os.geteuid()).state is State.OK
+    assert examine.check_rights(tmp_path, user_id=os.geteuid()).state is State.OK
 
 
 def test_a_folder_with_a_sticky_bit_is_judged_by_what_is_in_it(tmp_path):
@@ -83,21 +80,21 @@ def test_a_folder_with_a_sticky_bit_is_judged_by_what_is_in_it(tmp_path):
     (tmp_path / "models").mkdir(mode=0o700)
     stranger = os.geteuid() + 1
 
-    ours = folder.check_rights(tmp_path, user_id=os.geteuid())
-    theirs = folder.check_rights(tmp_path, user_id=stranger)
+    ours = examine.check_rights(tmp_path, user_id=os.geteuid())
+    theirs = examine.check_rights(tmp_path, user_id=stranger)
     (tmp_path / "models").chmod(0o755)
-    is_open = folder.check_rights(tmp_path, user_id=os.geteuid())
+    is_open = examine.check_rights(tmp_path, user_id=os.geteuid())
 
     assert [one.state for one in (ours, theirs, is_open)] == [State.OK, State.WARN, State.WARN]
 
 
 def test_a_key_that_others_may_read_or_that_is_damaged_is_found(tmp_path):
     key = tmp_path / "secret.key"
-    found = [folder.check_key_file(key)]
+    found = [examine.check_key_file(key)]
     for mode, content in ((0o600, GOOD_SECRET), (0o640, GOOD_SECRET), (0o600, "short")):
         key.write_text(content)
         key.chmod(mode)
-        found.append(folder.check_key_file(key))
+        found.append(examine.check_key_file(key))
 
     assert [one.state for one in found] == [State.OK, State.OK, State.FAIL, State.FAIL]
     assert GOOD_SECRET not in str(found)
@@ -107,11 +104,18 @@ def test_a_database_that_cannot_be_opened_is_one_finding(tmp_path):
     (tmp_path / "slopsieve.db").write_text("this is no database at all, but a text" * 100)
     engine = create_engine(f"sqlite:///{tmp_path / 'slopsieve.db'}")
 
-    found = list(database.check_database(engine, DataFolder(tmp_path), deep=True, now=NOW))
+    found = list(checks.check_database(engine, tmp_path / "slopsieve.db", deep=True, now=NOW))
     engine.dispose()
 
     assert states(found) == {State.FAIL}
     assert len(found) == 1
+
+
+def test_a_log_that_grows_without_end_is_found(tmp_path):
+    with (tmp_path / "slopsieve.db-wal").open("wb") as log:
+        log.truncate(300_000_000)
+
+    assert states(checks.check_sqlite(tmp_path / "slopsieve.db", deep=False)) == {State.WARN}
 
 
 INFO = {
@@ -133,42 +137,43 @@ def of_valkey(judge, **changes) -> Finding:
 def of_backup(days_ago, *, embedded=True) -> Finding:
     now, day = 1e9, 86_400.0
     last = None if days_ago is None else now - days_ago * day
-    return folder.check_backup(last, now=now, embedded=embedded)
+    return examine.check_backup(last, now=now, embedded=embedded)
 
 
 @pytest.mark.parametrize(
     ("found", "state"),
     [
-        *zip(map(database.judge_schema, SchemaState), [State.OK] + [State.FAIL] * 3, strict=True),
-        (database.judge_integrity(whole=False), State.FAIL),
-        (database.judge_log(300_000_000), State.WARN),
-        (database.judge_postgresql_version(120_009), State.WARN),
-        (database.judge_connections(95, 100), State.WARN),
-        (database.judge_clock("x", NOW, NOW + timedelta(seconds=30), NOW), State.WARN),
-        (database.judge_clock("x", NOW, NOW - timedelta(seconds=30), NOW), State.WARN),
-        (database.judge_clock("x", NOW - timedelta(hours=1), NOW, NOW), State.OK),
-        (folder.check_room(50e9, 100e9, grows_a_day=1e6), State.OK),
-        (folder.check_room(50e9, 100e9, grows_a_day=5e9), State.WARN),
-        (folder.check_room(0.9e9, 100e9, grows_a_day=None), State.WARN),
-        (folder.check_room(50e6, 100e9, grows_a_day=None), State.FAIL),
-        (folder.check_secret("s", "slopsieve", "KEY"), State.FAIL),
-        (folder.check_secret("s", "abcabcab" * 8, "KEY"), State.WARN),
+        *zip(map(checks.judge_schema, SchemaState), [State.OK] + [State.FAIL] * 3, strict=True),
+        (checks.judge_postgresql_version(120_009), State.WARN),
+        (checks.judge_connections(95, 100), State.WARN),
+        (checks.judge_clock("x", NOW, NOW + timedelta(seconds=30), NOW), State.WARN),
+        (checks.judge_clock("x", NOW, NOW - timedelta(seconds=30), NOW), State.WARN),
+        (checks.judge_clock("x", NOW - timedelta(hours=1), NOW, NOW), State.OK),
+        (examine.check_room(50e9, 100e9, grows_a_day=1e6), State.OK),
+        (examine.check_room(50e9, 100e9, grows_a_day=5e9), State.WARN),
+        (examine.check_room(0.9e9, 100e9, grows_a_day=None), State.WARN),
+        (examine.check_room(50e6, 100e9, grows_a_day=None), State.FAIL),
+        (examine.check_secret("s", "slopsieve", "KEY"), State.FAIL),
+        (examine.check_secret("s", "abcabcab" * 8, "KEY"), State.WARN),
         (of_backup(None), State.WARN),
         (of_backup(5), State.WARN),
         (of_backup(0.5), State.OK),
         (of_backup(None, embedded=False), State.OK),
-        (of_valkey(valkey.judge_version, valkey_version="6.2.1"), State.FAIL),
-        (of_valkey(valkey.judge_version, valkey_version="", redis_version="odd"), State.FAIL),
-        (of_valkey(valkey.judge_memory, maxmemory=11e6), State.WARN),
-        (of_valkey(valkey.judge_memory, evicted_keys=3), State.FAIL),
+        (of_valkey(checks.judge_valkey_version, valkey_version="6.2.1"), State.FAIL),
         (
-            of_valkey(valkey.judge_memory, maxmemory=1e9, maxmemory_policy="allkeys-lru"),
+            of_valkey(checks.judge_valkey_version, valkey_version="", redis_version="odd"),
             State.FAIL,
         ),
-        (of_valkey(valkey.judge_persistence, aof_enabled=0), State.WARN),
-        (of_valkey(valkey.judge_persistence, aof_last_write_status="err"), State.FAIL),
-        (judging.judge_histories(is_blank=True, has_decisions=True), State.WARN),
-        (judging.judge_histories(is_blank=True, has_decisions=False), State.OK),
+        (of_valkey(checks.judge_memory, maxmemory=11e6), State.WARN),
+        (of_valkey(checks.judge_memory, evicted_keys=3), State.FAIL),
+        (
+            of_valkey(checks.judge_memory, maxmemory=1e9, maxmemory_policy="allkeys-lru"),
+            State.FAIL,
+        ),
+        (of_valkey(checks.judge_persistence, aof_enabled=0), State.WARN),
+        (of_valkey(checks.judge_persistence, aof_last_write_status="err"), State.FAIL),
+        (checks.judge_histories(is_blank=True, has_decisions=True), State.WARN),
+        (checks.judge_histories(is_blank=True, has_decisions=False), State.OK),
     ],
 )
 def test_what_is_judged_by_its_numbers_alone(found, state):
@@ -178,7 +183,7 @@ def test_what_is_judged_by_its_numbers_alone(found, state):
 def test_a_real_postgresql_is_well(postgresql):
     engine = create_engine(postgresql.url)
 
-    found = list(database.check_postgresql(engine))
+    found = list(checks.check_postgresql(engine))
     engine.dispose()
 
     assert states(found) == {State.OK}
@@ -188,7 +193,7 @@ def test_a_real_postgresql_is_well(postgresql):
 def test_a_valkey_that_is_away_is_found():
     away = open_client(f"redis://:hunter2@127.0.0.1:{free_port()}/0")
 
-    found = list(valkey.check_valkey(away, "valkey", variable="SLOPSIEVE_VALKEY_URL"))
+    found = list(checks.check_valkey(away, "valkey", variable="SLOPSIEVE_VALKEY_URL"))
     away.close()
 
     assert states(found) == {State.FAIL}
@@ -202,11 +207,11 @@ def test_a_version_that_was_changed_is_found(tmp_path):
     for path in (SHIPPED_DIR / name).iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
     (tmp_path / "CURRENT").write_text(name)
-    whole_one = list(judging.check_versions(tmp_path))
+    whole_one = list(checks.check_versions(tmp_path))
     with (copy / "fusion.json").open("a") as file:
         file.write(" ")
 
-    changed = list(judging.check_versions(tmp_path))
+    changed = list(checks.check_versions(tmp_path))
 
     assert states(whole_one) == {State.OK}
     assert states(changed) == {State.FAIL}
@@ -222,7 +227,7 @@ def test_workers_that_are_away_have_no_model_or_differ_are_found():
     others = {"background": State.OK}
 
     def found(workers, background=one_alive):
-        checked = judging.check_workers(workers, background)
+        checked = checks.check_workers(workers, background)
         return {one.check: one.state for one in checked}
 
     assert found([]) == {"workers": State.FAIL} | others
@@ -270,7 +275,7 @@ def make_backlog(**changes) -> Backlog:
     ],
 )
 def test_what_has_waited_for_too_long_is_found(changes, check):
-    found = list(judging.check_backlog(make_backlog(**changes), now=NOW))
+    found = list(checks.check_backlog(make_backlog(**changes), now=NOW))
 
     assert [one.check for one in found if one.state is not State.OK] == [check]
 
@@ -278,7 +283,7 @@ def test_what_has_waited_for_too_long_is_found(changes, check):
 def test_appeals_that_wait_are_counted():
     review = make_backlog().review | {ReviewPart.APPEALED: Waiting(number=2, oldest=NOW)}
 
-    found = judging.check_backlog(make_backlog(review=review), now=NOW)
+    found = checks.check_backlog(make_backlog(review=review), now=NOW)
 
     assert next(one.says for one in found if one.check == "review").endswith("; 2 with an appeal")
 
@@ -287,7 +292,7 @@ def test_a_check_that_breaks_is_a_finding_and_gives_no_secret_away():
     def broken():
         raise ConnectionError("redis://:hunter2@127.0.0.1")
 
-    [found] = whole._safely("valkey", broken)
+    [found] = examine.safely("valkey", broken)
 
     assert found.state is State.FAIL
     assert "hunter2" not in str(found)

@@ -1,0 +1,373 @@
+"""Runs the training program beside the service, and keeps what it leaves."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from models.errors import ModelVersionError
+from models.registry import (
+    CURRENT_FILE,
+    SHIPPED_DIR,
+    check_version,
+    import_version,
+    promote,
+    read_current_name,
+)
+from service import PREFIX
+from service.child_processes import dies_with_us
+from service.data_folder import PRIVATE_FILE, written_whole
+from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
+from service.domain.retraining import (
+    RetrainingOptions,
+    RetrainingReport,
+    TrainingProgress,
+    report_from,
+)
+from service.install_commands import install_extra
+from service.ports.training import KeptDecisions, RunFiles
+from service.process_lock import hold_lock
+from service.settings import ENV_PREFIX, Settings
+from service.start_error import ExitCode, StartError
+
+DECISIONS_FILE = "decisions.jsonl"
+STATE_FILE = "run.json"
+REPORT_FILE = "report.json"
+REPORT_PAGE = "report.md"
+_ENDED_FILE = ".ended"
+_PROGRAM = (sys.executable, "-P", "-m", f"{PREFIX}training.retrain")
+# What the program needs beside what serving needs; asked for without importing any of it.
+_PACKAGES = ("scipy", "sklearn", "threadpoolctl")
+# The lowest there is: whoever judges comments goes first.
+_NICENESS = 19
+# It stops within seconds; by then what it had done is on disk anyway.
+_STOP_SECONDS = 20.0
+# A program whose parent was killed is told to end, which takes it some seconds.
+_ENDING_SECONDS = 15.0
+_MEMORY_EXCEEDED = 2
+_MOST_ERROR_CHARS = 4_000
+_MOST_JSON_BYTES = 20_000_000
+
+
+def versions_folder(settings: Settings) -> Path:
+    """Return the folder of versions that serves: the one that is set, else the installation's own.
+
+    That lies in the data folder and counts once a version of it is current, which the first
+    retraining sees to. Until then it is the folder of the shipped versions.
+    """
+    own = own_versions_folder(settings)
+    if settings.models_dir is not None or (own / CURRENT_FILE).is_file():
+        return own
+    return SHIPPED_DIR
+
+
+def own_versions_folder(settings: Settings) -> Path:
+    """Return the folder that new versions are written to; it need not exist yet."""
+    return settings.models_dir or settings.data_dir.resolve() / "models"
+
+
+class TrainingProcesses:
+    """Starts `program` for each run in its folder; see `TrainingRuns`.
+
+    `versions` is the folder that candidates are written to. The first time it gets the shipped
+    version too, as the current one, so that there is something to go back to; later a newer
+    shipped one is added and waits there. The program computes with so many `threads`, and ends
+    itself before it takes more than `memory_mb`. `packages` are what it imports.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        versions: Path,
+        *,
+        threads: int = 1,
+        memory_mb: int = 4_000,
+        program: Sequence[str] = _PROGRAM,
+        packages: Sequence[str] = _PACKAGES,
+        look_every_seconds: float = 1.0,
+    ) -> None:
+        self.path = path
+        self.place = f"{socket.gethostname()}:{path}"
+        self._lock_descriptor: int | None = None
+        self._versions = versions
+        self._threads = threads
+        self._memory_mb = memory_mb
+        self._program = tuple(program)
+        self._packages = tuple(packages)
+        self._look_every_seconds = look_every_seconds
+
+    def refuse(self) -> str | None:
+        """See `TrainingRuns.refuse`."""
+        missing = [name for name in self._packages if importlib.util.find_spec(name) is None]
+        if not missing:
+            return None
+        return (
+            f"training needs packages that are not installed here ({', '.join(missing)}): run "
+            f"`{install_extra('retrain')}`, or retrain where the trainer's image runs"
+        )
+
+    def train(
+        self,
+        run_id: str,
+        options: RetrainingOptions,
+        *,
+        dry_run: bool,
+        told: Callable[[TrainingProgress], None],
+        goes_on: Callable[[], bool],
+    ) -> RetrainingReport:
+        """See `TrainingRuns.train`."""
+        self._prepare_versions()
+        folder = self.folder(run_id)
+        errors = folder / "stderr.txt"
+        with errors.open("wb") as stderr:
+            process = self._start(self._command(folder, options, dry_run=dry_run), stderr)
+            try:
+                self._follow(process, run_id, told, goes_on)
+            finally:
+                _end(process)
+        if process.returncode != 0:
+            raise TrainingFailedError(self._why(run_id, process.returncode, errors))
+        try:
+            return report_from(self.read_json(run_id, REPORT_FILE))
+        except (ValueError, TypeError, AttributeError) as error:
+            msg = f"the training program left no report that can be read: {error}"
+            raise TrainingFailedError(msg) from error
+
+    def _prepare_versions(self) -> None:
+        """Have the shipped version here; make it current where none is."""
+        try:
+            shipped = read_current_name(SHIPPED_DIR)
+            import_version(self._versions, SHIPPED_DIR / shipped)
+            try:
+                read_current_name(self._versions)
+            except ModelVersionError:
+                promote(self._versions, shipped, check=check_version)
+        except ModelVersionError as error:
+            raise TrainingFailedError(str(error)) from error
+        except OSError as error:
+            msg = (
+                f"the folder of versions {self._versions} cannot be written to "
+                f"({error.strerror}): name another with SLOPSIEVE_MODELS_DIR"
+            )
+            raise TrainingFailedError(msg) from error
+
+    def _command(self, folder: Path, options: RetrainingOptions, *, dry_run: bool) -> list[str]:
+        return [
+            *self._program,
+            *("--decisions", str(folder / DECISIONS_FILE)),
+            *("--run", str(folder)),
+            *("--versions", str(self._versions)),
+            *(["--data", *options.data] if options.data else []),
+            *("--threads", str(self._threads)),
+            *("--memory-mb", str(self._memory_mb)),
+            *(["--dry-run"] if dry_run else []),
+        ]
+
+    def _start(self, command: Sequence[str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
+        names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
+        # It reads what strangers wrote, and needs none of our passwords.
+        ours = {k: v for k, v in os.environ.items() if not k.startswith(ENV_PREFIX)}
+        return subprocess.Popen(  # noqa: S603  # the command is ours
+            dies_with_us(*command, niceness=_NICENESS),
+            env={
+                **ours,
+                **dict.fromkeys(names, str(self._threads)),
+                "TOKENIZERS_PARALLELISM": "false",
+                "PYTHONUNBUFFERED": "1",
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            # Ctrl-C reaches us alone; we stop it in order.
+            start_new_session=True,
+            pass_fds=() if self._lock_descriptor is None else (self._lock_descriptor,),
+        )
+
+    def _follow(
+        self,
+        process: subprocess.Popen[bytes],
+        run_id: str,
+        told: Callable[[TrainingProgress], None],
+        goes_on: Callable[[], bool],
+    ) -> None:
+        """Pass its progress on until it ended. Raise `TrainingStoppedError` where it is not to."""
+        while True:
+            try:
+                process.wait(self._look_every_seconds)
+            except subprocess.TimeoutExpired:
+                if not goes_on():
+                    raise TrainingStoppedError("the training was stopped") from None
+                state = self.read_json(run_id, STATE_FILE)
+                share, left = state.get("share_done"), state.get("seconds_left")
+                progress = TrainingProgress(
+                    step=str(state.get("step") or "")[:60],
+                    share_done=min(1.0, max(0.0, share)) if isinstance(share, int | float) else 0.0,
+                    seconds_left=float(left) if isinstance(left, int | float) else None,
+                )
+                told(progress)
+            else:
+                return
+
+    def _why(self, run_id: str, code: int, errors: Path) -> str:
+        """Return why the program failed: what it stated, else the last line that it wrote."""
+        if code == _MEMORY_EXCEEDED:
+            return (
+                f"it needed more than the {self._memory_mb:,} MB that it may use: "
+                "set SLOPSIEVE_RETRAIN_MEMORY_MB higher and go on with `slopsieve retrain --resume`"
+            )
+        said = str(self.read_json(run_id, STATE_FILE).get("problem") or "")
+        if not said:
+            with errors.open("rb") as file:
+                file.seek(max(0, errors.stat().st_size - _MOST_ERROR_CHARS))
+                said = file.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+        how = f"exit code {code}" if code > 0 else f"signal {-code}"
+        return (said or f"the training program ended with {how} and said nothing")[:500]
+
+    def folder(self, run_id: str) -> Path:
+        """Return a run's folder, which need not exist."""
+        if not run_id or run_id.startswith(".") or "/" in run_id:
+            msg = f"a run's id is a folder's name, got {run_id[:100]!r}"
+            raise ValueError(msg)
+        return self.path / run_id
+
+    @contextmanager
+    def only_one(self) -> Iterator[None]:
+        """Hold the lock of this folder until the block ends.
+
+        The training program inherits it, so what a killed process left behind ends before anybody
+        follows. Raise `ConflictError` if another process holds it.
+        """
+        self._make(self.path)
+        with hold_lock(self.path / ".lock", _refuse, ending_seconds=_ENDING_SECONDS) as lock:
+            self._lock_descriptor = lock
+            try:
+                yield
+            finally:
+                self._lock_descriptor = None
+
+    def holds(self, run_id: str) -> bool:
+        """Return True if the folder holds an unfinished run of this id."""
+        folder = self.folder(run_id)
+        return (folder / DECISIONS_FILE).is_file() and not (folder / _ENDED_FILE).exists()
+
+    def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
+        """Write one decision a line, whole or not at all, and return what recognises them."""
+        folder = self.folder(run_id)
+        self._make(folder)
+        digest, count = hashlib.sha256(), 0
+        with written_whole(folder / DECISIONS_FILE, mode=PRIVATE_FILE) as file:
+            for decision in decisions:
+                line = json.dumps(decision, ensure_ascii=True, sort_keys=True).encode() + b"\n"
+                digest.update(line)
+                file.write(line)
+                count += 1
+        return KeptDecisions(count=count, sha256=digest.hexdigest())
+
+    def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
+        """Yield the id and the label of each comment whose decision is kept for a run."""
+        with (self.folder(run_id) / DECISIONS_FILE).open("rb") as file:
+            for line in file:
+                decision = json.loads(line)
+                yield str(decision["id"]), str(decision["label"])
+
+    def keep_report_alone(self, run_id: str) -> None:
+        """Delete everything of a run but its state and its report."""
+        folder = self.folder(run_id)
+        if not folder.is_dir():
+            return
+        (folder / _ENDED_FILE).touch()
+        for path in folder.iterdir():
+            if path.name not in (STATE_FILE, REPORT_FILE, REPORT_PAGE, _ENDED_FILE):
+                _remove(path)
+
+    def drop_texts(self, run_id: str) -> None:
+        """Delete the texts of a run: its report for people, or all of one that is unfinished."""
+        if self.holds(run_id):
+            self.drop(run_id)
+        else:
+            (self.folder(run_id) / REPORT_PAGE).unlink(missing_ok=True)
+
+    def drop(self, run_id: str) -> None:
+        """Delete a run's folder, if there is one."""
+        _remove(self.folder(run_id))
+
+    def runs(self) -> list[RunFiles]:
+        """Return what there is, the newest first."""
+        if not self.path.is_dir():
+            return []
+        found = [_files(path) for path in self.path.iterdir() if path.is_dir()]
+        return sorted((one for one in found if one), key=lambda r: r.changed_at, reverse=True)
+
+    def read_json(self, run_id: str, name: str) -> Mapping[str, Any]:
+        """Return a JSON object of a run; empty where there is none to be read."""
+        path = self.folder(run_id) / name
+        try:
+            if path.stat().st_size > _MOST_JSON_BYTES:
+                return {}
+            value = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def _make(self, folder: Path) -> None:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            msg = f"the folder {folder} cannot be made: {error.strerror}"
+            raise StartError(msg, ExitCode.DATA_FOLDER) from error
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ask the program to stop, in which it stays resumable; kill what does not."""
+    if process.poll() is not None:
+        return
+    process.terminate()
+    try:
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _files(folder: Path) -> RunFiles | None:
+    try:
+        texts = [folder / DECISIONS_FILE, folder / REPORT_PAGE]
+        dated = [path.stat().st_mtime for path in texts if path.exists()]
+        return RunFiles(
+            run_id=folder.name,
+            changed_at=_moment(max(p.stat().st_mtime for p in (folder, *folder.iterdir()))),
+            texts_since=_moment(min(dated)) if dated else None,
+            unfinished=texts[0].exists() and not (folder / _ENDED_FILE).exists(),
+        )
+    except OSError:
+        # Somebody else deletes it at this moment.
+        return None
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _refuse(pid: str) -> ConflictError:
+    return ConflictError(
+        f"a retraining runs on this machine already (process {pid}): wait for its end, or stop it "
+        "with SIGTERM, then it can be gone on with"
+    )

@@ -1,1 +1,0 @@
-"""Runs the training program beside the service, and keeps what it leaves."""
