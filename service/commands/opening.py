@@ -51,7 +51,7 @@ class ByValue(click.Choice[_E]):
 
 def moment(given: str) -> datetime:
     """Return a day's beginning or a moment, in UTC where no zone is said: the type of an option."""
-    from service.web.edge.moments import read_any_moment
+    from service.web.edge.fields import read_any_moment
 
     found = read_any_moment(given)
     if found is None:

@@ -39,7 +39,7 @@ from service.ports.services import Services
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.errors import EdgeError
-from service.web.edge.reading import validate
+from service.web.edge.operation import validate
 from service.web.webhooks.public import public_row
 
 _READERS: Mapping[str, Callable[[InputFile], Iterator[Entry]]] = {

@@ -13,18 +13,17 @@ from service.ports.services import Services
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import callbacks, comments, sites  # noqa: F401  # for their routes
 from service.web.api.blueprint import api
-from service.web.api.docs import register_docs
 from service.web.api.figures import FIGURES
+from service.web.api.openapi import register_docs
 from service.web.edge.auth import PROGRAMS, identify_site
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
 from service.web.edge.current import SERVICES, SUBMIT, WAITER
 from service.web.edge.errors import register_errors
+from service.web.edge.fields import IdConverter
 from service.web.edge.headers import note_comments, register_headers
-from service.web.edge.health import Checks, register_health
-from service.web.edge.ids import IdConverter
+from service.web.edge.health import Checks, Metrics, register_health, register_metrics
 from service.web.edge.limits import register_limits
-from service.web.edge.metrics import Metrics, register_metrics
 from service.web.edge.overload import refuse_in_overload
 from service.web.edge.static_files import register_static
 from service.web.edge.verdict_waiter import VerdictWaiter

@@ -14,11 +14,10 @@ from service.domain.finding import well
 from service.domain.site import SiteSettings
 from service.moderation.hooks import keep_form_hook
 from service.moderation.sites import IssuedKey, issue_key
-from service.web.api.batch import NDJSON
+from service.web.api.intake import NDJSON
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from service.web.edge.given import is_email, is_web_address
-from service.web.edge.ids import ID_PATTERN
+from service.web.edge.fields import ID_PATTERN, is_email, is_web_address
 from tests.factories import SITE, make_comment, make_delivery
 from tests.fakes import make_services, submit_to
 from tests.functional.conftest import SECRET_KEY

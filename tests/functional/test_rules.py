@@ -12,7 +12,7 @@ from service.domain.decision import Ruling
 from service.domain.verdict import SiteRules
 from service.moderation.decisions import decide_comment
 from service.moderation.delivering import plain_answer
-from service.web.edge.moments import write_moment
+from service.web.edge.fields import write_moment
 from tests.factories import NOW, SITE
 from tests.fakes import FixedClassifier
 from tests.functional.moderators import post, words

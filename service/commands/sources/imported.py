@@ -17,8 +17,7 @@ from service.domain.comment import (
 )
 from service.domain.decision import Ruling
 from service.web.api.intake import MOST_AHEAD
-from service.web.edge.given import is_web_address, valid_address, valid_email
-from service.web.edge.moments import read_any_moment
+from service.web.edge.fields import is_web_address, read_any_moment, valid_address, valid_email
 from service.web.webhooks.payload import cut_text
 
 

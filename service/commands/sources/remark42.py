@@ -8,7 +8,7 @@ from service.commands.input_files import Broken, InputFile
 from service.commands.sources.imported import Entry, import_flat
 from service.commands.sources.rows import json_rows
 from service.domain.decision import Ruling
-from service.web.edge.moments import read_any_moment
+from service.web.edge.fields import read_any_moment
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 

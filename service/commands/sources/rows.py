@@ -14,7 +14,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
-from service.web.edge.moments import read_any_moment
+from service.web.edge.fields import read_any_moment
 
 _MAX_CELL_CHARS = 1 << 20
 _MAX_ROW_CHARS = 4 << 20

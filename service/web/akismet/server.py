@@ -14,9 +14,9 @@ from service.domain.comment import Label
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.site import Site, SiteKey
 from service.moderation.sites import authenticate_akismet
-from service.web.akismet import account, answers
+from service.web.akismet import answers, views
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
-from service.web.akismet.check import PROMISES, add_deliveries, check_comment, take_report
+from service.web.akismet.views import PROMISES, add_deliveries, check_comment, take_report
 from service.web.edge.auth import AKISMET, open_to_all
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.current import services
@@ -41,14 +41,14 @@ View = Callable[[AkismetCall], Response]
 
 # What answers each call.
 _CALLS: Mapping[str, View] = {
-    "verify-key": account.verify_key,
+    "verify-key": views.verify_key,
     _CHECK: check_comment,
     "submit-spam": partial(take_report, label=Label.SPAM),
     "submit-ham": partial(take_report, label=Label.HAM),
-    "get-subscription": account.get_subscription,
-    "get-stats": account.get_stats,
-    "token": account.token,
-    "deactivate": account.deactivate,
+    "get-subscription": views.get_subscription,
+    "get-stats": views.get_stats,
+    "token": views.token,
+    "deactivate": views.deactivate,
 }
 # What is asked without a key, also in a URL.
 _OPEN: Mapping[str, Callable[[], Response]] = {

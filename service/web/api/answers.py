@@ -13,8 +13,8 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.published import StatementLinks
 from service.domain.verdict import Outcome, Rule, Verdict, WeighedSignal, WeightKind
 from service.scoring.explanation import explain
-from service.web.edge.answers import Answer, ProblemAnswer
-from service.web.edge.moments import Moment
+from service.web.edge.errors import Answer, ProblemAnswer
+from service.web.edge.fields import Moment
 
 NEEDS_REVIEW = (
     "It is in the review queue, also a decided one that its author appealed for. "

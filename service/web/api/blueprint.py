@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from service.web.edge.auth import API, current_site, require_site
-from service.web.edge.reading import JSON
+from service.web.edge.operation import JSON
 from service.web.edge.static_files import script_integrity
 
 FORM_SCRIPT_HEADER = "Slopsieve-Form-Script"

@@ -12,9 +12,9 @@ from service.moderation.figures import FigureBook
 from service.web.api.answers import Probability
 from service.web.api.blueprint import api
 from service.web.api.schemas import FiguresQuery
-from service.web.edge.answers import Answer
 from service.web.edge.auth import current_site
-from service.web.edge.moments import Moment
+from service.web.edge.errors import Answer
+from service.web.edge.fields import Moment
 from service.web.edge.operation import operation
 
 FIGURES = "slopsieve_figures"

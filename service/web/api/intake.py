@@ -38,9 +38,9 @@ from service.web.api.answers import (
     CommentAnswer,
     CommentLinks,
 )
-from service.web.api.batch import NDJSON, Item, read_items
 from service.web.api.blueprint import api
 from service.web.api.schemas import (
+    MAX_BATCH,
     AuthorRequest,
     BatchRequest,
     CommentRequest,
@@ -48,13 +48,67 @@ from service.web.api.schemas import (
     PostRequest,
     WaitQuery,
 )
+from service.web.edge import strict_json
 from service.web.edge.auth import current_site
-from service.web.edge.current import services, submit, waiter
-from service.web.edge.errors import EdgeError, problem_of, status_of
+from service.web.edge.current import services, waiter
+from service.web.edge.errors import (
+    EdgeError,
+    TooLargeError,
+    UnreadableRequestError,
+    problem_of,
+    status_of,
+)
 from service.web.edge.headers import note_comments
-from service.web.edge.line import UNWAITED_SECONDS, Kept, keep_in_line
-from service.web.edge.operation import operation
-from service.web.edge.reading import JSON, validate
+from service.web.edge.operation import JSON, SINGLE_BODY_BYTES, operation, validate
+from service.web.edge.overload import UNWAITED_SECONDS, Kept, keep_in_line
+from service.web.edge.strict_json import Json
+
+NDJSON = "application/x-ndjson"
+
+# A body of 16 MiB can have a million wrong names; more than an answer lists are not looked at.
+_MOST_NAMES = 100
+
+Item = Json | EdgeError
+"""One comment as it came, or why it cannot be read."""
+
+
+def read_items(raw: bytes, *, lines: bool) -> list[Item]:
+    """Return the batch's items in order.
+
+    A line that cannot be read is an item too. Raises `UnreadableRequestError`,
+    `InvalidInputError` or `TooLargeError` for a body that is no batch at all.
+    """
+    found: list[bytes | Json] = [*raw.split(b"\n")] if lines else _read_object(raw)
+    parts = [part for part in found if not isinstance(part, bytes) or part.strip()]
+    if len(parts) > MAX_BATCH:
+        msg = f"The batch has more than {MAX_BATCH} comments. Send several batches."
+        raise TooLargeError(msg)
+    return [_read_line(part) if isinstance(part, bytes) else part for part in parts]
+
+
+def _read_object(raw: bytes) -> list[bytes | Json]:
+    body = strict_json.parse(raw)
+    comments: list[bytes | Json] = []
+    if isinstance(body, dict):
+        for name in list(body)[_MOST_NAMES:]:
+            del body[name]
+        given = body.get("comments")
+        if isinstance(given, list):
+            # What is wrong with a comment refuses that comment alone.
+            comments, body["comments"] = [*given], []
+    validate(BatchRequest, body)
+    return comments
+
+
+def _read_line(line: bytes) -> Item:
+    if len(line) > SINGLE_BODY_BYTES:
+        msg = f"The line has more than {SINGLE_BODY_BYTES} bytes."
+        return TooLargeError(msg)
+    try:
+        return strict_json.parse(line)
+    except UnreadableRequestError as error:
+        return error
+
 
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
@@ -102,7 +156,7 @@ def submit_comment(
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
     new = replace(new, keep=body.keep)
-    kept = keep_in_line(new, submit, waiter, seconds=seconds or UNWAITED_SECONDS)
+    kept = keep_in_line(new, seconds=seconds or UNWAITED_SECONDS)
     if kept.added.outcome is AddOutcome.CONFLICT:
         raise _conflict(kept.added)
     if kept.added.outcome is AddOutcome.DELETED:
@@ -247,7 +301,7 @@ def keep_until(new: NewComment, site: Site, until: float) -> Case:
 
     `until` is by `time.perf_counter`. Raises what keeping the comment raises.
     """
-    kept = keep_in_line(new, submit, waiter, seconds=until - time.perf_counter())
+    kept = keep_in_line(new, seconds=until - time.perf_counter())
     case = None
     if kept.in_time or kept.is_repeat:
         seconds = until - time.perf_counter()

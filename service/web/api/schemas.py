@@ -35,16 +35,16 @@ from service.domain.verdict import MAX_RULED_POSTS, Outcome, SiteRules
 from service.moderation.figures import MAX_DAYS
 from service.moderation.intake import MAX_FIELD_CHARS
 from service.moderation.revise import looks_like_version
-from service.web.edge.answers import Answer
-from service.web.edge.given import (
+from service.web.edge.errors import Answer
+from service.web.edge.fields import (
     MAX_EMAIL_CHARS,
+    Moment,
     is_email,
     is_web_address,
     language_tag,
     read_address,
 )
-from service.web.edge.moments import Moment
-from service.web.edge.reading import MAX_KEY_CHARS, TEXT_TOO_LARGE
+from service.web.edge.operation import MAX_KEY_CHARS, TEXT_TOO_LARGE
 
 MAX_BATCH = 1_000
 MAX_PAGE = 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -32,10 +34,15 @@ PAGES = "pages"
 PROGRAMS = frozenset({API, HOOKS, AKISMET, PUBLIC})
 """The blueprints that programs call: they send no cookies and are given none."""
 
+METRICS = "/metrics"
+"""The path that only the operator may read."""
+
 _OPEN = "open_to_all"
 _SCHEME = "bearer "
 # Our keys have 48 characters; nothing longer is worth hashing.
 _MAX_SECRET_CHARS = 200
+# With one of these a proxy spoke for somebody who may be anywhere.
+_FORWARDED = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
 
 
 def open_to_all(view: F) -> F:
@@ -91,3 +98,16 @@ def current_site() -> Site:
     require_site()
     site: Site = g.site
     return site
+
+
+def may_read_metrics(token: str | None) -> bool:
+    """Return True if the request has the token, or comes from this machine where none is set."""
+    if token is not None:
+        given = presented_secret() or ""
+        return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+    if any(name in request.headers for name in _FORWARDED):
+        return False
+    try:
+        return ipaddress.ip_address(request.remote_addr or "").is_loopback
+    except ValueError:
+        return False

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from flask import current_app
 from werkzeug.local import LocalProxy
 
+from service.ports.comments import Added, NewComment
 from service.ports.services import Services
-from service.web.edge.line import Submit
 from service.web.edge.verdict_waiter import VerdictWaiter
 
 SERVICES = "slopsieve"
@@ -16,5 +18,6 @@ WAITER = "slopsieve_waiter"
 
 services: Services = LocalProxy(lambda: current_app.extensions[SERVICES])  # type: ignore[assignment]  # like current_app
 """The services of the app that answers; what goes on after a request is given ports themselves."""
-submit: Submit = LocalProxy(lambda: current_app.extensions[SUBMIT])
+submit: Callable[[NewComment], Added] = LocalProxy(lambda: current_app.extensions[SUBMIT])
+"""Keeps a comment and queues it, with whatever else comes in at that moment."""
 waiter: VerdictWaiter = LocalProxy(lambda: current_app.extensions[WAITER])  # type: ignore[assignment]  # like current_app

@@ -6,10 +6,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Self
 
 from flask import Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 from flask_limiter import RateLimitExceeded
+from pydantic import BaseModel, ConfigDict, Field
 from werkzeug.exceptions import HTTPException
 
 from service.domain.errors import (
@@ -22,11 +24,46 @@ from service.domain.errors import (
     Problem,
     StoreUnavailableError,
 )
-from service.web.edge.answers import ProblemAnswer, ProblemField
 from service.web.edge.auth import PAGES
 from service.web.edge.limits import seconds_to_wait
 
 log = logging.getLogger(__name__)
+
+
+class Answer(BaseModel):
+    """What all answers share."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    @classmethod
+    def from_value(cls, value: object, **others: object) -> Self:
+        """Return the answer with these `others`, every other field as `value` has it by that name.
+
+        Values within it become answers likewise. Raise `AttributeError` for a name that it lacks.
+        """
+        names = cls.model_fields.keys() - others.keys()
+        return cls(**others, **{name: getattr(value, name) for name in names})
+
+
+class ProblemField(Answer):
+    """One thing wrong with the input."""
+
+    field: str = Field(description="Where: the field's path, a parameter or a header.")
+    problem: str = Field(description="What is wrong there.")
+    remedy: str = Field(description="What to do about it.")
+
+
+class ProblemAnswer(Answer):
+    """A problem document (RFC 9457)."""
+
+    model_config = ConfigDict(frozen=True, title="Problem")
+
+    type: str = Field(description="Where this kind of problem is explained.")
+    title: str
+    status: int = Field(ge=400, le=599)
+    detail: str
+    errors: list[ProblemField] = Field(description="Every field that is wrong, at most 50.")
+
 
 PROBLEM_TYPE = "application/problem+json"
 # Paths that programs call: there every answer is JSON.

@@ -21,15 +21,15 @@ from service.web.edge.auth import (
     AKISMET,
     API,
     HOOKS,
+    METRICS,
     PUBLIC,
     current_site,
     has_site,
+    may_read_metrics,
     presented_secret,
 )
 from service.web.edge.config import WebConfig
 from service.web.edge.current import services
-from service.web.edge.metrics import PATH as METRICS
-from service.web.edge.metrics import may_read
 
 # A static site's comment box is open to anybody. A busy post draws a comment a second; a person
 # sends a few in a minute.
@@ -130,7 +130,7 @@ def _may_be_guessing(config: WebConfig) -> bool:
         return not has_site() and "open_form" not in g
     if request.blueprint == AKISMET:
         return _came_with_wrong_akismet_key()
-    return request.path == METRICS and not may_read(config.metrics_token)
+    return request.path == METRICS and not may_read_metrics(config.metrics_token)
 
 
 def _hashed_key() -> str:

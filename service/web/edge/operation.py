@@ -1,19 +1,196 @@
-"""Makes an operation of a view: its parameters say what is read, its answer is a model."""
+"""Makes an operation of a view: reads and validates its arguments, writes its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from http import HTTPStatus
 from inspect import getdoc
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
-from flask import Response, make_response
-from pydantic import BaseModel
+from flask import Response, make_response, request
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
-from service.web.edge.answers import Answer
-from service.web.edge.reading import JSON, read_arguments
+from service.domain.comment import MAX_TEXT_BYTES
+from service.domain.errors import InvalidInputError, Problem
+from service.web.edge import strict_json
+from service.web.edge.errors import Answer, EdgeError, TooLargeError
+from service.web.edge.strict_json import Json
+
+T = TypeVar("T", bound=BaseModel)
+
+JSON = "application/json"
+MAX_KEY_CHARS = 200
+TEXT_TOO_LARGE = "text_too_large"
+"""The type of error by which a model says that a text is over its limit."""
+
+IDEMPOTENCY_KEY = "Idempotency-Key"
+_IDEMPOTENCY_KEY = re.compile(rf"[\x21-\x7e](?:[\x20-\x7e]{{0,{MAX_KEY_CHARS - 2}}}[\x21-\x7e])?")
+
+# By pydantic's type of error: what is wrong, what to do. Values from the error's context are ours
+# or the schema's, never the request's.
+_IN_WORDS: Mapping[str, tuple[str, str]] = {
+    "missing": ("is missing", "add it"),
+    "extra_forbidden": ("is not a known field", "leave it out or check its spelling"),
+    "string_type": ("is not a string", "send a string"),
+    "string_too_short": ("is too short", "send at least {min_length} character(s)"),
+    "string_too_long": ("is too long", "send at most {max_length} characters"),
+    "int_type": ("is not an integer", "send an integer"),
+    "int_parsing": ("is not an integer", "send an integer"),
+    "float_type": ("is not a number", "send a number"),
+    "float_parsing": ("is not a number", "send a number"),
+    "finite_number": ("is not a finite number", "send a finite number"),
+    "bool_type": ("is neither true nor false", "send true or false"),
+    "greater_than_equal": ("is too small", "send at least {ge}"),
+    "less_than_equal": ("is too large", "send at most {le}"),
+    "model_type": ("is not an object", "send a JSON object"),
+    "model_attributes_type": ("is not an object", "send a JSON object"),
+    "list_type": ("is not a list", "send a JSON array"),
+    "tuple_type": ("is not a list", "send a JSON array"),
+    "too_short": ("has too few items", "send at least {min_length}"),
+    "too_long": ("has too many items", "send at most {max_length}"),
+    "enum": ("is none of the known values", "send {expected}"),
+    "moment": (
+        "is not a date and time with an offset",
+        "write it by RFC 3339, such as 2026-03-01T12:00:00Z",
+    ),
+    "address": ("is not an IP address", "send an IPv4 or IPv6 address, or null"),
+    "web_address": ("is not a web address", "send an http or https address, or null"),
+    "version": (
+        "ends in @ and a number, as later versions of a comment do here",
+        "send an id with another ending",
+    ),
+    "email": ("is not an e-mail address", "send one with an @, or null"),
+    "string_pattern_mismatch": (
+        "is not a BCP 47 language tag",
+        "send a tag such as en or pt-BR, or null",
+    ),
+    TEXT_TOO_LARGE: (
+        "has {size} bytes of UTF-8",
+        f"send at most {MAX_TEXT_BYTES} bytes",
+    ),
+}
+
+
+def read_arguments(
+    wanted: Mapping[str, Any], *, media: Sequence[str], max_body_bytes: int
+) -> dict[str, object]:
+    """Return what a view takes of the request, by the names of its parameters.
+
+    `query` and `body` are wanted as models, `raw` is the body as it came. Raises `EdgeError` for
+    a body that cannot be read at all, otherwise `InvalidInputError` with everything that is wrong.
+    """
+    problems: list[Problem] = []
+    arguments: dict[str, object] = {}
+    raw = _read_raw(media, max_body_bytes) if wanted.keys() & {"body", "raw"} else b""
+    if "query" in wanted:
+        arguments["query"] = _validate(wanted["query"], *_query_values(), problems)
+    if "idempotency_key" in wanted:
+        arguments["idempotency_key"] = _read_key(problems)
+    if "body" in wanted:
+        cleaned = strict_json.clean(strict_json.parse(raw))
+        arguments["body"] = _validate(wanted["body"], *cleaned, problems)
+    if "raw" in wanted:
+        arguments["raw"] = raw
+    _refuse(problems)
+    return arguments
+
+
+def read_query(model: type[T]) -> T:
+    """Return the request's query. Raises `InvalidInputError` with all problems."""
+    return _valid(model, *_query_values())
+
+
+def validate(model: type[T], value: Json) -> T:
+    """Return the model. Raises `InvalidInputError` or `TooLargeError` with all problems."""
+    return _valid(model, *strict_json.clean(value))
+
+
+def _valid(model: type[T], value: Json, found: list[Problem]) -> T:
+    problems: list[Problem] = []
+    parsed = _validate(model, value, found, problems)
+    _refuse(problems)
+    return cast("T", parsed)  # where it is None there were problems
+
+
+def _refuse(problems: Sequence[Problem]) -> None:
+    if any(isinstance(p, _TooLarge) for p in problems):
+        msg = f"A text has more than {MAX_TEXT_BYTES} bytes of UTF-8."
+        raise TooLargeError(msg, problems)
+    if problems:
+        raise InvalidInputError(problems)
+
+
+class _TooLarge(Problem):
+    """A problem for which the status is 413 rather than 422."""
+
+
+def _read_raw(media: Sequence[str], max_body_bytes: int) -> bytes:
+    if request.mimetype not in media:
+        msg = f"Send the body as {' or '.join(media)}, in UTF-8."
+        raise EdgeError(msg, status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+    return read_bounded(max_body_bytes)
+
+
+def read_bounded(max_bytes: int) -> bytes:
+    """Return the request's body. Raises `TooLargeError`."""
+    request.max_content_length = max_bytes
+    if (request.content_length or 0) > max_bytes:
+        msg = f"The body has more than {max_bytes} bytes."
+        raise TooLargeError(msg)
+    return request.get_data(cache=False)
+
+
+def _query_values() -> tuple[Json, list[Problem]]:
+    values: dict[str, Json] = {}
+    problems: list[Problem] = []
+    for name, given in request.args.lists():
+        if len(given) > 1:
+            problems.append(strict_json.repeated(strict_json.join("", name)))
+        values[name] = given[0]
+    return strict_json.clean(values)[0], problems
+
+
+def _read_key(problems: list[Problem]) -> str | None:
+    key = request.headers.get(IDEMPOTENCY_KEY)
+    if key is None or _IDEMPOTENCY_KEY.fullmatch(key):
+        return key
+    problems.append(
+        Problem(
+            field=IDEMPOTENCY_KEY,
+            problem="is empty, too long or not printable ASCII",
+            remedy=f"send 1 to {MAX_KEY_CHARS} printable ASCII characters",
+        )
+    )
+    return None
+
+
+def _validate(
+    model: type[T], value: Json, found: list[Problem], problems: list[Problem]
+) -> T | None:
+    problems.extend(found)
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        details = error.errors(include_input=False, include_url=False)
+        problems.extend(_problem(detail) for detail in details)
+        return None
+
+
+def _problem(detail: ErrorDetails) -> Problem:
+    path = ""
+    for part in detail["loc"]:
+        path = strict_json.join(path, part)
+    wrong, remedy = _IN_WORDS.get(detail["type"], ("is not valid", "see the API's description"))
+    context = {k: v for k, v in detail.get("ctx", {}).items() if isinstance(v, str | int | float)}
+    kind = _TooLarge if detail["type"] == TEXT_TOO_LARGE else Problem
+    return kind(
+        field=path or "body", problem=wrong.format(**context), remedy=remedy.format(**context)
+    )
+
 
 SINGLE_BODY_BYTES = 256 * 1024
 _OPERATION = "operation"

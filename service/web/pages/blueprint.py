@@ -40,9 +40,8 @@ from service.moderation.signing_in import find_session
 from service.web.edge.auth import PAGES, is_open
 from service.web.edge.config import WebConfig
 from service.web.edge.current import services
-from service.web.edge.ids import is_id
+from service.web.edge.fields import is_id, read_any_moment
 from service.web.edge.language import gettext
-from service.web.edge.moments import read_any_moment
 
 E = TypeVar("E", bound=StrEnum)
 P = TypeVar("P")

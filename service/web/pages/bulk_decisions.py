@@ -11,7 +11,7 @@ from service.domain.decision import BulkDecision, ChosenBy
 from service.domain.user import Permission
 from service.moderation.decisions import decide_together, undo_bulk_decision
 from service.web.edge.current import services
-from service.web.edge.ids import is_id
+from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
 from service.web.pages.blueprint import (
     error_page,

@@ -15,9 +15,9 @@ from service.domain.user import Permission
 from service.moderation.figures import FigureBook
 from service.scoring.figures import MIN_COUNT, SHIFTED, Figures
 from service.web.api.figures import FIGURES, FiguresAnswer
-from service.web.edge.ids import is_id
+from service.web.edge.fields import is_id
 from service.web.edge.language import current_language
-from service.web.edge.reading import JSON
+from service.web.edge.operation import JSON
 from service.web.pages.blueprint import moderator, needs, pages, require
 from service.web.pages.filters import seen_sites
 

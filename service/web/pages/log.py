@@ -16,8 +16,7 @@ from service.domain.user import Permission
 from service.ports.audit import AuditFilter
 from service.stores.sql.audit_log import AuditLog
 from service.web.edge.current import services
-from service.web.edge.ids import is_id
-from service.web.edge.moments import write_moment
+from service.web.edge.fields import is_id, write_moment
 from service.web.pages.blueprint import needs, pages
 from service.web.pages.filters import all_sites, seen_ids
 

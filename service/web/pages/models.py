@@ -25,7 +25,7 @@ from service.moderation.retraining import (
 from service.moderation.versions import promote_version, roll_back
 from service.ports.models import VersionOnShelf
 from service.web.edge.current import services
-from service.web.edge.ids import is_id
+from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
 from service.web.pages.blueprint import go_to, moderator, needs, pages
 from service.web.pages.filters import seen_ids

@@ -26,8 +26,8 @@ from service.moderation.erasing import (
     forget_sender,
 )
 from service.web.edge.current import services
+from service.web.edge.fields import write_moment
 from service.web.edge.language import gettext, ngettext
-from service.web.edge.moments import write_moment
 from service.web.pages.blueprint import go_to, moderator, needs, pages
 from service.web.pages.filters import site_name
 

@@ -20,7 +20,7 @@ from service.moderation.reject_and_block import (
     undo_reject_and_block,
 )
 from service.web.edge.current import services
-from service.web.edge.ids import is_id
+from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
 from service.web.pages.blueprint import (
     error_page,

@@ -17,8 +17,7 @@ from service.domain.user import Permission
 from service.moderation.decisions import decide_comment, find_last_act, refuse_note, undo_as_seen
 from service.moderation.queue import claim_comment, claims_of_others, end_claim
 from service.web.edge.current import services
-from service.web.edge.ids import is_id
-from service.web.edge.moments import read_any_moment
+from service.web.edge.fields import is_id, read_any_moment
 from service.web.pages.blueprint import (
     moderator,
     needs,

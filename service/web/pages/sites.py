@@ -37,7 +37,7 @@ from service.moderation.sites import (
 from service.web.api.schemas import Rules, SettingsRequest
 from service.web.edge.current import services
 from service.web.edge.language import gettext, noted, up_to_four_digits
-from service.web.edge.reading import validate
+from service.web.edge.operation import validate
 from service.web.edge.strict_json import Json
 from service.web.pages.blueprint import go_to, moderator, needs, pages, require
 from service.web.pages.filters import all_sites

@@ -28,8 +28,7 @@ from service.ports.comments import NewComment
 from service.web.edge import strict_json
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
-from service.web.edge.given import cut
-from service.web.edge.moments import read_any_moment
+from service.web.edge.fields import cut, read_any_moment
 from service.web.edge.strict_json import Json
 
 FORM = "application/x-www-form-urlencoded"

@@ -33,15 +33,13 @@ from service.domain.site import Site
 from service.moderation.intake import issue_token
 from service.moderation.published import PublishedPage, list_published
 from service.moderation.revise import MAX_APPEAL_CHARS, appeal
-from service.web.edge.answers import FormTokenAnswer
 from service.web.edge.auth import PUBLIC, open_to_all
 from service.web.edge.current import services
-from service.web.edge.errors import EdgeError
-from service.web.edge.ids import is_id
+from service.web.edge.errors import Answer, EdgeError
+from service.web.edge.fields import is_id
+from service.web.edge.headers import ANY_ORIGIN, may_frame
 from service.web.edge.language import current_language, gettext, noted
-from service.web.edge.operation import operation
-from service.web.edge.reading import read_bounded, read_query
-from service.web.edge.sharing import ANY_ORIGIN, may_frame
+from service.web.edge.operation import operation, read_bounded, read_query
 from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script_integrity
 from service.web.webhooks import static_form, visitors
 from service.web.webhooks.payload import read_form
@@ -56,6 +54,15 @@ class _Asked(BaseModel):
 
     post: str = Field(min_length=1, max_length=MAX_URL_CHARS)
     page: int = Field(default=1, ge=1, le=_MAX_PAGE)
+
+
+class FormTokenAnswer(Answer):
+    """A token for one comment: a challenge as ALTCHA's second version has it, signed here."""
+
+    parameters: dict[str, str | int | dict[str, str | int]] = Field(
+        description="What to solve: of which keys one must begin with `keyPrefix`."
+    )
+    signature: str = Field(description="Made with this installation's key, for this site.")
 
 
 public = Blueprint(PUBLIC, __name__, url_prefix="/public")

@@ -10,13 +10,12 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.delivery import Platform
 from service.domain.errors import ModerationError, NotAuthenticatedError
-from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
 from service.web.edge.current import services
-from service.web.edge.errors import PROBLEM_TYPE, EdgeError, wants_page
-from service.web.edge.ids import is_id
-from service.web.edge.reading import read_bounded
-from service.web.edge.sharing import share
+from service.web.edge.errors import PROBLEM_TYPE, EdgeError, ProblemAnswer, wants_page
+from service.web.edge.fields import is_id
+from service.web.edge.headers import share
+from service.web.edge.operation import read_bounded
 from service.web.webhooks import coral, discourse, github, standard, static_form, visitors
 from service.web.webhooks.adapter import Adapter, Received
 from service.web.webhooks.public import public

@@ -13,8 +13,8 @@ from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest, OwnId, SiteIdQuery
 from service.web.edge.current import services
 from service.web.edge.errors import UnreadableRequestError
-from service.web.edge.moments import read_any_moment
-from service.web.edge.reading import validate
+from service.web.edge.fields import read_any_moment
+from service.web.edge.operation import validate
 from service.web.edge.strict_json import parse
 from service.web.webhooks.adapter import (
     Adapter,

@@ -21,17 +21,17 @@ from service.domain.site import Site
 from service.moderation.intake import FORM_FIELD, MAX_FIELD_CHARS
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
-from service.web.edge.current import services, submit, waiter
+from service.web.edge.current import services
 from service.web.edge.errors import (
     EdgeError,
     TooLargeError,
     UnreadableRequestError,
     wants_page,
 )
-from service.web.edge.given import is_email, is_web_address
-from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
-from service.web.edge.reading import validate
-from service.web.edge.sharing import host_of, shared_with
+from service.web.edge.fields import is_email, is_web_address
+from service.web.edge.headers import host_of, shared_with
+from service.web.edge.operation import validate
+from service.web.edge.overload import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.strict_json import Json, parse
 from service.web.webhooks import visitors
 from service.web.webhooks.adapter import Adapter, Received
@@ -82,7 +82,7 @@ def serve(received: Received) -> ResponseReturnValue:
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     new = replace(new, idempotency_key=key)
-    kept = keep_in_line(new, submit, waiter, seconds=UNWAITED_SECONDS)
+    kept = keep_in_line(new, seconds=UNWAITED_SECONDS)
     log.info("form received", extra={"hook": received.hook.id})
     comment = replace(new.comment, id=kept.added.comment_id)
     statement_url = services.statements.url_of_comment(comment)

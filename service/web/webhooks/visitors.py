@@ -8,7 +8,7 @@ from http import HTTPStatus
 from flask import Response, make_response, render_template
 
 from service.domain.comment import MAX_NAME_CHARS, MAX_TEXT_BYTES, MAX_URL_CHARS
-from service.web.edge.answers import ProblemAnswer, ProblemField
+from service.web.edge.errors import ProblemAnswer, ProblemField
 from service.web.edge.language import gettext, noted
 
 _POLICY = (

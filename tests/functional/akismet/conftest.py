@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from models.inputs import ModelOutput
 from service.moderation.sites import issue_akismet_key
 from service.ports.services import Services
-from service.web.akismet import check
+from service.web.akismet import views
 from tests.factories import SITE
 from tests.fakes import FixedClassifier
 from tests.functional.serving import serving
@@ -34,7 +34,7 @@ def wait_budget(monkeypatch) -> float:
 
     What is answered must not depend on how busy that is; `test_in_time.py` is about the lateness.
     """
-    monkeypatch.setattr(check, "WAIT_BUDGET_SECONDS", PATIENT_SECONDS)
+    monkeypatch.setattr(views, "WAIT_BUDGET_SECONDS", PATIENT_SECONDS)
     return PATIENT_SECONDS
 
 

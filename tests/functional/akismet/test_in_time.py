@@ -10,7 +10,7 @@ import pytest
 from service.domain.comment import Lane
 from service.domain.delivery import DeliveryForm
 from service.moderation.delivering import is_own_address, write_callback
-from service.web.akismet import check
+from service.web.akismet import views
 from service.web.edge import admission
 from service.web.edge.admission import Admission
 from service.web.edge.headers import ARRIVED
@@ -20,7 +20,7 @@ from tests.functional.conftest import client_with
 from tests.functional.webhooks.conftest import all_cases
 
 # As it is served, before `wait_budget` makes tests independent of it.
-BUDGET_SECONDS = check.WAIT_BUDGET_SECONDS
+BUDGET_SECONDS = views.WAIT_BUDGET_SECONDS
 CALLBACK = "https://blog.example/wp-json/akismet/v1/webhook"
 
 
@@ -37,7 +37,7 @@ def test_the_wait_leaves_time_to_answer_before_any_client_gives_up():
 @pytest.fixture
 def late(akismet, services, monkeypatch) -> Akismet:
     """A client of a server whose worker does not judge by itself."""
-    monkeypatch.setattr(check, "WAIT_BUDGET_SECONDS", IMPATIENT_SECONDS)
+    monkeypatch.setattr(views, "WAIT_BUDGET_SECONDS", IMPATIENT_SECONDS)
     services.queue.judges = False
     return akismet
 

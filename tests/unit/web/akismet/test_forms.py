@@ -10,8 +10,7 @@ import time
 import pytest
 
 from service.domain.form import FormBehaviour
-from service.web.akismet.behaviour import behaviour_of
-from service.web.akismet.forms import find_codec, read_form, read_json
+from service.web.akismet.forms import behaviour_of, find_codec, read_form, read_json
 
 
 def test_only_what_is_read_is_returned():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from service.web.edge.moments import read_moment, write_moment
+from service.web.edge.fields import read_moment, write_moment
 
 
 @given(st.datetimes(timezones=st.just(UTC)))

@@ -1,4 +1,4 @@
-"""Answers whether a comment is spam, and takes what a site reports of that answer."""
+"""Answers each call of the Akismet protocol."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 from flask import Response, current_app, g
 
@@ -21,8 +22,7 @@ from service.moderation.revise import find_comment, report_comment, withdraw_com
 from service.moderation.sites import is_blog, register_blog
 from service.ports.comments import NewComment
 from service.web.akismet import answers
-from service.web.akismet.call import CLIENT, AkismetCall, shown
-from service.web.akismet.comment import new_comment, read_text
+from service.web.akismet.call import CLIENT, AkismetCall, new_comment, read_text, shown
 from service.web.api.intake import keep_until
 from service.web.edge.current import services, waiter
 
@@ -195,3 +195,66 @@ def _forced(call: AkismetCall) -> str | None:
         return answers.TRUE
     roles = {role.strip().lower() for role in call.fields.get("user_role", "").split(",")}
     return answers.FALSE if _ADMINISTRATOR in roles else None
+
+
+_REACHES = {"60-days": timedelta(days=60), "6-months": timedelta(days=183)}
+# What a moderator takes to look at one comment and bin it.
+_SECONDS_SAVED_PER_SPAM = 10
+
+
+def verify_key(call: AkismetCall) -> Response:
+    """Return `valid` or `invalid`; the first valid one registers its blog as the site's."""
+    blog = call.fields.get("blog", "")
+    if not is_blog(blog):
+        return answers.refused(answers.BAD_BLOG)
+    register_blog(call.site, blog.strip(), services, actor=CLIENT)
+    return answers.text(answers.VALID)
+
+
+def get_subscription(call: AkismetCall) -> Response:
+    """Return an active subscription: WordPress stores a new key for no other."""
+    return answers.as_json(
+        {
+            "account_id": 1,
+            "account_type": "self-hosted",
+            "account_name": call.site.name,
+            "status": "active",
+            "next_billing_date": False,
+            "limit_reached": False,
+        }
+    )
+
+
+def get_stats(call: AkismetCall) -> Response:
+    """Return the site's figures; an unsure comment counts as what the client was told.
+
+    WordPress wants a `breakdown` that is an object, and shows none of it.
+    """
+    site, now = call.site, services.clock()
+    reach = _REACHES.get(call.fields.get("from", ""))
+    tally = services.cases.tally(
+        site.id, received_from=now - reach if reach else site.created_at, received_before=now
+    )
+    held = site.settings.holds_unsure
+    spam = tally.spam + (tally.unsure if held else 0)
+    return answers.as_json(
+        {
+            "spam": spam,
+            "ham": tally.ham + (0 if held else tally.unsure),
+            "missed_spam": tally.missed_spam,
+            "false_positives": tally.false_positives,
+            "accuracy": f"{tally.share_right * 100:.2f}",
+            "time_saved": spam * _SECONDS_SAVED_PER_SPAM,
+            "breakdown": {},
+        }
+    )
+
+
+def token(_call: AkismetCall) -> Response:
+    """Return an empty token: it opens nothing but frames of the vendor's own site."""
+    return answers.text("")
+
+
+def deactivate(_call: AkismetCall) -> Response:
+    """Return that the plugin may go; the key stays valid for its return."""
+    return answers.text(answers.DEACTIVATED)

@@ -1,10 +1,17 @@
-"""Reads what sites send of a comment's author, in the forms that blogs and proxies really write."""
+"""Reads single values as clients really send them: addresses, URLs, moments, ids."""
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import re
+from datetime import MINYEAR, UTC, datetime
 from html import unescape
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic_core import PydanticCustomError
+from werkzeug.routing import BaseConverter
 
 MAX_EMAIL_CHARS = 320
 _UNKNOWN = frozenset({"", "-", "unknown", "null", "none"})
@@ -75,3 +82,72 @@ def is_email(given: str) -> bool:
 def language_tag(given: str) -> str | None:
     """Return the BCP 47 tag of a locale: `en-US` for `en_US.UTF-8`, None for an empty one."""
     return re.split(r"[.@]", given, maxsplit=1)[0].replace("_", "-") or None
+
+
+_RFC_3339 = re.compile(
+    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]| ?[+-]\d{2}(?::?\d{2})?)",
+    re.ASCII,
+)
+_SCHEMA = {"type": "string", "format": "date-time", "examples": ["2026-03-01T12:00:00Z"]}
+
+
+def read_moment(value: object) -> datetime:
+    """Return the moment, in UTC. Raises `PydanticCustomError` for anything but RFC 3339.
+
+    The offset may be as git and PostgreSQL write it: ` +0100`, `+01`.
+    """
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, str) and _RFC_3339.fullmatch(value):
+        with contextlib.suppress(ValueError):
+            return _in_utc(datetime.fromisoformat(re.sub(" (?=[+-])", "", value.upper())))
+    raise PydanticCustomError("moment", "is not a date and time with an offset (RFC 3339)")
+
+
+def read_any_moment(given: object) -> datetime | None:
+    """Return a time as other programs write it, UTC unless it says otherwise; None for no time."""
+    if not isinstance(given, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(given.strip())
+        return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """Return the moment in UTC; one that no year from 1 to 9999 holds there becomes the nearest."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        if moment.year == MINYEAR:
+            return datetime.min.replace(tzinfo=UTC)
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def write_moment(moment: datetime) -> str:
+    """Return the moment in UTC with a final Z."""
+    return moment.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+Moment = Annotated[
+    datetime,
+    BeforeValidator(read_moment),
+    PlainSerializer(write_moment, return_type=str),
+    WithJsonSchema(_SCHEMA),
+]
+
+
+ID_PATTERN = "[A-Za-z0-9_-]{1,64}"
+_ID = re.compile(ID_PATTERN)
+
+
+class IdConverter(BaseConverter):
+    """Matches what can be one of our ids, and not the word that is a path itself."""
+
+    regex = f"(?!batch$){ID_PATTERN}"
+
+
+def is_id(given: str) -> bool:
+    """Return True if a string has the form of our ids."""
+    return _ID.fullmatch(given) is not None
