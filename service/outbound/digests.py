@@ -16,8 +16,7 @@ from urllib.parse import unquote, urlsplit
 from service.domain.user import Mail, Sent
 from service.outbound.sender import HttpSiteNotifier, trusted_authorities
 
-# For each step of the conversation, of which there are some ten; servers that greylist or check
-# addresses take their time.
+# For each of some ten steps: servers that greylist take their time.
 STEP_SECONDS = 15.0
 _PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
 
@@ -34,7 +33,7 @@ class MailServer:
 
 
 def parse_mail_url(given: str) -> MailServer:
-    """Take a mail server's URL apart. Raises `ValueError` that says what is wrong with it."""
+    """Parse a mail server's URL. Raises `ValueError` that says what is wrong with it."""
     try:
         parts = urlsplit(given)
         port = parts.port
@@ -127,7 +126,7 @@ class SmtpMailer:
 
 
 def _refused(error: Exception) -> Sent:
-    """Return what a server that took nothing says, in fixed words: its own may say anything."""
+    """Return a server's refusal in fixed words: its own may be anything."""
     code = getattr(error, "smtp_code", 0)
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code = next(iter(error.recipients.values()))[0]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import email.utils
 import ipaddress
-import queue
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -18,7 +18,7 @@ import h11
 
 from service.outbound.guard import IPAddress, Target
 
-# All that is read of an answer, headers and body together, and of that for the headers.
+# All that is read of an answer, headers and body together, and the headers alone.
 _MAX_ANSWER_BYTES = 64 * 1024
 _MAX_HEADER_BYTES = 16 * 1024
 _READ_BYTES = 8 * 1024
@@ -28,41 +28,31 @@ _BODY_SECONDS = 2.0
 _MAX_TRIED = 4
 
 
-class OutOfTimeError(Exception):
-    """The time given was used up."""
-
-
 class UnreadableAnswerError(Exception):
-    """What the other side sent is no HTTP answer, or one with far too much before its status."""
+    """The response is no HTTP, or too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """What is kept of an answer: of the headers those that ask for time.
-
-    `body` is empty unless it was asked for, and cut where it is too long or comes too late.
-    """
+    """A response; `body` is cut where it is too long or comes too late."""
 
     status: int
-    retry_after: str | None = None
-    limit_left: str | None = None
-    limit_ends: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes = field(default=b"", repr=False)
 
 
 class Deadline:
     """The moment at which everything must be over."""
 
-    def __init__(self, seconds: float, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._monotonic = monotonic
-        self._end = monotonic() + seconds
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
 
-    def left(self, at_most: float | None = None) -> float:
-        """Return the seconds that are left. Raises `OutOfTimeError` if there are none."""
-        left = self._end - self._monotonic()
+    def left(self) -> float:
+        """Return the seconds that are left. Raises `TimeoutError` if there are none."""
+        left = self._end - time.monotonic()
         if left <= 0:
-            raise OutOfTimeError
-        return left if at_most is None else min(left, at_most)
+            raise TimeoutError
+        return left
 
 
 def exchange(
@@ -74,17 +64,13 @@ def exchange(
     tls: ssl.SSLContext,
     deadline: Deadline,
     method: str = "POST",
-    keeps_body: bool = False,
     when_sent: Callable[[], None] = lambda: None,
 ) -> HttpAnswer:
-    """Send the body and return the answer's status; the connection is closed afterwards.
+    """Send the body, call `when_sent`, return the response and close the connection.
 
-    `when_sent` is called once all is on its way, whatever then becomes of the answer.
-
-    Connects to one of `addresses` and nowhere else: the host's name is only told, in the Host
-    header and to TLS, never looked up. Follows nothing, decodes nothing, keeps nothing of the
-    body unless `keeps_body`. Raises `OutOfTimeError`, `UnreadableAnswerError`, `ssl.SSLError` or
-    `OSError`.
+    It connects to one of `addresses` and nowhere else: the host's name is sent, in the Host header
+    and to TLS, never looked up. It follows and decodes nothing. Raises `TimeoutError`,
+    `UnreadableAnswerError`, `ssl.SSLError` or `OSError`.
     """
     connection = _connect(addresses, target.port, deadline)
     try:
@@ -95,7 +81,7 @@ def exchange(
         connection.settimeout(deadline.left())
         connection.sendall(_request(speaker, method, target, headers, body))
         when_sent()
-        return _read(connection, speaker, deadline, keeps_body=keeps_body)
+        return _read(connection, speaker, deadline)
     except h11.RemoteProtocolError:
         raise UnreadableAnswerError from None
     finally:
@@ -118,19 +104,15 @@ def _connect(addresses: Sequence[IPAddress], port: int, deadline: Deadline) -> s
         try:
             connection.settimeout(share)
             connection.connect((str(address), port))
-            _check_peer(connection, address)
+            peer = connection.getpeername()[0].partition("%")[0]
+            if ipaddress.ip_address(peer) != address:
+                raise OSError("connected elsewhere")  # noqa: TRY301  # to close it as after others
         except OSError as error:
             connection.close()
             failure = error
         else:
             return connection
     raise failure
-
-
-def _check_peer(connection: socket.socket, address: IPAddress) -> None:
-    """Raise `OSError` if the other end is not the address that was checked."""
-    if ipaddress.ip_address(connection.getpeername()[0].partition("%")[0]) != address:
-        raise OSError("connected elsewhere")
 
 
 def _request(
@@ -152,22 +134,15 @@ def _request(
     return b"".join(speaker.send(event) or b"" for event in events)
 
 
-def _read(
-    connection: socket.socket, speaker: h11.Connection, deadline: Deadline, *, keeps_body: bool
-) -> HttpAnswer:
-    """Return the status; what comes before it is counted, what comes after hardly waited for."""
+def _read(connection: socket.socket, speaker: h11.Connection, deadline: Deadline) -> HttpAnswer:
+    """Return the response, within the limits of size and time."""
     room = _MAX_ANSWER_BYTES
     while True:
         event = speaker.next_event()
         if isinstance(event, h11.Response):
             body = _read_rest(connection, speaker, room, deadline)
-            return HttpAnswer(
-                status=event.status_code,
-                retry_after=_header(event, b"retry-after"),
-                limit_left=_header(event, b"x-ratelimit-remaining"),
-                limit_ends=_header(event, b"x-ratelimit-reset"),
-                body=body if keeps_body else b"",
-            )
+            headers = {name.decode(): value.decode("latin-1") for name, value in event.headers}
+            return HttpAnswer(status=event.status_code, headers=headers, body=body)
         if event is h11.NEED_DATA:
             room -= _receive(connection, speaker, room, deadline.left())
             if room <= 0:
@@ -179,10 +154,10 @@ def _read(
 def _read_rest(
     connection: socket.socket, speaker: h11.Connection, room: int, deadline: Deadline
 ) -> bytes:
-    """Read on till the end of the answer, as far as time and room go: the status stands."""
+    """Return the body, as far as time and room go: the status stands."""
     body = b""
     try:
-        rest = Deadline(deadline.left(_BODY_SECONDS))
+        rest = Deadline(min(deadline.left(), _BODY_SECONDS))
         while room > 0:
             event = speaker.next_event()
             if event is h11.NEED_DATA:
@@ -191,24 +166,19 @@ def _read_rest(
                 body += bytes(event.data)
             else:
                 break
-    except (OutOfTimeError, OSError, h11.RemoteProtocolError):
+    except (OSError, h11.RemoteProtocolError):
         return body
     return body
 
 
 def _receive(connection: socket.socket, speaker: h11.Connection, room: int, seconds: float) -> int:
-    """Pass on what comes next and return how many bytes it was."""
+    """Give the next bytes to h11 and return how many there were."""
     connection.settimeout(seconds)
     data = connection.recv(min(_READ_BYTES, room))
     if not data and speaker.their_state is h11.IDLE:
         raise ConnectionResetError
     speaker.receive_data(data)
     return len(data)
-
-
-def _header(response: h11.Response, wanted: bytes) -> str | None:
-    value = next((value for name, value in response.headers if name == wanted), None)
-    return None if value is None else value.decode("latin-1")
 
 
 Resolver = Callable[[str, int], Sequence[str]]
@@ -219,7 +189,6 @@ _MAX_AT_ONCE = 64
 
 
 def system_resolver(host: str, port: int) -> list[str]:
-    """Ask the operating system."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -232,35 +201,25 @@ class TimedResolver:
         self._places = threading.Semaphore(_MAX_AT_ONCE)
 
     def __call__(self, host: str, port: int, *, seconds: float) -> Sequence[str]:
-        """Return the host's addresses. Raises `OutOfTimeError`, `OSError`."""
+        """Return the host's addresses. Raises `TimeoutError`, or what `resolve` raises."""
         if not self._places.acquire(timeout=seconds):
-            raise OutOfTimeError
-        answers: queue.SimpleQueue[Sequence[str] | Exception] = queue.SimpleQueue()
+            raise TimeoutError
+        answer: Future[Sequence[str]] = Future()
 
         def ask() -> None:
             try:
-                answers.put(self._resolve(host, port))
-            except Exception as error:  # noqa: BLE001  # told to whoever waits
-                answers.put(error)
+                answer.set_result(self._resolve(host, port))
+            except Exception as error:  # noqa: BLE001  # `result` raises it
+                answer.set_exception(error)
             finally:
                 self._places.release()
 
         threading.Thread(target=ask, daemon=True).start()
-        try:
-            answer = answers.get(timeout=seconds)
-        except queue.Empty:
-            raise OutOfTimeError from None
-        if isinstance(answer, UnicodeError):
-            raise OSError("no such host") from None
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        return answer.result(timeout=seconds)
 
 
 _MAX_RETRY_AFTER_CHARS = 64
 _MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
-SLOW_DOWN = (429, 502, 503, 504)
-"""The statuses of a site that is overloaded: its `Retry-After` is followed."""
 
 
 class Failure(StrEnum):
@@ -279,10 +238,10 @@ class Failure(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallOutcome:
-    """What came of one call: the answer, if there was one, or the problem in fixed words.
+    """The result of one call: the response, or the problem in fixed words.
 
-    `was_sent` says that all of the request went out. `rests_seconds` is for how long the other
-    system asks to be left alone; the rest is as in `SendOutcome`.
+    `was_sent` is True if all of the request went out. `rests_seconds` is how long the other system
+    asks to be left alone; the other fields are as in `SendOutcome`.
     """
 
     answer: HttpAnswer | None = None
@@ -296,7 +255,7 @@ class CallOutcome:
 
 
 def seconds_given(retry_after: str | None, now: datetime) -> float | None:
-    """Return the seconds that a `Retry-After` stands for, at most a day; None if it is none."""
+    """Return the seconds of a `Retry-After` header, at most a day; None if it has no such."""
     given = (retry_after or "")[:_MAX_RETRY_AFTER_CHARS].strip()
     if not given:
         return None

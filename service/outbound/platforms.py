@@ -30,36 +30,38 @@ class AtPlatform(StrEnum):
 
 
 Ask = Callable[..., CallOutcome]
-"""Calls an API as `HttpSiteNotifier.call` does, and keeps the answer's body."""
+"""`HttpSiteNotifier.call`."""
 Apply = Callable[[PlatformAct, Endpoint, Ask, datetime], CallOutcome]
-"""Asks a platform for one act, at this moment; returns what came of it, as the last call has it."""
+"""Asks a platform for one act, now; returns the result of the last call."""
 
 
 def plain_result(said: CallOutcome, now: datetime) -> CallOutcome:
-    """Return what any HTTP API means by its answer; a platform says what it means otherwise.
+    """Return what a response means at any HTTP API.
 
-    A request may have been carried out whose answer was lost, or which ended in a 5xx.
+    A request may have been carried out whose response was lost, or which ended in a 5xx.
     """
     answer = said.answer
     if answer is None:
         return replace(said, uncertain=said.was_sent)
-    if answer.status == 401:  # a status by its number
+    if answer.status == 401:
         return replace(said, problem=AtPlatform.TOKEN.value, refused=True)
-    rests = _asked_rest(answer, now)
+    rests = _given_rest(answer, now) if answer.status in (403, 429, 503) else None
+    if rests is None and answer.status == 429:
+        rests = _LEAST_REST_SECONDS
     if rests is not None:
         return replace(said, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
     return replace(said, uncertain=answer.status >= 500)
 
 
 def limited(result: CallOutcome, now: datetime) -> CallOutcome:
-    """Return the result of an answer whose words ask for time, and perhaps its headers."""
+    """Return the result of a response whose body asks for time, and perhaps its headers."""
     asked = _given_rest(result.answer, now) if result.answer else None
     rests = _LEAST_REST_SECONDS if asked is None else asked
     return replace(result, problem=AtPlatform.LIMITED.value, rests_seconds=rests)
 
 
 def members_of(answer: HttpAnswer) -> dict[str, Any]:
-    """Return the members of an answer's JSON object; none of what is no such thing."""
+    """Return the members of a response's JSON object, none for anything else."""
     try:
         given = json.loads(answer.body)
     except (ValueError, RecursionError):
@@ -67,39 +69,27 @@ def members_of(answer: HttpAnswer) -> dict[str, Any]:
     return given if isinstance(given, dict) else {}
 
 
-def _asked_rest(answer: HttpAnswer, now: datetime) -> float | None:
-    """Return the seconds to rest for, None where the answer is not about too many calls."""
-    if answer.status == 429:
-        given = _given_rest(answer, now)
-        return _LEAST_REST_SECONDS if given is None else given
-    if answer.status in (403, 503):
-        return _given_rest(answer, now)
-    return None
-
-
 def _given_rest(answer: HttpAnswer, now: datetime) -> float | None:
-    """Return what the headers give: `Retry-After`, or the end of a limit that is used up."""
-    seconds = seconds_given(answer.retry_after, now)
-    if seconds is None and (answer.limit_left or "").strip() == "0":
-        seconds = _until(answer.limit_ends, now)
+    """Return the seconds until `Retry-After`, or until the end of a limit that is used up."""
+    seconds = seconds_given(answer.headers.get("retry-after"), now)
+    if seconds is None and answer.headers.get("x-ratelimit-remaining", "").strip() == "0":
+        # GitHub gives a moment in seconds since 1970.
+        ends = answer.headers.get("x-ratelimit-reset", "")[:_MAX_MOMENT_CHARS].strip()
+        if ends.isascii() and ends.isdigit():
+            seconds = float(ends) - now.timestamp()
     return None if seconds is None else min(max(seconds, 1.0), _LONGEST_REST_SECONDS)
 
 
-def _until(moment: str | None, now: datetime) -> float | None:
-    """Return the seconds until a moment that GitHub gives in seconds since 1970."""
-    given = (moment or "")[:_MAX_MOMENT_CHARS].strip()
-    if given.isascii() and given.isdigit():
-        return float(given) - now.timestamp()
-    return None
-
-
-EVENT = "slopsieve"
 # A hook that was deleted, or a token without rights: GitHub answers 404 to that too.
 _CLOSED = (401, 403, 404, 410)
 
 
 def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> CallOutcome:
-    """See `Apply`. A call more than is needed builds once more and does no harm."""
+    """Have a static host build the site; see `Apply`. One call too many does no harm.
+
+    Netlify, Cloudflare and Vercel take a POST without a body, at an address that is secret. GitHub
+    takes a token and the name of an event at `/repos/OWNER/REPO/dispatches`.
+    """
     headers = {"Accept": "application/json"}
     body = b""
     if endpoint.secrets[0] != endpoint.url:
@@ -107,7 +97,7 @@ def call_build_hook(_: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime)
             "Authorization": f"Bearer {endpoint.secrets[0]}",
             "Content-Type": "application/json",
         }
-        body = json.dumps({"event_type": EVENT}).encode()
+        body = json.dumps({"event_type": "slopsieve"}).encode()
     result = plain_result(ask(endpoint.url, headers, body), now)
     answer = result.answer
     if answer is not None and answer.status in _CLOSED and result.rests_seconds is None:
@@ -121,7 +111,11 @@ _MAX_POST_DIGITS = 20
 def apply_at_discourse(
     act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
 ) -> CallOutcome:
-    """See `Apply`. A post that is deleted is not deleted once more: that is answered 403."""
+    """Delete or recover a post; see `Apply`. Deleting it twice is answered 403.
+
+    It takes the scopes `posts: delete` and `posts: recover` of a granular API key. No scope covers
+    flags, the review queue or hiding alone.
+    """
     number = act.comment_id
     if not (number.isascii() and number.isdigit() and len(number) <= _MAX_POST_DIGITS):
         return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
@@ -145,8 +139,8 @@ def _whose_fault(
 ) -> CallOutcome:
     """Tell an API key that ended from a post that its owner may not delete: both answer 403.
 
-    A key that may still list posts (scope `posts: list`) has not ended. Where the answer to an
-    earlier deletion was lost, the post was deleted then.
+    A key that may list posts (scope `posts: list`) has not ended. After a lost response the post
+    may be deleted already.
     """
     listed = plain_result(_call_discourse("GET", "/posts.json", endpoint, ask), now)
     answer = listed.answer
@@ -179,7 +173,10 @@ _NO_NODE = (
 
 
 def apply_at_github(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime) -> CallOutcome:
-    """See `Apply`. Both mutations may be repeated."""
+    """Minimize a comment as spam, or undo that; see `Apply`. Both can be repeated.
+
+    A rate limit is answered 200, 403 or 429.
+    """
     if act.comment_id.startswith(_NO_NODE):
         return CallOutcome(problem=AtPlatform.NO_ID.value, hopeless=True)
     mutation = _MUTATIONS[act.act]
@@ -202,7 +199,7 @@ def _github_result(said: CallOutcome, name: str, now: datetime) -> CallOutcome:
     if answer is None or result.refused or result.rests_seconds is not None:
         return result
     members = members_of(answer)
-    if answer.status == 403:  # a status by its number
+    if answer.status == 403:
         if "rate limit" in str(members.get("message", "")).lower():
             return limited(result, now)
         return replace(result, problem=AtPlatform.TOKEN.value, refused=True)
@@ -212,18 +209,16 @@ def _github_result(said: CallOutcome, name: str, now: datetime) -> CallOutcome:
     if isinstance(errors, list) and errors:
         return _github_errors(result, errors, now)
     data = members.get("data")
-    done = isinstance(data, dict) and isinstance(data.get(name), dict)
-    if done:
+    if isinstance(data, dict) and isinstance(data.get(name), dict):
         return result
     # It says yes and cannot be understood.
     return replace(result, problem=Failure.UNREADABLE.value, uncertain=True)
 
 
 def _github_errors(result: CallOutcome, errors: list[object], now: datetime) -> CallOutcome:
-    """Return what errors in an answer of status 200 mean.
+    """Return what the errors in a response of status 200 mean.
 
-    FORBIDDEN is about one comment, in a repository out of the token's reach; a token that ended is
-    answered 401.
+    FORBIDDEN is about one comment's repository; a token that ended is answered 401.
     """
     first = errors[0] if isinstance(errors[0], dict) else {}
     kind, message = first.get("type"), str(first.get("message", "")).lower()

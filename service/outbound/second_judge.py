@@ -70,9 +70,7 @@ class ChatJudge:
         question = {"role": "user", "content": _quoted(comment, site_name)}
         bounds = {"temperature": 0, "max_tokens": _MOST_TOKENS, "stream": False}
         body = {"model": self._model, "messages": [self._system, question], **bounds}
-        said = self._caller.call(
-            self._url, self._headers, json.dumps(body).encode(), keeps_body=True
-        )
+        said = self._caller.call(self._url, self._headers, json.dumps(body).encode())
         problem = said.problem
         if said.answer is not None and problem is None:
             try:
@@ -103,7 +101,7 @@ def _quoted(comment: Comment, site_name: str) -> str:
 
 
 def _read(body: bytes) -> SecondOpinion:
-    """Return the opinion in an answer; what a model thinks before it, or around it, is skipped."""
+    """Return the opinion in a response, without what the model thinks before or around it."""
     content = json.loads(body)["choices"][0]["message"]["content"].rpartition("</think>")[2]
     given = json.loads(content[content.index("{") : content.rindex("}") + 1])
     shown = "".join(char for char in given["reason"] if char.isprintable() or char.isspace())

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 
 import certifi
 
@@ -23,11 +22,9 @@ from service.domain.delivery import (
     SendOutcome,
 )
 from service.outbound.exchange import (
-    SLOW_DOWN,
     CallOutcome,
     Deadline,
     Failure,
-    OutOfTimeError,
     Resolver,
     TimedResolver,
     UnreadableAnswerError,
@@ -60,7 +57,6 @@ def sign(message_id: str, timestamp: int, body: bytes, secrets: Sequence[str]) -
 
 
 def _key(secret: str) -> bytes:
-    """Return the bytes that a secret stands for: the key is those, not the text."""
     try:
         key = base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
     except binascii.Error:
@@ -71,10 +67,10 @@ def _key(secret: str) -> bytes:
     return key
 
 
-# From the look-up of the name to the last byte that is read. Receivers should answer at once and
-# work later; a site that needs longer than this is taken for one that is down.
+# From the look-up of the name to the last byte that is read.
 SEND_SECONDS = 15.0
-_USER_AGENT = "Slopsieve (callbacks)"
+# The statuses of an overloaded site: its `Retry-After` is followed.
+_SLOW_DOWN = (429, 502, 503, 504)
 
 
 class HttpSiteNotifier:
@@ -117,16 +113,15 @@ class HttpSiteNotifier:
             secrets = endpoint.secrets if endpoint else ()
             headers = _headers(delivery, secrets, body, began_at)
             said = self.call(delivery.url, headers, body)
-        if said.answer and said.answer.status in SLOW_DOWN:
-            rests = seconds_given(said.answer.retry_after, self._clock())
+        if said.answer and said.answer.status in _SLOW_DOWN:
+            rests = seconds_given(said.answer.headers.get("retry-after"), self._clock())
             said = replace(said, rests_seconds=rests)
         return _outcome(delivery, said, began_at, time.monotonic() - began)
 
     def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
         """See `SiteNotifier.apply`."""
         began_at, began = self._clock(), time.monotonic()
-        ask = partial(self.call, keeps_body=True)
-        said = PLATFORMS[endpoint.form](act, endpoint, ask, self._clock())
+        said = PLATFORMS[endpoint.form](act, endpoint, self.call, self._clock())
         return _outcome(delivery, said, began_at, time.monotonic() - began)
 
     def call(
@@ -136,28 +131,29 @@ class HttpSiteNotifier:
         body: bytes = b"",
         *,
         method: str = "POST",
-        keeps_body: bool = False,
     ) -> CallOutcome:
-        """Call an address within the rules; what goes wrong outside is told, never raised."""
+        """Call a URL within the rules; a failure outside is returned, never raised."""
         sent: list[bool] = []
         try:
             target = parse_target(url, self._rules)
+            if self._tls is None:
+                # Loaded late: most processes never send, and it takes some 30 ms.
+                self._tls = trusted_authorities()
             deadline = Deadline(self._seconds)
             answer = exchange(
                 target,
                 self._addresses(target, deadline),
-                headers={"User-Agent": _USER_AGENT, **headers},
+                headers={"User-Agent": "Slopsieve (callbacks)", **headers},
                 body=body,
-                tls=self._authorities(),
+                tls=self._tls,
                 deadline=deadline,
                 method=method,
-                keeps_body=keeps_body,
                 when_sent=lambda: sent.append(True),
             )
         except RefusedError as error:
             hopeless = self.refuse(url) is not None
             return CallOutcome(problem=f"the address {error}", hopeless=hopeless)
-        except _OUTSIDE_REASONS as error:
+        except (UnreadableAnswerError, OSError) as error:
             kind = next(words for kind, words in _FAILURES.items() if isinstance(error, kind))
             return CallOutcome(problem=kind.value, was_sent=bool(sent))
         problem = None
@@ -166,21 +162,15 @@ class HttpSiteNotifier:
             problem = (Failure.REDIRECT if redirects else Failure.REFUSED).value
         return CallOutcome(answer=answer, problem=problem, was_sent=True)
 
-    def _authorities(self) -> ssl.SSLContext:
-        # Loaded late: most processes never send, and it takes some 30 ms.
-        if self._tls is None:
-            self._tls = trusted_authorities()
-        return self._tls
-
     def _addresses(self, target: Target, deadline: Deadline) -> Sequence[IPAddress]:
-        """Return the addresses to connect to, looked up once and checked, all of them."""
+        """Return the addresses to connect to, looked up once and all checked."""
         if target.address is not None:
             return [target.address]
         try:
             found = self._resolve(target.host, target.port, seconds=deadline.left())
         except TimeoutError:
             raise
-        except OSError:
+        except (OSError, UnicodeError):
             raise _NotFoundError from None
         return check_addresses(target.host, found, self._rules)
 
@@ -189,11 +179,8 @@ class _NotFoundError(OSError):
     """The host has no address."""
 
 
-_OUTSIDE_REASONS = (OutOfTimeError, UnreadableAnswerError, OSError)
-
 # The first kind that fits counts, so the narrower stand first.
 _FAILURES: Mapping[type[Exception], Failure] = {
-    OutOfTimeError: Failure.OUT_OF_TIME,
     TimeoutError: Failure.OUT_OF_TIME,
     UnreadableAnswerError: Failure.UNREADABLE,
     _NotFoundError: Failure.NOT_FOUND,
@@ -204,7 +191,7 @@ _FAILURES: Mapping[type[Exception], Failure] = {
 
 
 def trusted_authorities() -> ssl.SSLContext:
-    """Return which certificates are trusted: the machine's own authorities and the usual ones."""
+    """Return a context that trusts the machine's own authorities and certifi's."""
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     return context

@@ -11,10 +11,7 @@ import pytest
 
 from service.domain.delivery import Platform
 from service.domain.errors import NotAuthenticatedError
-from service.web.webhooks.adapter import (
-    require_hex_signature,
-    require_standard_signature,
-)
+from service.web.webhooks.adapter import require_hex_signature, require_standard_signature
 from tests.factories import NOW
 from tests.functional.webhooks import recorded
 from tests.functional.webhooks.conftest import (
@@ -25,6 +22,7 @@ from tests.functional.webhooks.conftest import (
     hex_signature,
     standard_headers,
 )
+from tests.unit.outbound.conftest import VECTORS
 
 EVENTS = {
     Platform.CORAL: (recorded.CORAL, {}),
@@ -45,32 +43,14 @@ def test_the_vector_that_github_publishes_verifies():
         require_hex_signature(given, b"Hello, World?", secret, header=header)
 
 
-# The first is the one in the convention's own libraries; of the second the key is 0x00 to 0x17.
-STANDARD_VECTORS = [
-    (
-        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-        "msg_p5jXN8AQM9LWM0D4loKWxJek",
-        "1614265330",
-        b'{"test": 2432232314}',
-        "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
-    ),
-    (
-        "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX",
-        "msg_example_0001",
-        "1767600000",
-        (
-            b'{"type":"comment.verdict","timestamp":"2026-01-05T08:00:00Z",'
-            b'"data":{"id":"c-1","verdict":"spam"}}'
-        ),
-        "v1,6hgwiHbDCS4RcdyCeA9TPxJmhuc5tzHTlDQBtggxeOk=",
-    ),
-]
-
-
-@pytest.mark.parametrize(("secret", "message_id", "timestamp", "body", "given"), STANDARD_VECTORS)
+@pytest.mark.parametrize(("secret", "message_id", "timestamp", "body", "given"), VECTORS)
 def test_the_vectors_of_standard_webhooks_verify(secret, message_id, timestamp, body, given):
-    now = datetime.fromtimestamp(int(timestamp), UTC)
-    headers = {"webhook-id": message_id, "webhook-timestamp": timestamp, "webhook-signature": given}
+    now = datetime.fromtimestamp(timestamp, UTC)
+    headers = {
+        "webhook-id": message_id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": given,
+    }
 
     require_standard_signature(headers, body, secret, now=now)
 

@@ -15,6 +15,26 @@ from tests.factories import SITE
 from tests.sites import Site, running_site
 
 SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
+# Of the first the key is 0x00 to 0x17; the second is in the convention's own libraries.
+VECTORS = [
+    (
+        SECRET,
+        "msg_example_0001",
+        1767600000,
+        (
+            b'{"type":"comment.verdict","timestamp":"2026-01-05T08:00:00Z",'
+            b'"data":{"id":"c-1","verdict":"spam"}}'
+        ),
+        "v1,6hgwiHbDCS4RcdyCeA9TPxJmhuc5tzHTlDQBtggxeOk=",
+    ),
+    (
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        1614265330,
+        b'{"test": 2432232314}',
+        "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    ),
+]
 ENDPOINT = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=(SECRET,))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
+import hmac
 import ipaddress
 import socket
 import ssl
@@ -15,7 +17,7 @@ from service.domain.delivery import DeliveryForm
 from service.outbound.sender import sign
 from tests.fakes import FixedClock
 from tests.sites import running_site, with_status
-from tests.unit.outbound.conftest import ENDPOINT, SECRET, make_delivery, make_notifier
+from tests.unit.outbound.conftest import ENDPOINT, SECRET, VECTORS, make_delivery, make_notifier
 
 LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
 CAP_SECONDS = 0.8
@@ -313,9 +315,38 @@ def test_a_certificate_for_another_name_or_of_an_unknown_authority_is_not_truste
 def test_a_handshake_that_never_begins_ends_within_the_cap(site):
 
     outcome = send(
-        site,
-        delivery=make_delivery(f"https://127.0.0.1:{site.port}/"),
-        seconds=CAP_SECONDS,
+        site, delivery=make_delivery(f"https://127.0.0.1:{site.port}/"), seconds=CAP_SECONDS
     )
 
     assert outcome.attempt.problem in {"no answer in time", "no encrypted connection"}
+
+
+@pytest.mark.parametrize(("secret", "message_id", "timestamp", "body", "expected"), VECTORS)
+def test_published_vectors_come_out_as_published(secret, message_id, timestamp, body, expected):
+    assert sign(message_id, timestamp, body, [secret]) == expected
+
+
+def test_during_a_rotation_each_secret_signs():
+    newer = "whsec_" + base64.b64encode(b"n" * 32).decode()
+
+    both = sign("msg_1", 1, b"{}", [newer, SECRET]).split(" ")
+
+    assert both == [sign("msg_1", 1, b"{}", [newer]), sign("msg_1", 1, b"{}", [SECRET])]
+    assert not hmac.compare_digest(*both)
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "",
+        "AAECAwQFBgcICQoLDA0ODxAREhMUFRYX",
+        "whsec_",
+        "whsec_not base64",
+        "whsec_" + base64.b64encode(b"x" * 23).decode(),
+        "whsec_" + base64.b64encode(b"x" * 65).decode(),
+        "whsk_" + base64.b64encode(b"x" * 32).decode(),
+    ],
+)
+def test_what_is_no_secret_signs_nothing(secret):
+    with pytest.raises(ValueError, match="whsec_"):
+        sign("msg_1", 1, b"{}", [secret])

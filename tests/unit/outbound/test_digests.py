@@ -1,9 +1,11 @@
-"""Mail against a real server on this machine: taken once, refused in words, never in plain text."""
+"""Mail against a real server on this machine, and a chat room under the guard of callbacks."""
 
 from __future__ import annotations
 
 import contextlib
 import email
+import ipaddress
+import json
 import socket
 import ssl
 import threading
@@ -16,12 +18,13 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 
 from service.domain.user import Mail, Written
-from service.outbound.digests import MailServer, SmtpMailer, parse_mail_url
+from service.outbound.digests import MailServer, SmtpMailer, WebhookRoom, parse_mail_url
+from tests.sites import running_site, with_status
+from tests.unit.outbound.conftest import make_notifier
 
 PASSWORD = "p@ss/word"
 WRITTEN = Written(
-    subject="Slopsieve: 3 Kommentare müssen warten",
-    text=".Ein Punkt\n\nZeile mit ü\n",
+    subject="Slopsieve: 3 Kommentare müssen warten", text=".Ein Punkt\n\nZeile mit ü\n"
 )
 MAIL = Mail(to="ola@mod.example", message_id="rem_1", written=WRITTEN)
 
@@ -237,3 +240,30 @@ def test_a_mail_url_that_is_none_is_refused_without_its_password(url):
         parse_mail_url(url)
 
     assert "secret" not in str(refused.value)
+
+
+LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
+
+
+def test_a_room_is_told_in_one_line_of_json_that_commands_nobody():
+    with running_site() as site:
+        notifier = make_notifier(site, allow_networks=[LOOPBACK])
+        room = WebhookRoom(f"http://127.0.0.1:{site.port}/hooks/secret", notifier)
+
+        said = room.post("3 comments wait <!channel> & more")
+
+        [request] = site.received
+    assert said.problem is None
+    assert request.line == "POST /hooks/secret HTTP/1.1"
+    assert json.loads(request.body) == {"text": "3 comments wait &lt;!channel&gt; &amp; more"}
+
+
+@pytest.mark.parametrize("status", [500, 429, 302])
+def test_a_room_that_answers_otherwise_has_not_taken_it(status):
+    with running_site(answer=with_status(status)) as site:
+        notifier = make_notifier(site, allow_networks=[LOOPBACK])
+
+        said = WebhookRoom(f"http://127.0.0.1:{site.port}/", notifier).post("3 comments wait")
+
+    assert said.problem
+    assert said.retry
