@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -26,31 +26,24 @@ from service.web.edge.current import services
 
 log = logging.getLogger(__name__)
 
-# Platforms send the whole issue or report along; GitHub's own cap is 25 MB, which only pushes of
-# many commits come near. A comment, its issue and the words before an edit stay below 1.2 MB with
-# every character escaped.
+# A comment, its issue and the words before an edit stay below 1.2 MB with every character escaped.
 MAX_BODY_BYTES = 2 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Received:
-    """What Flask's `request` does not know of a call to a hook: whose it is, and its body."""
+    """A request to a hook: the hook, its site and the body."""
 
     hook: InboundHook
     site: Site
     body: bytes = field(repr=False)
 
-    @property
-    def by(self) -> str:
-        """Return who acts, as the audit log names it."""
-        return f"{self.hook.platform.value} webhook"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The platform shows this comment now: a new one, an edited one, or one that it restored.
+    """The platform shows this comment now: a new, edited or restored one.
 
-    `by_staff` is an edit by somebody who may moderate there and is not the author.
+    `by_staff` is True for an edit by a moderator who is not the author.
     """
 
     new: NewComment
@@ -60,7 +53,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
-    """The platform shows this comment no more, since `at`: now where it does not tell."""
+    """The platform does not show this comment since `at`, by default since now."""
 
     site_comment_id: str
     at: datetime | None = None
@@ -73,8 +66,8 @@ Event = Shown | Deleted
 class Adapter:
     """How one platform's requests are checked and answered.
 
-    `verify` raises `NotAuthenticatedError` unless the platform sent the request; None is for the
-    one whose senders are anybody's browsers. `serve` answers a verified request.
+    `verify` raises `NotAuthenticatedError` unless the platform sent the request; None accepts any
+    browser. `serve` answers a verified request.
     """
 
     verify: Callable[[Received], None] | None
@@ -82,25 +75,27 @@ class Adapter:
     max_body_bytes: int = MAX_BODY_BYTES
 
 
-Read = Callable[[Received], Sequence[Event]]
-"""Reads a request's events; none for what has nothing to do with comments. Raises
-`UnreadableRequestError` or `InvalidInputError` for what is not the platform's own format."""
+Read = Callable[[Received], Event | None]
+"""Returns a request's event, None if it is about something else than a comment.
+
+Raises `UnreadableRequestError` or `InvalidInputError` for another format than the platform's.
+"""
 
 
-# While a secret is rotated there are two; nobody needs more than a handful.
+# While a secret is rotated there are two.
 _MAX_SIGNATURES = 16
 _MAX_HEADER_CHARS = 4_096
 _HEX_PREFIX = "sha256="
-_UNIX_SECONDS = re.compile(r"[0-9]{1,11}")
 # As Standard Webhooks suggest: clocks differ, and a retry carries a timestamp of its own.
 _TOLERANCE_SECONDS = 300
+# GitHub lets people send a delivery again for three days.
+_REMEMBERED = timedelta(days=7)
 
 
 def require_hex_signature(given: str | None, body: bytes, secret: str, *, header: str) -> None:
     """Return if one of the comma-separated `sha256=<hex>` signs the body with the secret.
 
-    Raises `NotAuthenticatedError` otherwise: without a signature, with SHA-1 alone, with a wrong
-    one.
+    Raises `NotAuthenticatedError` otherwise.
     """
     entries = _entries(given, ",", header)
     signatures = [e[len(_HEX_PREFIX) :] for e in entries if e.startswith(_HEX_PREFIX)]
@@ -122,13 +117,12 @@ def require_standard_signature(
 ) -> None:
     """Return if the request is a Standard Webhook of now, signed with the `whsec_` secret.
 
-    Raises `NotAuthenticatedError` for a missing header, a timestamp more than five minutes off,
-    or without a matching `v1` signature.
+    Raises `NotAuthenticatedError` otherwise.
     """
     message_id, timestamp = headers.get("webhook-id"), headers.get("webhook-timestamp")
     if not message_id or not timestamp:
         raise NotAuthenticatedError("webhook-id or webhook-timestamp is missing.")
-    if not _UNIX_SECONDS.fullmatch(timestamp):
+    if not re.fullmatch("[0-9]{1,11}", timestamp):
         raise NotAuthenticatedError("webhook-timestamp is not in Unix seconds.")
     if abs(now.timestamp() - int(timestamp)) > _TOLERANCE_SECONDS:
         raise NotAuthenticatedError("webhook-timestamp is more than five minutes off.")
@@ -162,15 +156,10 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-# GitHub lets people send a delivery again for three days.
-REMEMBERED = timedelta(days=7)
-
-
 def serve_events(read: Read, *, id_header: str) -> Callable[[Received], ResponseReturnValue]:
-    """Return what answers a platform that tells and does not ask; `id_header` names a delivery.
+    """Return `Adapter.serve` for a platform that sends events; `id_header` names a delivery.
 
-    2xx for all that was understood, also where nothing follows from it: platforms switch hooks
-    off that answer otherwise.
+    It answers everything understood with 2xx: platforms switch off hooks that answer otherwise.
     """
 
     def serve(received: Received) -> ResponseReturnValue:
@@ -179,49 +168,46 @@ def serve_events(read: Read, *, id_header: str) -> Callable[[Received], Response
         delivery_id = request.headers.get(id_header)
         names = [body, f"id:{delivery_id}"] if delivery_id else [body]
         now = services.clock()
-        since = now - REMEMBERED
+        since = now - _REMEMBERED
         has_seen = partial(services.inbound.has_seen, received.hook.id, since=since)
         if delivery_id and has_seen(names[1]):
             return {"status": "duplicate"}
-        events = read(received)
+        event = read(received)
         # A comment that was brought back, or edited back, is told in the words it first had.
-        led_to = _states(events, received, body)
+        led_to = _states(event, received.site, body)
         if has_seen(body) and all(map(has_seen, led_to)):
             return {"status": "duplicate"}
-        for event in events:
-            _carry_out(event, received)
-        # Only now: a delivery that was cut short is sent again, and carrying out twice is harmless.
-        for name in (*names, *_states(events, received, body)):
-            services.inbound.remember(received.hook.id, name, at=now, forget=since)
-        kinds = ",".join(type(event).__name__.lower() for event in events[:20])
         platform = received.hook.platform.value
-        extra = {"hook": received.hook.id, "platform": platform, "events": kinds or "none"}
+        by = f"{platform} webhook"
+        if isinstance(event, Shown):
+            submit_version(
+                event.new, services, by=by, recovers=event.recovers, by_staff=event.by_staff
+            )
+        elif event:
+            withdraw_versions(
+                received.site.id, event.site_comment_id, services, by=by, deleted_at=event.at
+            )
+        # Only now: a delivery that was cut short is sent again, and carrying out twice is harmless.
+        for name in (*names, *_states(event, received.site, body)):
+            services.inbound.remember(received.hook.id, name, at=now, forget=since)
+        kind = type(event).__name__.lower() if event else "none"
+        extra = {"hook": received.hook.id, "platform": platform, "events": kind}
         log.info("webhook received", extra=extra)
-        return ({"status": "accepted"}, 202) if events else {"status": "ignored"}
+        return ({"status": "accepted"}, 202) if event else {"status": "ignored"}
 
     return serve
 
 
 def is_late(comment: Comment) -> bool:
     """Return True if a delivery is older than the memory of deliveries that were processed."""
-    return comment.written_at is not None and comment.written_at < services.clock() - REMEMBERED
+    return comment.written_at is not None and comment.written_at < services.clock() - _REMEMBERED
 
 
-def _states(events: Sequence[Event], received: Received, body: str) -> list[str]:
-    """Return a name of this body having led to where each comment stands; unknown ones left out."""
-    own_ids = [
-        event.new.comment.site_comment_id if isinstance(event, Shown) else event.site_comment_id
-        for event in events
-    ]
-    states = [find_state(received.site.id, one, services) for one in own_ids if one]
-    return [f"{body}:{state}" for state in states if state]
-
-
-def _carry_out(event: Event, received: Received) -> None:
-    by = received.by
-    if isinstance(event, Shown):
-        submit_version(event.new, services, by=by, recovers=event.recovers, by_staff=event.by_staff)
-    else:
-        withdraw_versions(
-            received.site.id, event.site_comment_id, services, by=by, deleted_at=event.at
-        )
+def _states(event: Event | None, site: Site, body: str) -> list[str]:
+    """Return a name of this body having led to where the comment stands; none if it is unknown."""
+    if event is None:
+        return []
+    known = event.new.comment if isinstance(event, Shown) else event
+    own_id = known.site_comment_id
+    state = find_state(site.id, own_id, services) if own_id else None
+    return [f"{body}:{state}"] if state else []

@@ -23,7 +23,7 @@ from service.web.webhooks.payload import as_comment, own_id, read_json
 log = logging.getLogger(__name__)
 
 _NAME = "coral"
-# Somebody looks at a button that does not answer. From the request's arrival to here.
+# From the request's arrival: the comment's author waits.
 WAIT_BUDGET_SECONDS = 0.4
 # Who moderates at Coral needs no moderation.
 _TRUSTED = frozenset({"STAFF", "MODERATOR", "ADMIN"})
@@ -39,10 +39,9 @@ WITHHOLD: dict[str, Json] = {
 def serve(received: Received) -> ResponseReturnValue:
     """Return Coral's answer to a comment that is being posted or edited.
 
-    Spam is withheld with a flag; what is unsure waits for Coral's moderators where the site holds
-    the unsure; of ham there is no opinion. Coral passes a comment on whose answer is late, so one
-    that is not judged in time is held like an unsure one: nothing is published because something
-    was slow.
+    Spam is withheld with a flag; an unsure comment waits for Coral's moderators where the site
+    holds unsure ones. Coral publishes a comment whose answer is late, so one that is not judged in
+    time is held like an unsure one.
     """
     payload = read_json(received.body)
     comment, author = payload.of("comment"), payload.of("author")
@@ -65,14 +64,13 @@ def serve(received: Received) -> ResponseReturnValue:
     else:
         case = keep_until(new, received.site, g.started + WAIT_BUDGET_SECONDS)
     log.info(
-        "Coral was answered",
-        extra={"comment_id": case.comment.id, "late": case.verdict is None},
+        "Coral was answered", extra={"comment_id": case.comment.id, "late": case.verdict is None}
     )
     return answer(case, received)
 
 
 def answer(case: Case, received: Received) -> dict[str, Json]:
-    """Return what Coral is told of a case as it stands."""
+    """Return Coral's answer about a case."""
     settings = received.site.settings
     label = plain_answer(case, settings)
     if label is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from urllib.parse import quote
 
 from flask import request
@@ -22,14 +21,7 @@ from service.web.webhooks.adapter import (
     signed_in,
 )
 from service.web.webhooks.html_text import html_to_text
-from service.web.webhooks.payload import (
-    Members,
-    as_comment,
-    own_id,
-    read_form,
-    read_json,
-    require,
-)
+from service.web.webhooks.payload import Members, as_comment, own_id, read_form, read_json, require
 
 _NAME = "discourse"
 _SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})
@@ -37,36 +29,33 @@ _SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})
 _ORDINARY_POST = 1
 
 
-def read(received: Received) -> Sequence[Event]:
-    """See `Read`: posts that were written, edited, removed and brought back."""
+def read(received: Received) -> Event | None:
+    """Return the event of a post that was written, edited, removed or recovered; see `Read`."""
     event = request.headers.get("X-Discourse-Event", "")
     if event not in _SHOWN and event != "post_destroyed":
-        return ()
+        return None
     post = _read_post(received)
     site_comment_id = own_id(_NAME, require(post.id("id"), "post.id"))
     if event == "post_destroyed" and services.applied.get(received.site.id, site_comment_id):
-        # Our own: whoever undoes the rejection has it recovered, which needs its words.
-        return ()
+        # Our own deletion: undoing the rejection recovers the post, which needs its words.
+        return None
     if event == "post_recovered":
-        # By us or by a person there: from now on nothing of ours hides it.
+        # By us or by a person there: nothing of ours hides it now.
         services.applied.remove(received.site.id, site_comment_id)
         services.comments.forget_deletion(received.site.id, site_comment_id)
     if event == "post_destroyed" or post.is_true("user_deleted"):
-        return [Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))]
+        return Deleted(site_comment_id=site_comment_id, at=post.moment("deleted_at"))
     if not _is_judged(post):
-        return ()
+        return None
     new = _read_comment(post, site_comment_id, received.site)
     recovers = event == "post_recovered"
     if not new.comment.text or (is_late(new.comment) and not recovers):
-        return ()
-    by_staff = event == "post_edited" and _is_edited_by_staff(post)
-    return [Shown(new=new, recovers=recovers, by_staff=by_staff)]
-
-
-def _is_edited_by_staff(post: Members) -> bool:
-    """Return True if the last editor is not the author: a lock lets only the staff edit a post."""
+        return None
     editor = post.id("last_editor_id")
-    return post.is_true("locked") or (editor is not None and editor != post.id("user_id"))
+    other = editor is not None and editor != post.id("user_id")
+    # Only the staff can edit a locked post.
+    by_staff = event == "post_edited" and (post.is_true("locked") or other)
+    return Shown(new=new, recovers=recovers, by_staff=by_staff)
 
 
 def _read_post(received: Received) -> Members:
@@ -82,7 +71,7 @@ def _read_post(received: Received) -> Members:
 
 
 def _is_judged(post: Members) -> bool:
-    """Return True if a post is public and not by staff: no system note, no message."""
+    """Return True if a post is public and not by staff."""
     if post.get("post_type") not in (None, _ORDINARY_POST):
         return False
     is_staff = any(post.is_true(role) for role in ("admin", "moderator", "staff"))

@@ -6,7 +6,6 @@ Issues, discussions, pull requests and reviews are judged where the webhook is s
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from flask import request
 
@@ -22,13 +21,7 @@ from service.web.webhooks.adapter import (
     serve_events,
     signed_in,
 )
-from service.web.webhooks.payload import (
-    Members,
-    as_comment,
-    own_id,
-    read_json_or_form,
-    require,
-)
+from service.web.webhooks.payload import Members, as_comment, own_id, read_json_or_form, require
 
 _NAME = "github"
 # Its API hides comments but no threads, so no decision on a thread is applied there.
@@ -53,34 +46,32 @@ _TRUSTED = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 _WIDGETS = frozenset({"giscus[bot]", "utterances-bot"})
 
 
-def read(received: Received) -> Sequence[Event]:
-    """See `Read`: what was written, edited, deleted."""
+def read(received: Received) -> Event | None:
+    """Return the event of a comment or thread; see `Read`."""
     event = request.headers.get("X-GitHub-Event", "")
     if event not in _WRITTEN:
-        return ()
+        return None
     payload = read_json_or_form(received.body, request.mimetype)
     member, on = _WRITTEN[event]
     written, action = payload.of(member), payload.text("action")
     author, is_thread = written.of("user"), member not in ("comment", "review")
-    site_comment_id = _own_id(event, written, member, _THREADS if is_thread else _NAME)
+    number = written.id("id")
+    # The node id, by which GitHub's API hides comments too.
+    node = written.text("node_id") or (f"{event}-{number}" if number else None)
+    kind = _THREADS if is_thread else _NAME
+    site_comment_id = own_id(kind, require(node, f"{member}.node_id"))
     if action == "deleted":
-        return [Deleted(site_comment_id=site_comment_id)]
+        return Deleted(site_comment_id=site_comment_id)
     trusted = written.text("author_association") in _TRUSTED
     widget = is_thread and author.text("login") in _WIDGETS
     if action not in _SHOWN or trusted or widget:
-        return ()
+        return None
     new = _read_comment(written, payload.of(on), site_comment_id, received.site)
     editor = payload.of("sender").id("id")
     by_staff = action == "edited" and editor is not None and editor != author.id("id")
-    late = is_late(new.comment)
-    return [Shown(new=new, by_staff=by_staff)] if new.comment.text and not late else ()
-
-
-def _own_id(event: str, written: Members, member: str, kind: str) -> str:
-    """Return an id: the node id, by which GitHub's API hides comments too."""
-    number = written.id("id")
-    given = written.text("node_id") or (f"{event}-{number}" if number else None)
-    return own_id(kind, require(given, f"{member}.node_id"))
+    if not new.comment.text or is_late(new.comment):
+        return None
+    return Shown(new=new, by_staff=by_staff)
 
 
 def _read_comment(written: Members, post: Members, site_comment_id: str, site: Site) -> NewComment:
@@ -103,14 +94,10 @@ def _read_comment(written: Members, post: Members, site_comment_id: str, site: S
 
 
 def _own_words(body: str) -> str:
-    """Return what a widget wrote of the page, without the page's address and a heading of a path.
-
-    giscus and utterances open a thread with the page's path or title, description and URL.
-    """
+    """Return the description in a thread that giscus or utterances opened for a page."""
     return _OF_THE_PAGE.sub("", body).strip()
 
 
 ADAPTER = Adapter(
-    verify=signed_in("X-Hub-Signature-256"),
-    serve=serve_events(read, id_header="X-GitHub-Delivery"),
+    verify=signed_in("X-Hub-Signature-256"), serve=serve_events(read, id_header="X-GitHub-Delivery")
 )

@@ -40,12 +40,12 @@ _MAX_FORM_FIELDS = 100
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """An object of a payload; whatever is absent or of another type reads as None."""
+    """An object of a payload; a member that is absent or of another type reads as None."""
 
     value: Mapping[str, Json]
 
     def of(self, name: str) -> Members:
-        """Return an object within, an empty one where there is none."""
+        """Return the object of this name, an empty one if there is none."""
         found = self.get(name)
         return Members(found if isinstance(found, dict) else {})
 
@@ -108,7 +108,7 @@ def read_json_or_form(raw: bytes, media_type: str) -> Members:
 
 
 def require(found: str | None, field: str) -> str:
-    """Return what is there. Raises `InvalidInputError` that names the missing field."""
+    """Return `found`. Raises `InvalidInputError` that names the field if it is None."""
     if found is None:
         problem = Problem(
             field=field,
@@ -120,17 +120,14 @@ def require(found: str | None, field: str) -> str:
 
 
 def own_id(platform: str, given: str) -> str:
-    """Return the id under which a platform's comment is kept; of bounded length, yet unique."""
+    """Return the bounded, unique id under which a platform's comment is stored."""
     if len(given) > _MAX_ID_CHARS - len(platform):
         given = hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()
     return f"{platform}:{given}"
 
 
 def cut_text(text: str) -> str:
-    """Return a text as long as may be kept: of a longer one its head and its tail.
-
-    Adverts hide at the end of a long text more often than in its middle.
-    """
+    """Return a text, of one that is too long its head and its tail, where adverts hide."""
     raw = text.encode("utf-8", "replace")
     if len(raw) <= MAX_TEXT_BYTES:
         return text
@@ -155,11 +152,9 @@ def as_comment(
     reply_to: str | None = None,
     idempotency_key: str | None = None,
 ) -> NewComment:
-    """Return the comment that a platform told of, as it is to be kept.
+    """Return the comment that a platform sent; fields that are too long are cut.
 
-    What is too long is cut; an address on the web that is too long is left out, as its beginning
-    is another address. Nobody waits for most of these verdicts, but the comments are public
-    already, so they go ahead of batches.
+    A URL that is too long is dropped. The comments are public already, so they go ahead of bulk.
     """
     comment = Comment(
         id=CommentId(services.new_id("com")),
@@ -167,7 +162,7 @@ def as_comment(
         text=cut_text(text),
         received_at=services.clock(),
         post=Post(
-            url=_whole(post_url, MAX_URL_CHARS),
+            url=post_url if post_url and len(post_url) <= MAX_URL_CHARS else None,
             title=cut(post_title, MAX_TITLE_CHARS),
             excerpt=cut(post_excerpt, MAX_EXCERPT_CHARS),
             published_at=post_published_at,
@@ -183,10 +178,6 @@ def as_comment(
     )
     comment = with_sender(comment, services, address=None, email=None)
     return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=idempotency_key)
-
-
-def _whole(given: str | None, length: int) -> str | None:
-    return given if given and len(given) <= length else None
 
 
 def _trust(given: Json) -> int | None:

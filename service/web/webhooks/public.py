@@ -44,7 +44,7 @@ from service.web.edge.static_files import FORM_SCRIPT, form_script_bytes, script
 from service.web.webhooks import static_form, visitors
 from service.web.webhooks.payload import read_form
 
-# How long what was withdrawn meanwhile may still be shown from a cache.
+# A withdrawn comment may be shown from a cache for so long.
 _FRESH_SECONDS = 60
 _MAX_PAGE = 10_000
 
@@ -100,7 +100,7 @@ def page(hook_id: str) -> Response:
 
 
 def public_row(comment: PublishedComment) -> Mapping[str, str | bool | None]:
-    """Return what is told of a comment in public; `html` is safe to put into a page as it is."""
+    """Return the public members of a comment; `html` can be put into a page as it is."""
     return {
         "id": comment.id,
         "post_url": comment.post_url,
@@ -131,7 +131,7 @@ def as_html(text: str) -> Markup:
 
 
 def find_box(hook_id: str) -> Site:
-    """Return whose open comment box this is. Raises `NotFoundError`."""
+    """Return the site of an open comment box. Raises `NotFoundError`."""
     hook = services.inbound.get(hook_id) if is_id(hook_id) else None
     if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
         raise NotFoundError("There is no such comment box.")
@@ -139,7 +139,7 @@ def find_box(hook_id: str) -> Site:
 
 
 def _look_up(hook_id: str) -> tuple[Site, _Asked, PublishedPage]:
-    """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
+    """Return the site, the query and a page of comments. Raises `NotFoundError`."""
     site = find_box(hook_id)
     g.shared_with = static_form.origin_of(site)
     asked = read_query(_Asked)
@@ -147,7 +147,7 @@ def _look_up(hook_id: str) -> tuple[Site, _Asked, PublishedPage]:
 
 
 def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:
-    """Let any cache keep an answer, and a browser ask whether it is still the same."""
+    """Let caches keep a response and ask for it again by its ETag."""
     response.headers["Cache-Control"] = f"public, max-age={seconds}"
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     response.add_etag()
@@ -155,11 +155,8 @@ def cacheable(response: Response, *, seconds: int = _FRESH_SECONDS) -> Response:
     return response
 
 
-# An hour in which another version of the script may still be served from a cache.
 _SCRIPT_FRESH_SECONDS = 3600
-
-
-# What the script shows, by the names that it has for it.
+# What the script shows, by its own names.
 _WORDS: Mapping[str, str] = {
     "anonymous": noted("Anonymous"),
     "answers": noted("in reply to"),
@@ -234,7 +231,7 @@ def get_form_token(hook_id: str) -> tuple[FormTokenAnswer, dict[str, str]]:
 
 
 def comment_box(hook_id: str, *, service_url: str, post_url: str) -> str:
-    """Return the line for a page: the script, and for readers without scripts a link."""
+    """Return the HTML for a page: the script, and a link for readers without scripts."""
     public, post = f"{escape(service_url)}/public/{hook_id}", escape(post_url)
     return (
         f'<script src="{public}/{FORM_SCRIPT}" crossorigin async data-comments="{post}" '
@@ -272,24 +269,22 @@ def appeal_to_moderators(token: str) -> AnyResponse:
 
 
 def _find(token: str) -> Case:
-    """Return the case of a link; the link itself keeps others out.
-
-    Raises `NotFoundError` for one that was not made here, and once the comment was withdrawn,
-    erased or kept for long enough.
-    """
+    """Return the case of a signed link. Raises `NotFoundError`, also for a withdrawn comment."""
     comment_id = token.partition(".")[0]
     if is_id(comment_id):
         case = services.cases.get(CommentId(comment_id))
-        is_signed = services.statements.is_signed(case.comment, token)
-        if is_signed and case.withdrawn_at is None:
+        if services.statements.is_signed(case.comment, token) and case.withdrawn_at is None:
             return case
     raise NotFoundError("There is no such statement.")
 
 
 def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None) -> Response:
-    """Return the page; `refused` is what was typed and cannot be taken."""
+    """Return the page; `refused` is an appeal that cannot be taken."""
+    site = services.sites.get(case.comment.site_id)
+    # The site's own list may not show a comment, though the site only observes.
+    is_left_out = site.settings.public_feed and as_published(case) is None
     # One page for what is not judged yet and for spam that its site does not explain.
-    is_known = case.is_explained or (case.action is Action.PUBLISH and not _is_left_out(case))
+    is_known = case.is_explained or (case.action is Action.PUBLISH and not is_left_out)
     return visitors.page(
         "statement.html",
         status,
@@ -304,14 +299,8 @@ def _show(case: Case, status: int = HTTPStatus.OK, *, refused: str | None = None
     )
 
 
-def _is_left_out(case: Case) -> bool:
-    """Return True if the site's own list doesn't show a comment, though the site only observes."""
-    site = services.sites.get(case.comment.site_id)
-    return site.settings.public_feed and as_published(case) is None
-
-
 def _ground_of(case: Case) -> str:
-    """Return why a comment is not shown: coarse, so that no spammer learns what to change."""
+    """Return why a comment is not shown, coarsely: no spammer learns what to change."""
     verdict, decision = case.verdict, case.decision
     if decision is not None and is_by_person(decision):
         return gettext("A moderator of the site read it and took it for advertising or misuse.")

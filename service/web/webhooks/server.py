@@ -33,7 +33,7 @@ hooks = Blueprint(HOOKS, __name__, url_prefix="/hooks")
 
 
 def register_webhooks(app: Flask) -> None:
-    """Serve the hooks; `identify_hook` must run before each request."""
+    """Serve hooks and public pages; `identify_hook` must run before each request."""
     app.register_blueprint(hooks)
     app.register_blueprint(public)
     app.after_request(_for_visitors)
@@ -55,9 +55,9 @@ def _receive(hook_id: str) -> ResponseReturnValue:  # `identify_hook` has looked
 
 
 def _for_visitors(response: Response) -> Response:
-    """Let a site's own script read whatever a form is answered; tell refusals in visitors' words.
+    """Let a site's own script read each response to a form; word refusals for visitors.
 
-    Whatever refused the request: the limits and a failing store do not know what a form is.
+    After the request: the limits and a failing store do not know what a form is.
     """
     if "shared_with" in g:
         share(response, g.shared_with)
@@ -77,9 +77,9 @@ def _for_visitors(response: Response) -> Response:
 
 
 def identify_hook() -> None:
-    """Find out which hook is called and whether its platform calls, before anything is counted.
+    """Find the hook that is called and verify its signature, before anything is counted.
 
-    What goes wrong is raised by the view, so that failures are counted in between.
+    The view raises what goes wrong, so that failures are counted in between.
     """
     if request.blueprint != HOOKS:
         return
@@ -96,7 +96,7 @@ def identify_hook() -> None:
 def _identify() -> Received:
     """Return the request. Raises `NotAuthenticatedError` or `EdgeError`.
 
-    A stranger learns nothing of which hooks there are.
+    An unknown hook and a wrong signature get the same response.
     """
     hook_id = (request.view_args or {}).get("hook_id", "")
     hook = services.inbound.get(hook_id) if is_id(hook_id) else None
@@ -108,11 +108,7 @@ def _identify() -> Received:
         # Before anything can be refused: a script can only read what names its origin.
         g.open_form = hook.id
         g.shared_with = static_form.origin_of(site)
-    received = Received(
-        hook=hook,
-        site=site,
-        body=read_bounded(adapter.max_body_bytes),
-    )
+    received = Received(hook=hook, site=site, body=read_bounded(adapter.max_body_bytes))
     if adapter.verify is not None:
         adapter.verify(received)
     if hook.revoked_at is not None:

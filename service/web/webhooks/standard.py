@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from flask import request
@@ -34,9 +33,7 @@ class ShownComment(CommentRequest):
 
     site_comment_id: OwnId
     edited_by_staff: bool = Field(
-        default=False,
-        strict=True,
-        description="Whether a moderator edited it, not its author.",
+        default=False, strict=True, description="Whether a moderator edited it, not its author."
     )
 
 
@@ -47,8 +44,8 @@ def verify(received: Received) -> None:
     )
 
 
-def read(received: Received) -> Sequence[Event]:
-    """See `Read`: `comment.created`, `comment.updated`, `comment.deleted`."""
+def read(received: Received) -> Event | None:
+    """Return the event of a message; see `Read`."""
     message = parse(received.body)
     if not isinstance(message, dict):
         raise UnreadableRequestError("The body is not a JSON object.")
@@ -56,16 +53,16 @@ def read(received: Received) -> Sequence[Event]:
     happened_at = read_any_moment(message.get("timestamp"))
     if kind == _DELETED:
         gone = validate(SiteIdQuery, data)
-        return [Deleted(site_comment_id=gone.site_comment_id, at=happened_at)]
+        return Deleted(site_comment_id=gone.site_comment_id, at=happened_at)
     if kind not in (_CREATED, _UPDATED):
-        return ()
+        return None
     given = validate(ShownComment, data)
     new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
     # Of an edit it is the event's time that tells which one came later.
     written_at = given.written_at if kind == _CREATED else None
     comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)
     by_staff = kind == _UPDATED and given.edited_by_staff
-    return [Shown(new=replace(new, comment=comment), by_staff=by_staff)]
+    return Shown(new=replace(new, comment=comment), by_staff=by_staff)
 
 
 ADAPTER = Adapter(verify=verify, serve=serve_events(read, id_header="webhook-id"))

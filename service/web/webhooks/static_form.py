@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -63,21 +64,18 @@ _FITS = {"author.email": is_email, "author.url": is_web_address, "post.url": is_
 
 
 def serve(received: Received) -> ResponseReturnValue:
-    """Keep what a visitor wrote and thank for it; the answer never tells the verdict.
-
-    It leads to where the visitor may read what became of the comment.
-    """
+    """Store what a visitor wrote and thank for it, with the statement's URL and no verdict."""
     if origin_of(received.site) is None and not _is_our_page():
         raise _foreign_page()
     given = _read(received)
-    fields = _known(given)
-    new = new_comment(
-        _validate(fields, _form(given)),
-        received.site,
-        services,
-        lane=Lane.INTERACTIVE,
-        key=None,
-    )
+    fields: dict[str, Json] = {}
+    for name, value in given.items():
+        # Unknown fields are ignored: forms have many.
+        known = _FIELDS.get(name)
+        if known and value not in ("", None):
+            fields.setdefault(known, value)
+    document = _validate(fields, _form(given))
+    new = new_comment(document, received.site, services, lane=Lane.INTERACTIVE, key=None)
     # A second click sends the same form again.
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -90,7 +88,7 @@ def serve(received: Received) -> ResponseReturnValue:
 
 
 def preflight(received: Received) -> Response:
-    """Return the answer to a browser that asks whether the site's script may send JSON."""
+    """Return the response to a CORS preflight."""
     if origin_of(received.site) is None:
         raise _foreign_page()
     headers = {"Access-Control-Allow-Methods": "POST", "Access-Control-Max-Age": "600"}
@@ -99,12 +97,11 @@ def preflight(received: Received) -> Response:
 
 
 def _foreign_page() -> EdgeError:
-    """Return the refusal of what was sent from a page of another site."""
     return EdgeError("Comments are taken from the site's own pages alone.", status=403)
 
 
 def origin_of(site: Site) -> str | None:
-    """Return which origin may read the answer, None for a page of another host."""
+    """Return the origin that may read the response, None for a page of another host."""
     given = request.headers.get("Origin") or request.headers.get("Referer") or ""
     return shared_with(site.settings.blog, given)
 
@@ -122,7 +119,7 @@ def _is_our_page() -> bool:
 
 
 def _read(received: Received) -> Mapping[str, Json]:
-    """Return the fields by the plain names of those that were sent."""
+    """Return the fields that were sent; `x`, `fields[x]` and `options[x]` are called `x`."""
     if request.mimetype == _JSON:
         body = parse(received.body)
         given: Mapping[str, Json] = body if isinstance(body, dict) else {}
@@ -135,22 +132,13 @@ def _read(received: Received) -> Mapping[str, Json]:
         raise UnreadableRequestError(msg)
     plain: dict[str, Json] = {}
     for name, value in given.items():
-        plain.setdefault(_plain_name(name), value)
+        grouped = re.fullmatch(r"(?:fields|options)\[(.*)\]", name, re.DOTALL)
+        plain.setdefault((grouped[1] if grouped else name).lower(), value)
     return plain
 
 
-def _known(given: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the known fields under one name each; others are let be, forms have many."""
-    fields: dict[str, Json] = {}
-    for name, value in given.items():
-        known = _FIELDS.get(name)
-        if known and value not in ("", None):
-            fields.setdefault(known, value)
-    return fields
-
-
 def _form(given: Mapping[str, Json]) -> dict[str, Json]:
-    """Return what is known of how the form was filled in, as `/v1` takes it."""
+    """Return how the form was filled in, as `/v1` takes it."""
     token = given.get(FORM_FIELD)
     is_token = isinstance(token, str) and len(token) <= MAX_FIELD_CHARS
     form: dict[str, Json] = {"token": token if is_token else ""}
@@ -160,24 +148,14 @@ def _form(given: Mapping[str, Json]) -> dict[str, Json]:
     return form
 
 
-def _plain_name(name: str) -> str:
-    """Return `x` of `x`, `fields[x]` and `options[x]`."""
-    for group in ("fields[", "options["):
-        if name.startswith(group) and name.endswith("]"):
-            return name[len(group) : -1].lower()
-    return name.lower()
-
-
 def _read_multipart(received: Received) -> dict[str, str]:
     parser = FormDataParser(
         max_form_memory_size=MAX_FORM_BYTES, max_form_parts=_MAX_PARTS, silent=False
     )
     try:
+        body = io.BytesIO(received.body)
         _, form, _ = parser.parse(
-            io.BytesIO(received.body),
-            request.mimetype,
-            len(received.body),
-            request.mimetype_params,
+            body, request.mimetype, len(received.body), request.mimetype_params
         )
     except RequestEntityTooLarge:
         raise TooLargeError("The form has too many fields.") from None
@@ -189,7 +167,7 @@ def _read_multipart(received: Received) -> dict[str, str]:
 def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentRequest:
     """Return the comment. Raises `InvalidInputError` that names fields as `/v1` does.
 
-    A visitor's e-mail or web address that is none is left out: it must not cost their comment.
+    An invalid e-mail or web address is dropped: it must not cost visitors their comment.
     """
     given = {"post.url": request.headers.get("Referer"), **fields}
     given["address"] = (request.remote_addr or "").partition("%")[0]
@@ -208,7 +186,7 @@ def _validate(fields: Mapping[str, Json], form: dict[str, Json]) -> CommentReque
 
 
 def _thank(fields: Mapping[str, Json], site: Site, statement_url: str) -> ResponseReturnValue:
-    """Return the visitor to the site's own page if the form names one, otherwise say thanks."""
+    """Redirect to the site's own page if the form names one, otherwise say thanks."""
     if request.mimetype == _JSON or not wants_page():
         return {"status": "received", "statement_url": statement_url}, 202
     target = fields.get("redirect")
@@ -216,12 +194,11 @@ def _thank(fields: Mapping[str, Json], site: Site, statement_url: str) -> Respon
         return Response(status=303, headers={"Location": target})
     page = fields.get("post.url") or request.headers.get("Referer")
     back_to = page if isinstance(page, str) and _is_own_page(page, site) else None
-    template = "visitor_thanked.html"
-    return visitors.page(template, 202, back_to=back_to, statement_url=statement_url)
+    return visitors.page("visitor_thanked.html", 202, back_to=back_to, statement_url=statement_url)
 
 
 def _is_own_page(target: str, site: Site) -> bool:
-    """Return True if a page is on the site's own host: forms must not lead people elsewhere."""
+    """Return True if a page is on the site's own host: no open redirect."""
     blog = site.settings.blog
     is_web = target.startswith(("https://", "http://"))
     is_clean = target.isascii() and target.isprintable() and "\\" not in target

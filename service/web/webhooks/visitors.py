@@ -44,10 +44,7 @@ _REFUSED = {
         noted("Not from this page"),
         noted("Comments are accepted only from the site's own pages. Open the page there."),
     ),
-    HTTPStatus.NOT_FOUND: (
-        noted("Page not found"),
-        noted("The address may be mistyped."),
-    ),
+    HTTPStatus.NOT_FOUND: (noted("Page not found"), noted("The address may be mistyped.")),
     HTTPStatus.METHOD_NOT_ALLOWED: (
         noted("A form sends to this address"),
         noted("Go back to the page with the form."),
@@ -77,14 +74,12 @@ _UNFORESEEN = (
     noted("Your comment was not sent"),
     noted("The fault is not yours. Try again later, or tell the site's owner."),
 )
-
-
-# Of these sending again is the remedy, from the page that is left behind.
+# Sending again is the remedy, from the page that is left behind.
 _SENT_AGAIN = frozenset({413, 422, 429, 503})
 
 
 def refuse(document: ProblemAnswer) -> Response:
-    """Return a page that says why a comment was refused and what the visitor can do about it."""
+    """Return a page that says why a comment was refused and what the visitor can do."""
     title, advice = _REFUSED.get(HTTPStatus(document.status), _UNFORESEEN)
     return page(
         "visitor_refused.html",
@@ -97,7 +92,7 @@ def refuse(document: ProblemAnswer) -> Response:
 
 
 def in_words(document: ProblemAnswer) -> ProblemAnswer:
-    """Return a refusal whose title and detail a script may show to the visitor as they are."""
+    """Return a refusal whose title and detail a script can show to the visitor."""
     title, advice = _REFUSED.get(HTTPStatus(document.status), _UNFORESEEN)
     fields = (f"{name}: {remedy}" for name, remedy in _in_words(document.errors))
     detail = " ".join((gettext(advice), *fields))
@@ -105,7 +100,7 @@ def in_words(document: ProblemAnswer) -> ProblemAnswer:
 
 
 def _in_words(problems: Sequence[ProblemField]) -> list[tuple[str, str]]:
-    """Return the name of each field that is refused, once, and what it takes."""
+    """Return each refused field's name, once, and what it takes."""
     found: dict[str, tuple[str, str]] = {}
     for problem in problems:
         if problem.field in _TYPED:

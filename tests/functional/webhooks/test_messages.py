@@ -175,11 +175,7 @@ STORIES = {
     ),
     "a signed body under another event": (
         "github",
-        [
-            (issue_comment("deleted"), "push"),
-            CREATED,
-            (GITHUB_ISSUE_COMMENT, "discussion_comment"),
-        ],
+        [(issue_comment("deleted"), "push"), CREATED, (GITHUB_ISSUE_COMMENT, "discussion_comment")],
         [(WORDS, False)],
     ),
     "a post is edited": (
