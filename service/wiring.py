@@ -42,7 +42,7 @@ from service.stores.sql.list_entries import BookKeeper
 from service.stores.valkey.client import ValkeyStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.notes import DigestClaims, RebuildPlace, SpentTokens
-from service.tasks.queue import CeleryScoringQueue, ValkeyWaker, Wake
+from service.tasks.queue import ValkeyScoringQueue, ValkeyWaker, Wake
 from service.training_runs import TrainingProcesses, own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver
 
@@ -71,7 +71,7 @@ class Wired:
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
     metrics_token: str | None = field(repr=False)
-    on_valkey: tuple[CeleryScoringQueue | ValkeyWaker | ValkeyStore, ...] = field(repr=False)
+    on_valkey: tuple[ValkeyScoringQueue | ValkeyWaker | ValkeyStore, ...] = field(repr=False)
 
     def close(self) -> None:
         """Give every connection back."""
@@ -91,7 +91,7 @@ def wire(settings: Settings) -> Wired:
     secret = _secret_key(settings, folder)
     stores = SqlStores(engine)
     models = ModelVersions(partial(versions_folder, settings))
-    queue = CeleryScoringQueue(valkey_url)
+    queue = ValkeyScoringQueue(valkey_url)
     delivery_queue = ValkeyWaker(valkey_url, Wake.DELIVER)
     trainer_queue = ValkeyWaker(valkey_url, Wake.RETRAIN)
     history = open_history(settings, valkey_url)

@@ -7,29 +7,46 @@ import logging
 import os
 import signal
 import socket
-from types import FrameType
+import time
+from collections.abc import Callable
+from functools import partial
 
+from service.doctor.checks import (
+    judge_background,
+    judge_models,
+    judge_progress,
+    judge_workers,
+    remedy_for_database,
+    remedy_for_queue,
+)
+from service.domain.errors import StoreUnavailableError
+from service.domain.finding import Finding, fail, well
 from service.listening import listen
 from service.processes.http_server import HttpServer
 from service.processes.operating import expose, state_parts
-from service.processes.readiness import readiness_checks
 from service.processes.starting import start
 from service.settings import Settings
+from service.stores.sql import ping, prove_write
+from service.tasks.broker import open_client
+from service.tasks.broker import prove_write as prove_queue_write
+from service.tasks.heartbeat import BACKGROUND, live_workers
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.current import WAITER
+from service.web.edge.health import Checks
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
 
-# A key that is revoked opens the Akismet calls for at most this long.
-_KEY_MEMORY_SECONDS = 1.0
-# Threads kept for requests that do not wait for a verdict.
-_THREADS_NEVER_WAITING = 0.25
+# A commit waits for the disk, and `/readyz` answers whoever asks: in between a read is enough.
+_PROOF_LASTS_SECONDS = 5.0
+_UNKNOWN = fail(
+    "queue", "unknown while the queue cannot be used", "Put the queue right; then ask again."
+)
 
 
 def main() -> None:
-    """Run the API process; what keeps it from starting is said in one line."""
+    """Run the API process."""
     wired, listener, shared = start("app", _prepare, inherits_socket=True)
     serve(wired, listener, shared=shared)
     wired.close()
@@ -56,7 +73,14 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
         trusted_proxies=settings.trusted_proxies,
         refuses_checks=application.extensions[WAITER].refused_lately,
     )
-    stopping = _stop_on_signals(server)
+    stopping: list[int] = []
+
+    def stop(number: int, _frame: object) -> None:
+        stopping.append(number)
+        server.pull_trigger()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
     log.info("api started", extra={"pid": os.getpid(), "threads": settings.api_threads})
     while not stopping:
         server.turn()
@@ -68,7 +92,8 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
 def web_config(wired: Wired) -> WebConfig:
     """Return the edge's options."""
     settings = wired.settings
-    never_waiting = max(1, round(settings.api_threads * _THREADS_NEVER_WAITING))
+    # A quarter of the threads is kept for requests that do not wait for a verdict.
+    never_waiting = max(1, round(settings.api_threads * 0.25))
     return WebConfig(
         secret_key=wired.session_secret,
         https_only_cookies=settings.https_only_cookies,
@@ -77,7 +102,8 @@ def web_config(wired: Wired) -> WebConfig:
         limiter_storage_url=wired.valkey_url.replace("unix://", "redis+unix://", 1),
         trusted_proxies=settings.trusted_proxies,
         max_waiting=max(1, settings.api_threads - never_waiting),
-        key_memory_seconds=_KEY_MEMORY_SECONDS,
+        # A key that is revoked opens the Akismet calls for at most this long.
+        key_memory_seconds=1.0,
         require_second_factor=settings.require_second_factor,
         metrics_token=wired.metrics_token,
         keep_held_spam_days=settings.keep_held_spam_days,
@@ -85,17 +111,75 @@ def web_config(wired: Wired) -> WebConfig:
     )
 
 
-def _stop_on_signals(server: HttpServer) -> list[int]:
-    """Return a list that a signal to stop is put into."""
-    received: list[int] = []
+def readiness_checks(wired: Wired) -> Checks:
+    """Return one check a part; the doctor asks the same and more."""
+    services = wired.services
+    client = open_client(wired.valkey_url)
+    database_proof = write_proof(
+        ping=lambda: ping(wired.engine),
+        prove_write=lambda: prove_write(wired.engine, at=services.clock()),
+    )
+    queue_proof = write_proof(
+        ping=services.queue.depth, prove_write=lambda: prove_queue_write(client)
+    )
 
-    def stop(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-        server.pull_trigger()
+    database = partial(_asked, "database", database_proof, remedy_for_database)
+    queue = partial(_asked, "queue", queue_proof, remedy_for_queue)
 
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
-    return received
+    def while_queue(check: Callable[[], Finding]) -> Callable[[], Finding]:
+        """Ask only while the queue takes writes: otherwise nobody can give a sign of life."""
+        return lambda: check() if queue().is_well else _UNKNOWN
+
+    def judging() -> Finding:
+        try:
+            oldest = services.backlog.oldest_unjudged()
+        except StoreUnavailableError as error:
+            return fail("judging", str(error), remedy_for_database(error))
+        now = services.clock()
+        return judge_progress(live_workers(client), oldest=oldest, now=now)
+
+    return {
+        "database": database,
+        "queue": queue,
+        "worker": while_queue(lambda: judge_workers(live_workers(client))),
+        "model": while_queue(lambda: judge_models(live_workers(client))),
+        "judging": while_queue(judging),
+        "background": while_queue(lambda: judge_background(live_workers(client, BACKGROUND))),
+    }
+
+
+def write_proof(
+    *,
+    ping: Callable[[], object],
+    prove_write: Callable[[], None],
+    monotonic: Callable[[], float] = time.monotonic,
+) -> Callable[[], None]:
+    """Return a check that writes every few seconds and reads in between.
+
+    It raises `StoreUnavailableError`. A failure is not remembered.
+    """
+    proven_until = float("-inf")
+
+    def renew() -> None:
+        nonlocal proven_until
+        if monotonic() < proven_until:
+            ping()
+            return
+        proven_until = float("-inf")
+        prove_write()
+        proven_until = monotonic() + _PROOF_LASTS_SECONDS
+
+    return renew
+
+
+def _asked(
+    part: str, ask: Callable[[], object], remedy: Callable[[StoreUnavailableError], str]
+) -> Finding:
+    try:
+        ask()
+    except StoreUnavailableError as error:
+        return fail(part, str(error), remedy(error))
+    return well(part, "it answers and takes a write")
 
 
 if __name__ == "__main__":

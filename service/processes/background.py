@@ -30,7 +30,7 @@ from service.processes.operating import expose
 from service.processes.starting import start
 from service.tasks.broker import open_client
 from service.tasks.dispatcher import Dispatcher
-from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat, own_name
+from service.tasks.heartbeat import BACKGROUND, INTERVAL_SECONDS, Heartbeat
 from service.tasks.queue import Wake, listen_for_ever
 from service.tasks.schedule import GoesOn, Job, Schedule, TaskName
 from service.wiring import Wired, digest_plan, wire
@@ -48,16 +48,15 @@ _STUCK_SECONDS = 120.0
 
 
 def main() -> None:
-    """Run the background process; what keeps it from starting is said in one line."""
-    wired = start("background", lambda settings, _: wire(settings))
-    run_background(wired)
+    """Run the background process."""
+    run_background(start("background", lambda settings, _: wire(settings)))
     sys.exit()
 
 
 def run_background(wired: Wired) -> None:
-    """Work until SIGTERM or SIGINT, then let what is being sent end.
+    """Work until SIGTERM or SIGINT, then finish what is being sent and stop a training under way.
 
-    A training under way is stopped then, and gone on with when the process starts again.
+    The training continues when the process starts again.
     """
     events: SimpleQueue[Wake | None] = SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -78,13 +77,10 @@ def run_background(wired: Wired) -> None:
         one.start()
     if retrains:
         log.info("retraining is on", extra={"problem": wired.runs.refuse()})
-    listener = threading.Thread(
-        target=listen_for_ever, args=(wired.valkey_url, events.put), daemon=True
-    )
-    listener.start()
+    listening = (wired.valkey_url, events.put)
+    threading.Thread(target=listen_for_ever, args=listening, daemon=True).start()
     log.info("background started", extra={"pid": os.getpid()})
-    client = open_client(wired.valkey_url)
-    heartbeat = Heartbeat(client, BACKGROUND, own_name(), retrains=retrains)
+    heartbeat = Heartbeat(open_client(wired.valkey_url), BACKGROUND, retrains=retrains)
     _deliver_until_stopped(events, dispatcher, retraining, schedule, heartbeat)
     for one in schedules:
         one.stop()
@@ -130,10 +126,9 @@ def _deliver_until_stopped(
 
 
 def jobs(wired: Wired) -> list[Job]:
-    """Return what is done on time, and how often; all of it may be done twice."""
+    """Return what is done on time, and how often; each job may run twice."""
     services, settings = wired.services, wired.settings
-    # A process may get the number of one that died: the id tells them apart.
-    memory = GroupingMemory(f"{own_name()}:{services.new_id('lease')}")
+    memory = GroupingMemory(services.new_id("lease"))
     keep_deliveries = timedelta(days=settings.keep_deliveries_days)
     return [
         # What the queue lost is found within half a minute of an empty lane.
@@ -183,7 +178,7 @@ def jobs(wired: Wired) -> list[Job]:
 
 
 def slow_jobs(wired: Wired) -> list[Job]:
-    """Return what sends daily digests, as often as they fail, and what asks a second judge."""
+    """Return the jobs that may wait for a mail server or a second judge."""
     found = [Job(TaskName.SEND_DIGESTS, 600.0, lambda _: _send_digests(wired))]
     if wired.services.second_judge is not None:
         judging = SecondJudging(wired.services)
@@ -192,14 +187,14 @@ def slow_jobs(wired: Wired) -> list[Job]:
 
 
 def retraining_job(wired: Wired) -> Job:
-    """Return the job that runs a retraining that is due or requested; wake-ups can get lost."""
+    """Return the job that runs a retraining that is due or requested."""
     return Job(
         TaskName.RETRAIN, 600.0, lambda goes_on: retrain(wired, goes_on), turn_seconds=math.inf
     )
 
 
 def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:
-    """Return a run of portions, of which the last one finds nothing."""
+    """Return a run that repeats `run` until it finds nothing."""
 
     def portions(goes_on: GoesOn) -> int:
         done = some = run()
@@ -212,7 +207,6 @@ def _while_any(run: Callable[[], int]) -> Callable[[GoesOn], int]:
 
 
 def _days(number: int) -> timedelta | None:
-    """Return how long something is kept, None for ever."""
     return timedelta(days=number) if number else None
 
 
@@ -228,7 +222,7 @@ def _send_digests(wired: Wired) -> int:
 
 
 def retrain(wired: Wired, goes_on: GoesOn) -> Retraining | None:
-    """Retrain if it is due or asked for, and tidy up; return the retraining, None for none."""
+    """Retrain if it is due or requested, and tidy up."""
     settings, services = wired.settings, wired.services
     tidy_retrainings(services, wired.runs)
     every = settings.retrain_every_days

@@ -81,7 +81,7 @@ def _number(name: str, value: float, **labels: str) -> Metric:
 def expose(
     process: str, wired: Wired, *more: Read, parts: Mapping[str, Part] | None = None
 ) -> Exposition:
-    """Let the processes of this data folder, and Prometheus, see what this one counts."""
+    """Show what this process counts to the others of its data folder, and to Prometheus."""
     wired.counting.expect(process)
     own: list[Read] = [partial(_circuits, wired), partial(_pool, wired), *more]
     exposition = Exposition(process, wired.registry, wired.folder.metrics_folder, own, parts)
@@ -93,7 +93,7 @@ def expose(
 
 
 def state_parts(wired: Wired) -> dict[str, Part]:
-    """Return every part whose numbers are asked for when somebody looks, by name."""
+    """Return every part whose numbers are read when somebody looks, by name."""
     client = open_client(wired.valkey_url)
     book = FigureBook(wired.services)
     return {

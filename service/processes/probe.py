@@ -41,10 +41,9 @@ def _api(settings: Settings) -> str | None:
 
 
 def _sign_of_life(process: str, settings: Settings) -> str | None:
-    """Look for a sign that such a process of this host gave lately.
+    """Look for a recent heartbeat of such a process of this host.
 
-    While Valkey is away or full nobody can give one, and starting anew would help nobody: that is
-    no fault of this process.
+    While Valkey is away or full no process can give one, so none is called dead then.
     """
     from service.data_folder import DataFolder
     from service.tasks.broker import open_client, prove_write
@@ -75,8 +74,9 @@ def _schema(settings: Settings) -> str | None:
         state = schema_state(engine)
     finally:
         engine.dispose()
-    fits = state is SchemaState.UP_TO_DATE
-    return None if fits else "the database's schema does not fit this version: run the migration"
+    if state is SchemaState.UP_TO_DATE:
+        return None
+    return "the database's schema does not fit this version: run the migration"
 
 
 _PROBES: Mapping[str, Callable[[Settings], str | None]] = {

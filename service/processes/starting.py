@@ -26,8 +26,7 @@ def start(
     """Read the command line, tie this process to its parent and return what `prepare` makes.
 
     `prepare` gets the settings and the arguments; with `inherits_socket` their `fd` is the number
-    of a listening socket, or None. If it or the settings raise one of our errors, its words go to
-    standard error and the process ends with the error's exit code.
+    of a listening socket, or None. Errors of ours end the process with one line and an exit code.
     """
     arguments = argparse.ArgumentParser(prog=f"python -m {__package__}.{process}")
     arguments.add_argument("--parent", type=int, help="the process to die with")

@@ -20,15 +20,15 @@ from service.moderation.judging import AttemptCount, judge_batch
 from service.processes.operating import expose, show_model
 from service.processes.starting import start
 from service.tasks.broker import QueueName, open_client
-from service.tasks.celery_app import make_celery, register_heartbeat, register_scoring
-from service.tasks.heartbeat import WORKERS, Heartbeat, own_name
+from service.tasks.celery_app import make_celery
+from service.tasks.heartbeat import WORKERS, Heartbeat
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
 
 
 def main() -> None:
-    """Run the worker process; what keeps it from starting is said in one line."""
+    """Run the worker process."""
     sys.exit(run_worker(start("worker", lambda settings, _: wire(settings))))
 
 
@@ -38,10 +38,8 @@ def run_worker(wired: Wired) -> int:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop_once_begun)
     worker = make_worker(wired)
-    log.info(
-        "worker started",
-        extra={"pid": os.getpid(), "model": wired.services.current_model().version},
-    )
+    version = wired.services.current_model().version
+    log.info("worker started", extra={"pid": os.getpid(), "model": version})
     exposition = expose("worker", wired, partial(show_model, wired))
     worker.start()
     exposition.close()
@@ -60,9 +58,7 @@ def make_worker(wired: Wired) -> Any:
     services.current_model()
     # Celery warns root about messages that run code; ours are JSON with ids in them.
     warnings.simplefilter("ignore", SecurityWarning)
-    app = make_celery(wired.valkey_url)
     counting = AttemptCount()
-
     judged_at = time.time()
 
     def judge(ids: Sequence[CommentId]) -> None:
@@ -70,15 +66,14 @@ def make_worker(wired: Wired) -> Any:
         if judge_batch(ids, services, counting):
             judged_at = time.time()
 
-    register_scoring(app, judge, batch_size=wired.settings.batch_size)
     heartbeat = Heartbeat(
         open_client(wired.valkey_url),
         WORKERS,
-        own_name(),
         lambda: (services.current_model().version, wired.models.problem),
         lambda: judged_at,
     )
-    register_heartbeat(app, heartbeat)
+    batch_size = wired.settings.batch_size
+    app = make_celery(wired.valkey_url, judge, heartbeat, batch_size=batch_size)
     return app.Worker(
         pool="solo",
         queues=[QueueName.TASKS.value],

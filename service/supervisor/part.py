@@ -30,8 +30,8 @@ _KILL_SECONDS = 5.0
 class Recipe:
     """How a part is started and how long it may take to stop.
 
-    `says_when_started` is part of the line that it writes once it does its work. `mend` is called
-    where it ends by itself several times in a row; what it returns is true if that may have helped.
+    `says_when_started` is in the line that it writes once it works. `mend` is called when it has
+    ended by itself three times in a row; it returns something true if that may have helped.
     """
 
     name: str
@@ -44,10 +44,11 @@ class Recipe:
 
 
 class Part:
-    """A child process that comes back, ever more slowly if it keeps dying.
+    """A child process that is started again, ever more slowly if it keeps dying.
 
-    `write_line` is given each line of its output, prefixed with the part's name. To be used from
-    the main thread alone: on Linux a child dies with the thread that started it.
+    `write_line` is given each line of its output, prefixed with the part's name; `works` is set
+    once the process has reported that it is ready. Only the main thread may use it: on Linux a
+    child dies with the thread that started it.
     """
 
     def __init__(
@@ -62,20 +63,11 @@ class Part:
         self._monotonic = monotonic
         self._process: subprocess.Popen[bytes] | None = None
         self._pump: threading.Thread | None = None
-        self._works = threading.Event()
+        self.works = threading.Event()
         self._started_at = 0.0
         self._due_at = 0.0
         self._deaths = 0
         self._ends_by_itself = 0
-
-    @property
-    def pid(self) -> int | None:
-        """Return the living process's id."""
-        return self._process.pid if self._process and self._process.returncode is None else None
-
-    def works(self) -> bool:
-        """Return True if the process has reported that it is ready."""
-        return self._works.is_set()
 
     def has_died(self) -> bool:
         """Return True if the process was started and has ended."""
@@ -107,7 +99,7 @@ class Part:
             while line := output.readline(_MAX_LINE_BYTES):
                 text = line.decode("utf-8", "replace").rstrip()
                 if sign and sign in text:
-                    self._works.set()
+                    self.works.set()
                 if text:
                     self._write_line(f"{self.recipe.name:<9}| {text}")
 
@@ -144,7 +136,7 @@ class Part:
             self._process.send_signal(signal.SIGTERM)
 
     def wait_or_kill(self, *, hurry: Callable[[], bool] = lambda: False) -> None:
-        """Wait until it ended; kill it when its time is over or `hurry` says so."""
+        """Wait until it ended; kill it when its time is over or `hurry` returns True."""
         process = self._process
         if process is None:
             return

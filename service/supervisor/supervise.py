@@ -28,18 +28,13 @@ from service.settings import ENV_PREFIX, Settings
 from service.start_error import ExitCode, StartError
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
 from service.supervisor.report import FirstRun, Running, to_json, to_text
-from service.supervisor.valkey import (
-    prepare_valkey,
-    put_log_back,
-    set_log_aside,
-    wait_for_valkey,
-)
+from service.supervisor.valkey import prepare_valkey, put_log_back, set_log_aside, wait_for_valkey
 
 log = logging.getLogger(__name__)
 
 
 class Preparation:
-    """Runs that process until it is closed. `meanwhile` is called while it is waited for."""
+    """Runs `service.supervisor.prepare` until it is closed; `meanwhile` is called in waiting."""
 
     def __init__(self, environment: Mapping[str, str], meanwhile: Callable[[], object]) -> None:
         self._meanwhile = meanwhile
@@ -94,12 +89,7 @@ _LOOK_WHEN_ALL_RUNS_SECONDS = 0.5
 _READY_SECONDS = 120.0
 # Longer than the API drains (8 s), than the worker's longest batch, than the slowest site that is
 # being told (16 s) and than a training program is given (20 s). Valkey only writes its log.
-_STOP_SECONDS = {
-    "api": 12.0,
-    "worker": 25.0,
-    "background": 30.0,
-    "valkey": 15.0,
-}
+_STOP_SECONDS = {"api": 12.0, "worker": 25.0, "background": 30.0, "valkey": 15.0}
 _MAY_STAY = {"model", "judging"}
 _PROCESSES = f"{PREFIX}service.processes"
 _MODULES = {
@@ -161,10 +151,7 @@ class _StopAskedError(Exception):
 
 
 class _Signals:
-    """Counts the signals that ask to stop, the second meaning: at once; notes a restart asked for.
-
-    A hangup stops too: it comes when the terminal is closed.
-    """
+    """Counts the signals that ask to stop, SIGHUP among them, and notes a request to restart."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -234,7 +221,7 @@ class _Crew:
         """Start a successor and stop the old one once it works; return False if it does not."""
         successor = self.add(old.recipe)
         deadline = time.monotonic() + _READY_SECONDS
-        while not successor.works():
+        while not successor.works.is_set():
             died = any(part is successor for part, _ in self.look_after())
             if died or time.monotonic() > deadline:
                 self.remove(successor)
@@ -261,7 +248,6 @@ def _write_json(line: str) -> None:
 def _start_parts(
     crew: _Crew, environment: Mapping[str, str], listener: socket.socket, *, workers: int
 ) -> None:
-    """Start what works on the stores, which are ready."""
     descriptor = listener.fileno()
     crew.add(_python("api", environment, "--fd", str(descriptor), pass_fds=(descriptor,)))
     # One port, one process: the API shows what the others count too.
@@ -272,10 +258,9 @@ def _start_parts(
 
 
 def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
-    """Start the embedded server and return where it answers.
+    """Start the embedded server and return its URL. Raises `StartError`.
 
-    Where it ends over its append-only file, that is set aside, never deleted: the database is the
-    record, from which workers queue and learn again what it held. Raises `StartError`.
+    An append-only file over which it ends is set aside, never deleted.
     """
     url, died = _try_valkey(crew, folder, lock)
     if url is None and died and (aside := set_log_aside(folder)):
@@ -292,7 +277,7 @@ def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
 def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None, bool]:
     """Start the embedded server on a socket or, if that does not answer, on a loopback port.
 
-    Return where it answers, None if nowhere, and whether it ended by itself.
+    Return its URL, None if it does not answer, and whether it ended by itself.
     """
     died = False
     for use_socket in (True, False):
@@ -328,10 +313,7 @@ def _environment(
         "MALLOC_ARENA_MAX": os.environ.get("MALLOC_ARENA_MAX", "2"),
     }
     if valkey_url:
-        decided |= {
-            f"{ENV_PREFIX}VALKEY_URL": valkey_url,
-            f"{ENV_PREFIX}VALKEY_URL_FILE": "",
-        }
+        decided |= {f"{ENV_PREFIX}VALKEY_URL": valkey_url, f"{ENV_PREFIX}VALKEY_URL_FILE": ""}
     return os.environ | decided
 
 
@@ -357,8 +339,6 @@ def _python(
 def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
     """Wait until every part is there; return a problem that may stay: no model, no verdicts.
 
-    What came in is kept all the same.
-
     Raises `StartError` when a part says that it cannot start, or time is over.
     """
     deadline = time.monotonic() + _READY_SECONDS
@@ -380,7 +360,7 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
 
 
 def _ask_ready(listener: socket.socket) -> Mapping[str, str]:
-    """Return the state of each part as `/readyz` tells it; nothing while the API is not up."""
+    """Return the state of each part from `/readyz`, nothing while the API is not up."""
     try:
         parts = json.loads(ask(*reachable_address(listener), "/readyz")[1])["parts"]
     except (OSError, HTTPException, ValueError, KeyError, TypeError):

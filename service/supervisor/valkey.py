@@ -23,7 +23,6 @@ log = logging.getLogger(__name__)
 _MAX_SOCKET_BYTES = 103
 _ANSWER_SECONDS = 15.0
 _ASK_SECONDS = 1.0
-_MOST_BYTES = 1_024
 _LOOK_EVERY_SECONDS = 0.01
 
 
@@ -41,20 +40,20 @@ class EmbeddedValkey:
 def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedValkey:
     """Write the server's configuration, with a new password, and return how to start it.
 
-    It listens on a Unix socket in the data folder where the path is short enough for one, else
-    on a free port of the loopback address. Raises `StartError`.
+    It listens on a Unix socket in the data folder, or on a free port of the loopback address where
+    the path is too long for a socket. Raises `StartError`.
     """
-    binary = _binary()
     home = folder.valkey_folder
     password = secrets.token_urlsafe(32)
     socket_file = home / "valkey.sock"
-    fits = len(os.fsencode(socket_file)) <= _MAX_SOCKET_BYTES
-    if use_socket and fits:
+    if use_socket and len(os.fsencode(socket_file)) <= _MAX_SOCKET_BYTES:
         address: str | tuple[str, int] = str(socket_file)
         listens = ["port 0", f"unixsocket {_quoted(socket_file)}", "unixsocketperm 700"]
         url = f"unix://:{password}@{socket_file}"
     else:
-        port = _free_port()
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
         address = ("127.0.0.1", port)
         listens = [f"port {port}", "bind 127.0.0.1"]
         url = f"redis://:{password}@127.0.0.1:{port}/0"
@@ -80,7 +79,7 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
         msg = f"Valkey's folder {home} cannot be written to: {error.strerror}"
         raise StartError(msg, ExitCode.DATA_FOLDER) from error
     return EmbeddedValkey(
-        command=dies_with_us(str(binary), str(home / "valkey.conf")),
+        command=dies_with_us(str(_binary()), str(home / "valkey.conf")),
         # A locale that is not installed keeps the server from starting.
         environment={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
         address=address,
@@ -92,7 +91,7 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
 def wait_for_valkey(valkey: EmbeddedValkey, *, died: Callable[[], bool]) -> bool:
     """Wait until the server answers; return False if it died or takes too long.
 
-    While it says that it reads its files it is waited for, however large they are.
+    The time does not count while it loads its files.
     """
     deadline = time.monotonic() + _ANSWER_SECONDS
     while time.monotonic() < deadline and not died():
@@ -119,15 +118,12 @@ def _ask(valkey: EmbeddedValkey) -> bytes:
         connection.connect(valkey.address)
         connection.sendall(f"AUTH {valkey.password}\r\nPING\r\nQUIT\r\n".encode())
         with connection.makefile("rb") as answer:
-            return answer.read(_MOST_BYTES)
+            return answer.read(1_024)
 
 
 def set_log_aside(folder: DataFolder) -> Path | None:
-    """Give the server's append-only files another name, with the date; return where they are then.
-
-    Return None if there are none.
-    """
-    files = _log_folder(folder)
+    """Rename the folder of the server's append-only files; return its new path, None for none."""
+    files = folder.valkey_folder / "appendonlydir"
     if not files.is_dir():
         return None
     aside = files.with_name(f"{files.name}.damaged-{datetime.now(UTC):%Y-%m-%d-%H%M%S}")
@@ -142,15 +138,11 @@ def set_log_aside(folder: DataFolder) -> Path | None:
 
 def put_log_back(folder: DataFolder, aside: Path) -> None:
     """Undo `set_log_aside`; what a server began meanwhile is set aside in its place."""
-    files = _log_folder(folder)
+    files = folder.valkey_folder / "appendonlydir"
     if files.exists():
         files.rename(aside.with_name(f"{aside.name}-unused"))
     aside.rename(files)
     log.warning("Valkey's append-only file is not to blame: it is back in its place")
-
-
-def _log_folder(folder: DataFolder) -> Path:
-    return folder.valkey_folder / "appendonlydir"
 
 
 def _binary() -> Path:
@@ -174,9 +166,3 @@ def _binary() -> Path:
 def _quoted(path: Path) -> str:
     text = str(path).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

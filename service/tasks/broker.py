@@ -38,38 +38,21 @@ LANE_QUEUES: Mapping[Lane, QueueName] = {
 # The one field of a scoring message; messages carry ids and nothing else.
 COMMENT_ID_FIELD = "comment_id"
 
-
 # Longer than any batch takes and than its retries last (tests hold the two together), short enough
 # that a comment whose worker was killed comes back while its site still remembers it.
 VISIBILITY_TIMEOUT_SECONDS = 120
-
-_KEYS = {
-    "unacked_key": "slopsieve.unacked",
-    "unacked_index_key": "slopsieve.unacked_index",
-    "unacked_mutex_key": "slopsieve.unacked_mutex",
-}
-
-_SHARED: Mapping[str, object] = {
-    **_KEYS,
-    "visibility_timeout": VISIBILITY_TIMEOUT_SECONDS,
-    # One list a queue: lanes are queues of their own, so kombu's priority lists would stay empty.
-    "priority_steps": [0],
-    "socket_keepalive": True,
-}
-
-# A request waits for its publish, so a broker that is away or hangs must be noticed within the
-# two seconds that `ScoringQueue.put` promises: one to connect, one for the answer.
-PRODUCER_OPTIONS: Mapping[str, object] = {
-    **_SHARED,
-    "socket_connect_timeout": 1.0,
-    "socket_timeout": 1.0,
-}
 
 # "priority" keeps the order in which queues are named, so that the interactive lane always goes
 # first. The look for abandoned messages runs every 10 s (kombu's default: every 100 s).
 # A blocking pop lasts one second, so the socket may be silent for longer than that.
 CONSUMER_OPTIONS: Mapping[str, object] = {
-    **_SHARED,
+    "unacked_key": "slopsieve.unacked",
+    "unacked_index_key": "slopsieve.unacked_index",
+    "unacked_mutex_key": "slopsieve.unacked_mutex",
+    "visibility_timeout": VISIBILITY_TIMEOUT_SECONDS,
+    # One list a queue: lanes are queues of their own, so kombu's priority lists would stay empty.
+    "priority_steps": [0],
+    "socket_keepalive": True,
     "queue_order_strategy": "priority",
     "unacked_restore_interval": 10,
     "unacked_restore_throttle": 1,
@@ -79,15 +62,10 @@ CONSUMER_OPTIONS: Mapping[str, object] = {
 
 _MEMORY_FULL = "its memory is full"
 _DISK_FULL = "its disk takes no writes"
-_PROBE_KEY = "slopsieve.write_probe"
-_PROBE_LASTS_SECONDS = 60
 
 
 def open_client(valkey_url: str, *, answer_seconds: float = 1.0) -> redis.Redis:
-    """Return a client that answers or fails within two seconds; nothing is opened yet.
-
-    Whoever waits for something to come gives it longer for that.
-    """
+    """Return a client that connects within a second, or fails; nothing is opened yet."""
     return redis.Redis.from_url(
         valkey_url,
         decode_responses=True,
@@ -98,14 +76,14 @@ def open_client(valkey_url: str, *, answer_seconds: float = 1.0) -> redis.Redis:
 
 
 def prove_write(client: redis.Redis) -> None:
-    """Return once the server took a write, of one key that goes by itself.
+    """Write a key that expires: a full server answers every question and takes nothing.
 
-    A full server answers every question and takes nothing. Raise `StoreUnavailableError`.
+    Raises `StoreUnavailableError`.
     """
     try:
-        client.set(_PROBE_KEY, "", ex=_PROBE_LASTS_SECONDS)
+        client.set("slopsieve.write_probe", "", ex=60)
     except (redis.RedisError, OSError) as error:
-        raise unavailable("the queue", error) from error
+        raise unavailable(error) from error
 
 
 def causes(error: object) -> Iterator[BaseException]:
@@ -121,10 +99,7 @@ def is_of_valkey(error: BaseException) -> bool:
 
 
 def why_unusable(error: BaseException) -> str:
-    """Return in a few words why Valkey is away or refuses, none of them the server's own.
-
-    Those may hold its address, or what was to be written.
-    """
+    """Return why Valkey cannot be used in our words: its own may hold its address, or comments."""
     error = next(filter(is_of_valkey, causes(error)), error)
     if isinstance(error, redis.OutOfMemoryError):
         return _MEMORY_FULL
@@ -142,11 +117,11 @@ def why_unusable(error: BaseException) -> str:
     return type(error).__name__
 
 
-def unavailable(what: str, error: BaseException) -> StoreUnavailableError:
-    """Return what to raise where Valkey cannot be used; `what` says for what."""
+def unavailable(error: BaseException) -> StoreUnavailableError:
+    """Return what to raise where the queue cannot be used."""
     why = why_unusable(error)
     kind = StoreFullError if why in (_MEMORY_FULL, _DISK_FULL) else StoreUnavailableError
-    return kind(f"{what} cannot be used now: {why}")
+    return kind(f"the queue cannot be used now: {why}")
 
 
 def kombu_url(valkey_url: str) -> str:
@@ -154,28 +129,18 @@ def kombu_url(valkey_url: str) -> str:
     parts = urlsplit(valkey_url)
     if parts.scheme != "unix":
         return valkey_url
-    query = dict(parse_qsl(parts.query))
     credentials = ""
     if parts.password is not None:
         user = quote(unquote(parts.username or ""), safe="")
         credentials = f"{user}:{quote(unquote(parts.password), safe='')}@"
-    database = urlencode({"virtual_host": query.get("db", "0")})
+    database = urlencode({"virtual_host": dict(parse_qsl(parts.query)).get("db", "0")})
     return f"redis+socket://{credentials}{parts.path}?{database}"
 
 
-# Who tells of a lost connection again and again, each time another task or try.
-_TALKATIVE = (
-    "celery.worker.consumer.consumer",
-    "celery.worker.request",
-    "kombu.asynchronous.hub",
-    "kombu.asynchronous.timer",
-)
-
-
 class QueueNotice(logging.Filter):
-    """Keeps in mind whether the queue could be used the last time; safe to share between threads.
+    """Logs one line when the queue is lost and one when it is back; safe to share between threads.
 
-    As a filter of Celery's lines it takes one about the lost queue for a sign of that.
+    As a filter of Celery's log it takes a line about the lost queue for a sign of that.
     """
 
     def __init__(self) -> None:
@@ -201,7 +166,7 @@ class QueueNotice(logging.Filter):
             log.info("the queue can be used again")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a line of Celery's is worth having: while the queue is away none is."""
+        """Return False for Celery's lines while the queue is away."""
         given = record.args if isinstance(record.args, tuple) else ()
         raised = record.exc_info[1] if record.exc_info else None
         errors = (one for error in (raised, *given) for one in causes(error))
@@ -209,12 +174,6 @@ class QueueNotice(logging.Filter):
         if lost is not None:
             self.away(lost)
         return not self._is_away
-
-
-def speak_plainly(notice: QueueNotice) -> None:
-    """Let this notice speak in place of Celery where the queue cannot be used."""
-    for name in _TALKATIVE:
-        logging.getLogger(name).addFilter(notice)
 
 
 QUEUE_NOTICE = QueueNotice()

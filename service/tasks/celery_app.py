@@ -15,7 +15,7 @@ from kombu import Connection, Consumer, Queue
 from kombu.transport import redis
 
 from service.domain.comment import CommentId, Lane
-from service.tasks.batcher import Batcher, LanePlan
+from service.tasks.batcher import Batcher, LanePlan, lane_plans
 from service.tasks.broker import (
     COMMENT_ID_FIELD,
     CONSUMER_OPTIONS,
@@ -23,18 +23,27 @@ from service.tasks.broker import (
     QUEUE_NOTICE,
     QueueName,
     kombu_url,
-    speak_plainly,
 )
 from service.tasks.heartbeat import INTERVAL_SECONDS, Heartbeat
 
 log = logging.getLogger(__name__)
 
 _MAX_ID_CHARS = 100
-_LANES = frozenset(queue.value for queue in LANE_QUEUES.values())
+# Who tells of a lost connection again and again, each time another task or try.
+_TALKATIVE = (
+    "celery.worker.consumer.consumer",
+    "celery.worker.request",
+    "kombu.asynchronous.hub",
+    "kombu.asynchronous.timer",
+)
 
 
 class GatedConnection(Connection):  # type: ignore[misc]  # kombu ships no types
-    """A connection to Valkey whose consumers are handed messages of ours alone."""
+    """A connection to Valkey whose consumers are handed messages of our producers' form alone.
+
+    A foreign or damaged message would end the process that receives it, and the next one too. It
+    is taken out of its list with one line in the log, which never quotes it.
+    """
 
     def get_transport_cls(self) -> type:
         """Return kombu's transport with the gate in it."""
@@ -104,65 +113,10 @@ class _Transport(redis.Transport):  # type: ignore[misc]  # kombu ships no types
     def _deliver(self, message: object, queue: str) -> None:
         """Hand a message to its consumer."""
         self.has_read = True
-        if queue in _LANES and is_ours(message):
+        if queue in LANE_QUEUES.values() and is_ours(message):
             super()._deliver(message, queue)
         else:
             log.error("a message was not understood", extra={"queue": queue})
-
-
-# How long the first id of a batch waits for company. Someone waits for the interactive lane's
-# verdict; in the bulk lane a fuller batch is worth more (64 ids take 40 to 100 ms to fetch).
-_INTERACTIVE_WAIT_SECONDS = 0.01
-# 2026-11-20, 200 comments a second: with 10 ms batches stayed at seven while thousands waited.
-_INTERACTIVE_RUSH_WAIT_SECONDS = 0.04
-# A batch of two costs nearly what one of ten does: two transactions.
-_INTERACTIVE_RUSH_SIZE = 2
-_BULK_WAIT_SECONDS = 0.25
-# Of the 0.6 s that an Akismet client may wait, so that its comment can wait for the batch that is
-# being judged, one of the bulk lane as well, and then be judged in one.
-_LONGEST_BATCH_SECONDS = 0.12
-# What share of a batch its fixed cost may take: people wait for the batch, so theirs are shorter;
-# what nobody waits for is to be done soon as a whole.
-_INTERACTIVE_FIXED_SHARE = 1 / 6
-_BULK_FIXED_SHARE = 1 / 16
-# Whoever waits in the bulk lane was told that it will take a while. A batch in so long keeps its
-# messages from being delivered again.
-_BULK_GIVES_WAY_SECONDS = 1.0
-
-
-def lane_plans(batch_size: int) -> Mapping[Lane, LanePlan]:
-    """Return how each lane is batched, the lane that goes first in first place."""
-    return {
-        Lane.INTERACTIVE: LanePlan(
-            batch_size=batch_size,
-            wait_seconds=_INTERACTIVE_WAIT_SECONDS,
-            rush_size=_INTERACTIVE_RUSH_SIZE,
-            rush_wait_seconds=_INTERACTIVE_RUSH_WAIT_SECONDS,
-            longest_seconds=_LONGEST_BATCH_SECONDS,
-            fixed_share=_INTERACTIVE_FIXED_SHARE,
-        ),
-        Lane.BULK: LanePlan(
-            batch_size=batch_size,
-            wait_seconds=_BULK_WAIT_SECONDS,
-            longest_seconds=_LONGEST_BATCH_SECONDS,
-            fixed_share=_BULK_FIXED_SHARE,
-            gives_way_seconds=_BULK_GIVES_WAY_SECONDS,
-        ),
-    }
-
-
-def register_scoring(
-    app: Celery, judge: Callable[[Sequence[CommentId]], object], *, batch_size: int
-) -> None:
-    """Let this app's workers consume both lanes and call `judge` with batches of ids."""
-
-    class ScoringStep(_ScoringStep):
-        """The step with what it needs closed over: Celery makes the instance itself."""
-
-        judge_ids = staticmethod(judge)
-        plans = lane_plans(batch_size)
-
-    app.steps["consumer"].add(ScoringStep)
 
 
 class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ships no types
@@ -170,20 +124,16 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
 
     judge_ids: Callable[[Sequence[CommentId]], object]
     plans: Mapping[Lane, LanePlan]
-
-    def __init__(self, parent: Any, **options: Any) -> None:
-        super().__init__(parent, **options)
-        self._batcher: Batcher | None = None
-        self._connection: Any = None
+    batcher: Batcher | None = None
 
     def start(self, parent: Any) -> None:
         """Consume each lane on a channel of its own."""
-        self._connection = parent.connection
+        self.connection = parent.connection
         call_after = parent.timer.call_after
-        if self._batcher is None:
-            self._batcher = Batcher(self.judge_ids, self.plans, call_after=call_after)
+        if self.batcher is None:
+            self.batcher = Batcher(self.judge_ids, self.plans, call_after=call_after)
         else:
-            self._batcher.forget_messages(call_after)
+            self.batcher.forget_messages(call_after)
         super().start(parent)
 
     def stop(self, parent: Any) -> None:
@@ -203,7 +153,7 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
         """
         consumers: list[Consumer] = []
         for lane, plan in self.plans.items():
-            own = self._connection.channel() if consumers else channel
+            own = self.connection.channel() if consumers else channel
             # Ids that arrive while a batch is judged wait here and not in the queue, so few may:
             # enough to fill the next batch.
             own.basic_qos(0, 2 * plan.batch_size, False)  # noqa: FBT003  # kombu's own signature
@@ -214,17 +164,49 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
 
     def _receive(self, lane: Lane, message: Any) -> None:
         # The gate lets nothing through that has another form.
-        assert self._batcher is not None  # noqa: S101  # `start` made it
-        self._batcher.receive(lane, CommentId(message.payload[COMMENT_ID_FIELD]), message)
+        assert self.batcher is not None  # noqa: S101  # `start` made it
+        self.batcher.receive(lane, CommentId(message.payload[COMMENT_ID_FIELD]), message)
 
 
-def make_celery(valkey_url: str) -> Celery:
-    """Return an application that speaks JSON alone, keeps no results and connects lazily.
+class _HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types
+    """Beats in the event loop that judges, so that a stuck worker falls silent."""
 
-    It has no tasks: a bootstep of its worker consumes the lanes.
+    requires = ("celery.worker.consumer:Connection",)
+    heartbeat: Heartbeat
+
+    def start(self, parent: Any) -> None:
+        """Beat at once, then every few seconds."""
+        self.heartbeat.beat()
+        parent.timer.call_repeatedly(INTERVAL_SECONDS, self.heartbeat.beat)
+
+    def stop(self, parent: Any) -> None:
+        """Remove this worker's heartbeat."""
+        self.heartbeat.stop()
+
+
+def make_celery(
+    valkey_url: str,
+    judge: Callable[[Sequence[CommentId]], object],
+    beats: Heartbeat,
+    *,
+    batch_size: int,
+) -> Celery:
+    """Return an application whose workers consume both lanes and call `judge` with batches of ids.
+
+    It speaks JSON alone, has no tasks, keeps no results and connects lazily.
     """
+
+    # Celery makes the steps' instances itself.
+    class ScoringStep(_ScoringStep):
+        judge_ids = staticmethod(judge)
+        plans = lane_plans(batch_size)
+
+    class HeartbeatStep(_HeartbeatStep):
+        heartbeat = beats
+
     setup_logging.connect(_leave_logging_alone)
-    speak_plainly(QUEUE_NOTICE)
+    for name in _TALKATIVE:
+        logging.getLogger(name).addFilter(QUEUE_NOTICE)
     app = Celery("slopsieve", broker=kombu_url(valkey_url), set_as_current=False)
     app.amqp.Connection = GatedConnection
     app.conf.update(
@@ -245,28 +227,9 @@ def make_celery(valkey_url: str) -> Celery:
         # No task of ours runs long enough to be cancelled; the choice silences a warning.
         worker_cancel_long_running_tasks_on_connection_loss=True,
     )
+    app.steps["consumer"].update((ScoringStep, HeartbeatStep))
     return app
 
 
 def _leave_logging_alone(**_options: object) -> None:
     """Take Celery's place in setting up logging: its own lines would show what messages carry."""
-
-
-def register_heartbeat(app: Celery, heartbeat: Heartbeat) -> None:
-    """Let this app's worker say that it is alive while it works."""
-
-    class HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types
-        """Beats in the event loop that judges, so that a stuck worker falls silent."""
-
-        requires = ("celery.worker.consumer:Connection",)
-
-        def start(self, parent: Any) -> None:
-            """Say it at once, then go on."""
-            heartbeat.beat()
-            parent.timer.call_repeatedly(INTERVAL_SECONDS, heartbeat.beat)
-
-        def stop(self, parent: Any) -> None:
-            """Say that this worker takes no more work."""
-            heartbeat.stop()
-
-    app.steps["consumer"].add(HeartbeatStep)

@@ -17,19 +17,13 @@ from service.domain.errors import StoreUnavailableError
 log = logging.getLogger(__name__)
 
 
-Take = Callable[..., Sequence[Delivery]]
-"""Leases at most `limit` due messages, none of the sites in `except_sites`."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DispatchPlan:
-    """How much is done at once.
+    """How much is done at once, and for how long a site is left alone.
 
-    Sites wait for their own messages alone: one that takes its time holds at most about twice
-    `a_site` of the `at_once` places, and one that is down is left in peace for `rest_seconds`. One
-    whose message still lacks its verdict is left alone for `verdict_seconds`: in a flood thousands
-    do, and looking at each again and again takes the database from those who judge. APIs of
-    platforms ask to be left alone for `platform_seconds` after a change.
+    A slow site holds at most about twice `a_site` of the `at_once` places. A site that is down
+    rests for `rest_seconds`, one whose message lacks its verdict for `verdict_seconds` (in a flood
+    thousands do), a platform's API for `platform_seconds` after each change, as they ask.
     """
 
     at_once: int = 32
@@ -40,20 +34,20 @@ class DispatchPlan:
 
 
 class Dispatcher:
-    """Takes what is due and delivers it, until nothing is due; safe to share between threads."""
+    """Takes what is due and delivers it, until nothing is due; safe to share between threads.
+
+    `take` leases at most `limit` due messages, none of the sites in `except_sites`.
+    """
 
     def __init__(
         self,
-        take: Take,
+        take: Callable[..., Sequence[Delivery]],
         deliver: Callable[[Delivery], SendOutcome | None],
         plan: DispatchPlan = DispatchPlan(),
-        *,
-        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._take = take
         self._deliver = deliver
         self._plan = plan
-        self._monotonic = monotonic
         self._pool = ThreadPoolExecutor(plan.at_once, thread_name_prefix="dispatcher")
         self._lock = threading.Lock()
         self._busy: Counter[SiteId] = Counter()
@@ -64,8 +58,7 @@ class Dispatcher:
     def dispatch(self) -> int:
         """Start to deliver what is due as far as there is room; return how many were started.
 
-        Does not wait for them: whoever comes back looks for the next. Raises
-        `StoreUnavailableError`.
+        Waits for none of them. Raises `StoreUnavailableError`.
         """
         started = 0
         with self._lock:
@@ -81,7 +74,7 @@ class Dispatcher:
         return started
 
     def close(self, *, seconds: float) -> None:
-        """Start no more, and wait for those under way, at most so long."""
+        """Start no more, and wait for those under way, at most so many seconds."""
         with self._lock:
             self._closed = True
             running = set(self._running)
@@ -89,7 +82,7 @@ class Dispatcher:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _left_out(self) -> set[SiteId]:
-        now = self._monotonic()
+        now = time.monotonic()
         self._resting = {site: until for site, until in self._resting.items() if until > now}
         full = {site for site, count in self._busy.items() if count >= self._plan.a_site}
         return full | self._resting.keys()
@@ -101,7 +94,7 @@ class Dispatcher:
             self._busy += Counter()
             self._running = {future for future in self._running if not future.done()}
             if rest > 0:
-                self._resting[delivery.site_id] = self._monotonic() + rest
+                self._resting[delivery.site_id] = time.monotonic() + rest
         try:
             self.dispatch()
         except StoreUnavailableError:
@@ -112,10 +105,7 @@ class Dispatcher:
         try:
             outcome = self._deliver(delivery)
         except Exception:  # it is leased for a time only and comes back
-            log.exception(
-                "delivering failed",
-                extra={"delivery_id": delivery.id},
-            )
+            log.exception("delivering failed", extra={"delivery_id": delivery.id})
             return 0.0
         if outcome is None:
             return self._plan.verdict_seconds

@@ -47,39 +47,32 @@ def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
     try:
         fields: Any = client.hgetall(kind)
     except (RedisError, OSError) as error:
-        raise unavailable("the queue", error) from error
+        raise unavailable(error) from error
     signs = [_read(name, value) for name, value in fields.items()]
     return [sign for at, sign in signs if time.time() - at < _ALIVE_FOR_SECONDS]
 
 
 def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime) -> bool:
-    """Return True if workers live, a comment waits, and none stored a verdict for long.
+    """Return True if workers live, and for `STUCK_SECONDS` none judged while a comment waits.
 
-    `oldest` is when the comment came in that waits longest; long is `STUCK_SECONDS`.
+    `oldest` is when the comment came in that waits longest.
     """
     long_ago = now - timedelta(seconds=STUCK_SECONDS)
-    if not workers or oldest is None or oldest > long_ago:
-        return False
-    return all(sign.judged_at < long_ago.timestamp() for sign in workers)
-
-
-def own_name() -> str:
-    """Return what this process signs with: its host, which a probe looks for, and its number."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+    waits = bool(workers) and oldest is not None and oldest <= long_ago
+    return waits and all(sign.judged_at < long_ago.timestamp() for sign in workers)
 
 
 class Heartbeat:
-    """Says of one process that it is alive; `model` returns its version and problem.
+    """Says of this process that it is alive; `model` returns its version and problem.
 
-    `judged_at` and `retrains` are as in `WorkerSign`. Valkey being away or full is logged once, and
-    stops nobody.
+    It signs with its host, which a probe looks for, and its process id. `judged_at` and `retrains`
+    are as in `WorkerSign`. That Valkey is away or full is logged once, and raises nothing.
     """
 
     def __init__(
         self,
         client: redis.Redis,
         kind: str,
-        name: str,
         model: Callable[[], tuple[str, str | None]] = lambda: ("", None),
         judged_at: Callable[[], float] = lambda: 0.0,
         *,
@@ -87,7 +80,7 @@ class Heartbeat:
     ) -> None:
         self._client = client
         self._kind = kind
-        self._name = name
+        self._name = f"{socket.gethostname()}:{os.getpid()}"
         self._model = model
         self._judged_at = judged_at
         self._retrains = retrains
@@ -96,20 +89,22 @@ class Heartbeat:
     def beat(self) -> None:
         """Say it now; the first time, forget processes that died."""
         version, problem = self._model()
-        value = json.dumps(
-            {
-                "at": time.time(),
-                "model": version,
-                "problem": problem,
-                "judged_at": self._judged_at(),
-                "retrains": self._retrains,
-            }
-        )
+        sign = {
+            "at": time.time(),
+            "model": version,
+            "problem": problem,
+            "judged_at": self._judged_at(),
+            "retrains": self._retrains,
+        }
         try:
             if self._is_first:
-                self._forget_dead()
+                fields: Any = self._client.hgetall(self._kind)
+                dead_since = time.time() - 2 * _ALIVE_FOR_SECONDS
+                dead = [name for name, said in fields.items() if _read(name, said)[0] < dead_since]
+                if dead:
+                    self._client.hdel(self._kind, *dead)
             with self._client.pipeline(transaction=False) as pipeline:
-                pipeline.hset(self._kind, self._name, value)
+                pipeline.hset(self._kind, self._name, json.dumps(sign))
                 # The whole hash expires when nobody writes any more.
                 pipeline.expire(self._kind, int(4 * _ALIVE_FOR_SECONDS))
                 pipeline.execute()
@@ -123,13 +118,6 @@ class Heartbeat:
         """Say that this process takes no more work."""
         with contextlib.suppress(RedisError, OSError):
             self._client.hdel(self._kind, self._name)
-
-    def _forget_dead(self) -> None:
-        fields: Any = self._client.hgetall(self._kind)
-        dead_since = time.time() - 2 * _ALIVE_FOR_SECONDS
-        dead = [name for name, value in fields.items() if _read(name, value)[0] < dead_since]
-        if dead:
-            self._client.hdel(self._kind, *dead)
 
 
 def _read(name: str, value: str) -> tuple[float, WorkerSign]:

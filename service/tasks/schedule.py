@@ -34,15 +34,14 @@ class TaskName(StrEnum):
 GoesOn = Callable[[], bool]
 """Returns False when a run is to end, with the rest left to the next one."""
 Run = Callable[[], object]
-"""One run of a job; what it returns, if a number, is how much it dealt with."""
+"""One run of a job; returns how much it dealt with, if that is a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """Something to be done every so many seconds, at once when the process starts.
 
-    A run that `turn_seconds` cut off is gone on with soon: so that the job takes `share` of the
-    time until it has caught up.
+    A run that `turn_seconds` cut off continues soon: the job takes `share` of the time then.
     """
 
     task: TaskName
@@ -52,14 +51,8 @@ class Job:
     share: float = 0.25
 
 
-def _unwatched(_task: str, run: Run) -> Run:
-    return run
-
-
 class Schedule:
-    """Runs jobs when they are due. What a job can't do for want of a store, its next run does.
-
-    One thread serves for life: a training program ends with the thread that started it.
+    """Runs jobs when they are due, in one thread; what a failed run leaves, the next one does.
 
     `watch` is given each job's name and each of its runs, and returns what is run in its place.
     """
@@ -68,7 +61,7 @@ class Schedule:
         self,
         jobs: Sequence[Job],
         *,
-        watch: Callable[[str, Run], Run] = _unwatched,
+        watch: Callable[[str, Run], Run] = lambda _task, run: run,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._jobs = jobs
@@ -78,11 +71,12 @@ class Schedule:
         self._store_is_away = False
         self._stops = threading.Event()
         self._woken = threading.Event()
-        self._thread = threading.Thread(target=self._go, name="schedule", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run_until_stopped, name="schedule", daemon=True
+        )
         self._turned_at = monotonic()
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def wake(self) -> None:
@@ -109,7 +103,7 @@ class Schedule:
                 self._run(job)
         return max(min(self._due_at.values()) - self._monotonic(), 0.0)
 
-    def _go(self) -> None:
+    def _run_until_stopped(self) -> None:
         while not self._stops.is_set():
             if self._woken.wait(self.run_due()):
                 self._woken.clear()
@@ -124,18 +118,17 @@ class Schedule:
             was_cut_off = self._stops.is_set() or self._monotonic() - began >= job.turn_seconds
             return not was_cut_off
 
+        extra = {"task": job.task.value}
         try:
             self._watch(job.task.value, lambda: job.run(goes_on))()
         except StoreUnavailableError:
             if not self._store_is_away:
-                log.warning(
-                    "stores are away, the next run tries again", extra={"task": job.task.value}
-                )
+                log.warning("stores are away, the next run tries again", extra=extra)
             self._store_is_away = True
         except ModerationError as error:
-            log.warning("a job was refused", extra={"task": job.task.value, "reason": str(error)})
+            log.warning("a job was refused", extra={**extra, "reason": str(error)})
         except Exception:  # the other jobs go on, and so may its next run
-            log.exception("upkeep failed", extra={"task": job.task.value})
+            log.exception("upkeep failed", extra=extra)
         else:
             self._store_is_away = False
         self._turned_at = self._monotonic()

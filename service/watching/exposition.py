@@ -25,206 +25,19 @@ from service.watching.readings import Part, Read, Readings
 
 log = logging.getLogger(__name__)
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-"""Of Prometheus' text format, which every collector reads."""
-
-
-def pack(metrics: Iterable[Metric]) -> bytes:
-    """Return metrics as bytes for another process of ours."""
-    return json.dumps(
-        [
-            [
-                metric.name,
-                metric.documentation,
-                metric.type,
-                [
-                    (one.name, one.labels, one.value)
-                    for one in metric.samples
-                    # A moment of creation beside each number doubles them and tells nothing new.
-                    if one.name != f"{metric.name}_created"
-                ],
-            ]
-            for metric in metrics
-        ]
-    ).encode()
-
-
-def unpack(packed: bytes, **labels: str) -> list[Metric]:
-    """Return what `pack` made, each sample with these labels too.
-
-    Raise `ValueError` for anything else.
-    """
-    metrics = []
-    try:
-        for name, about, kind, samples in json.loads(packed):
-            metric = Metric(name, about, kind)
-            for sample, own, value in samples:
-                metric.add_sample(sample, {**own, **labels}, value)
-            metrics.append(metric)
-    except TypeError as error:
-        raise ValueError("these are no packed metrics") from error
-    return metrics
-
-
-def write_text(metrics: Iterable[Metric]) -> bytes:
-    """Return Prometheus' text of the metrics; those of one name are written together."""
-    merged: dict[str, Metric] = {}
-    for one in metrics:
-        known = merged.setdefault(one.name, one)
-        if known is not one:
-            known.samples += one.samples
-    return generate_latest(_Merged(merged.values()))
-
-
-class _Merged(CollectorRegistry):
-    """Stands where the library wants a registry."""
-
-    def __init__(self, metrics: Iterable[Metric]) -> None:
-        super().__init__()
-        self._metrics = list(metrics)
-
-    def collect(self) -> Iterator[Metric]:
-        """Return the metrics that were merged."""
-        return iter(self._metrics)
-
-
-_ENDING = ".sock"
-_PRIVATE_FOLDER = 0o700
+_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+# Whoever asks more often is told the same again.
+_TEXT_LASTS_SECONDS = 1.0
 _MOST_SLOTS = 256
 _LONGEST_PATH_BYTES = 100
 # A process that holds its interpreter for longer than this is left out of one scrape.
 _ASK_SECONDS = 1.0
 _MOST_BYTES = 16 * 1024 * 1024
-
-
-class MetricsSocket:
-    """Answers with what this process counted whoever of our own user connects.
-
-    It lies in `folder` as `PROCESS-SLOT.sock`, the lowest slot that no living process has.
-    """
-
-    def __init__(self, folder: Path, process: str, packed: Callable[[], bytes]) -> None:
-        """Make the socket. Raise `OSError` where the folder cannot have one."""
-        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
-        self.process = process
-        self._packed = packed
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        with _turn(folder):
-            self.slot, self._path = self._take_slot(folder)
-            self._listener.listen(8)
-        self._closed = False
-        threading.Thread(target=self._serve, name="metrics", daemon=True).start()
-
-    def _take_slot(self, folder: Path) -> tuple[str, Path]:
-        for number in range(_MOST_SLOTS):
-            path = folder / f"{self.process}-{number}{_ENDING}"
-            if _is_taken(path):
-                continue
-            path.unlink(missing_ok=True)
-            with _near(path) as address:
-                self._listener.bind(address)
-            return str(number), path
-        raise OSError("no slot is free")
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                connection, _ = self._listener.accept()
-            except OSError:
-                return
-            if self._closed:
-                connection.close()
-                return
-            with contextlib.suppress(OSError), connection:
-                connection.settimeout(_ASK_SECONDS)
-                connection.sendall(self._packed())
-
-    def close(self) -> None:
-        """Answer nobody any more."""
-        self._closed = True
-        self._path.unlink(missing_ok=True)
-        # Closing alone does not wake who waits in accept().
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-
-
-def ask_neighbours(folder: Path, *, except_socket: MetricsSocket | None) -> Iterator[Metric]:
-    """Ask every living process of the folder but one; who does not answer is left out."""
-    own = f"{except_socket.process}-{except_socket.slot}" if except_socket else ""
-    for path in sorted(folder.glob(f"*{_ENDING}")):
-        name = path.name.removesuffix(_ENDING)
-        process, _, slot = name.rpartition("-")
-        if name == own or not process:
-            continue
-        try:
-            yield from unpack(_ask(path), process=process, slot=slot)
-        except (OSError, ValueError):
-            continue
-
-
-def _ask(path: Path) -> bytes:
-    connection = _connect(path)
-    if connection is None:
-        return b"[]"
-    received = bytearray()
-    with connection:
-        while block := connection.recv(1 << 16):
-            received += block
-            if len(received) > _MOST_BYTES:
-                raise ValueError("too much")
-    return bytes(received)
-
-
-def _is_taken(path: Path) -> bool:
-    try:
-        connection = _connect(path)
-    except OSError:
-        return True
-    if connection is not None:
-        connection.close()
-    return connection is not None
-
-
-def _connect(path: Path) -> socket.socket | None:
-    """Return a connection to who listens there, None if nobody does."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.settimeout(_ASK_SECONDS)
-    try:
-        with _near(path) as address:
-            connection.connect(address)
-    except (ConnectionRefusedError, FileNotFoundError):
-        connection.close()
-        return None
-    except OSError:
-        connection.close()
-        raise
-    return connection
-
-
-@contextlib.contextmanager
-def _near(path: Path) -> Iterator[str]:
-    """Give an address of the socket that fits: a kernel takes only some hundred bytes of path."""
-    if len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
-        yield str(path)
-        return
-    descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        yield f"/proc/self/fd/{descriptor}/{path.name}"
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def _turn(folder: Path) -> Iterator[None]:
-    """Let no two processes that start together take one slot."""
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
-# Whoever asks more often is told the same again.
-_TEXT_LASTS_SECONDS = 1.0
+# The predecessor of this process may hold the port until it has drained.
+_TRY_EVERY_SECONDS = 0.5
+_LOOK_EVERY_SECONDS = 0.2
+# One client at a time is served: one that says nothing must not keep the others from it.
+_PATIENCE_SECONDS = 2.0
 
 
 class Exposition:
@@ -250,21 +63,25 @@ class Exposition:
         self._port: MetricsPort | None = None
         self._lock = threading.Lock()
         self._text, self._text_at = b"", float("-inf")
-        self._socket = self._open_socket()
+        self._socket: MetricsSocket | None = None
+        try:
+            self._socket = MetricsSocket(folder, process, self._packed)
+        except OSError as error:
+            log.warning("this process shows no metrics", exc_info=error)
 
     def listen(self, address: tuple[str, int], *, token: str | None) -> None:
         """Serve the text on a port of its own, from now on or as soon as that is free."""
         self._port = MetricsPort(address, self.text, token=token)
 
     def text(self) -> bytes:
-        """Return Prometheus' text, at most a second old; see `CONTENT_TYPE`."""
+        """Return Prometheus' text, at most a second old."""
         with self._lock:
             if time.monotonic() - self._text_at > _TEXT_LASTS_SECONDS:
                 self._text, self._text_at = self._write(), time.monotonic()
             return self._text
 
     def close(self) -> None:
-        """Answer nobody any more."""
+        """Stop answering."""
         if self._port:
             self._port.close()
         if self._socket:
@@ -274,34 +91,152 @@ class Exposition:
     def _write(self) -> bytes:
         slot = self._socket.slot if self._socket else "0"
         packed = self._packed(self._parts.look())
-        own = unpack(packed, process=self._process, slot=slot)
-        return write_text([*own, *ask_neighbours(self._folder, except_socket=self._socket)])
+        merged: dict[str, Metric] = {}
+        for one in (
+            *unpack(packed, process=self._process, slot=slot),
+            *_ask_neighbours(self._folder, f"{self._process}-{slot}" if self._socket else ""),
+        ):
+            known = merged.setdefault(one.name, one)
+            if known is not one:
+                known.samples += one.samples
+        return generate_latest(_Merged(merged.values()))
 
     def _packed(self, more: Iterable[Metric] = ()) -> bytes:
-        readings = (reading for read in self._own for reading in _quietly(read))
-        return pack([*self._registry.collect(), *readings, *more])
-
-    def _open_socket(self) -> MetricsSocket | None:
-        try:
-            return MetricsSocket(self._folder, self._process, self._packed)
-        except OSError as error:
-            log.warning("this process shows no metrics", exc_info=error)
-            return None
+        found = [*self._registry.collect(), *more]
+        for read in self._own:
+            try:
+                found += read()
+            except Exception as error:  # the other numbers are worth showing
+                log.warning("numbers could not be read", exc_info=error)
+        return json.dumps([_pack(metric) for metric in found]).encode()
 
 
-def _quietly(read: Read) -> Iterable[Metric]:
+class _Merged(CollectorRegistry):
+    """Stands where the library wants a registry."""
+
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        super().__init__()
+        self._metrics = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        """Return the metrics that were merged."""
+        return iter(self._metrics)
+
+
+def _pack(metric: Metric) -> Sequence[object]:
+    # A moment of creation beside each number would double them.
+    created = f"{metric.name}_created"
+    samples = [(one.name, one.labels, one.value) for one in metric.samples if one.name != created]
+    return metric.name, metric.documentation, metric.type, samples
+
+
+def unpack(packed: bytes, **labels: str) -> list[Metric]:
+    """Return the metrics that another process packed, each sample with these labels too.
+
+    Raises `ValueError` for anything else.
+    """
+    metrics = []
     try:
-        return list(read())
-    except Exception as error:  # the other numbers are worth showing
-        log.warning("numbers could not be read", exc_info=error)
-        return []
+        for name, about, kind, samples in json.loads(packed):
+            metric = Metric(name, about, kind)
+            for sample, own, value in samples:
+                metric.add_sample(sample, {**own, **labels}, value)
+            metrics.append(metric)
+    except TypeError as error:
+        raise ValueError("these are no packed metrics") from error
+    return metrics
 
 
-# The predecessor of this process may hold the port until it has drained.
-_TRY_EVERY_SECONDS = 0.5
-_LOOK_EVERY_SECONDS = 0.2
-# One client at a time is served: one that says nothing must not keep the others from it.
-_PATIENCE_SECONDS = 2.0
+class MetricsSocket:
+    """Answers every process of our own user with what this process counted.
+
+    It lies in `folder` as `PROCESS-SLOT.sock`, the lowest slot that no living process has.
+    """
+
+    def __init__(self, folder: Path, process: str, packed: Callable[[], bytes]) -> None:
+        """Make the socket. Raises `OSError` where the folder cannot have one."""
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._packed = packed
+        self.slot = self._take_slot(folder, process)
+        self._path = folder / f"{process}-{self.slot}.sock"
+        self._path.unlink(missing_ok=True)
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        with _near(self._path) as address:
+            self._listener.bind(address)
+        self._listener.listen(8)
+        self._closed = False
+        threading.Thread(target=self._serve, name="metrics", daemon=True).start()
+
+    def _take_slot(self, folder: Path, process: str) -> str:
+        for number in range(_MOST_SLOTS):
+            self._lock = (folder / f"{process}-{number}.lock").open("w")
+            try:
+                # Held as long as this process lives.
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self._lock.close()
+            else:
+                return str(number)
+        raise OSError("no slot is free")
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            if self._closed:
+                connection.close()
+                return
+            with contextlib.suppress(OSError), connection:
+                connection.settimeout(_ASK_SECONDS)
+                connection.sendall(self._packed())
+
+    def close(self) -> None:
+        """Stop answering."""
+        self._closed = True
+        self._path.unlink(missing_ok=True)
+        # Closing alone does not wake a thread that waits in accept().
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        self._lock.close()
+
+
+def _ask_neighbours(folder: Path, own: str) -> Iterator[Metric]:
+    """Ask every process of the folder but the own one; a process that fails is left out."""
+    for path in sorted(folder.glob("*.sock")):
+        process, _, slot = path.stem.rpartition("-")
+        if path.stem == own or not process:
+            continue
+        with contextlib.suppress(OSError, ValueError):
+            yield from unpack(_ask(path), process=process, slot=slot)
+
+
+def _ask(path: Path) -> bytes:
+    received = bytearray()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_ASK_SECONDS)
+        with _near(path) as address:
+            connection.connect(address)
+        while block := connection.recv(1 << 16):
+            received += block
+            if len(received) > _MOST_BYTES:
+                raise ValueError("too much")
+    return bytes(received)
+
+
+@contextlib.contextmanager
+def _near(path: Path) -> Iterator[str]:
+    """Give an address of the socket that fits: a kernel takes only some hundred bytes of path."""
+    if len(os.fsencode(path)) <= _LONGEST_PATH_BYTES:
+        yield str(path)
+        return
+    descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{descriptor}/{path.name}"
+    finally:
+        os.close(descriptor)
 
 
 class MetricsPort:
@@ -322,25 +257,14 @@ class MetricsPort:
         threading.Thread(target=self._run, name="metrics port", daemon=True).start()
 
     def close(self) -> None:
-        """Answer nobody any more, soon."""
+        """Stop answering, soon."""
         self._closed.set()
 
     def _run(self) -> None:
-        server = self._bind()
-        if server is None:
-            return
-        with server:
-            host, port = server.server_address[:2]
-            self.bound = (str(host), int(port))
-            server.timeout = _LOOK_EVERY_SECONDS
-            while not self._closed.is_set():
-                server.handle_request()
-
-    def _bind(self) -> HTTPServer | None:
         warned = False
         while not self._closed.is_set():
             try:
-                return _Server(self._address, self._text, self._token)
+                server = _Server(self._address, self._text, self._token)
             except OSError as error:
                 if not warned:
                     log.warning(
@@ -349,7 +273,13 @@ class MetricsPort:
                     )
                 warned = True
                 time.sleep(_TRY_EVERY_SECONDS)
-        return None
+                continue
+            with server:
+                host, port = server.server_address[:2]
+                self.bound = (str(host), int(port))
+                server.timeout = _LOOK_EVERY_SECONDS
+                while not self._closed.is_set():
+                    server.handle_request()
 
 
 class _Server(HTTPServer):
@@ -377,12 +307,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer a scrape."""
+        scheme, _, given = self.headers.get("Authorization", "").partition(" ")
+        token = self.server.token
+        knows = scheme.lower() == "bearer" and hmac.compare_digest(
+            given.strip().encode(), (token or "").encode()
+        )
         if self.path.partition("?")[0] != "/metrics":
             self._answer(404, b"metrics are at /metrics\n", "text/plain")
-        elif not has_token(self.headers.get("Authorization", ""), self.server.token):
+        elif token is not None and not knows:
             self._answer(401, b"a bearer token is needed\n", "text/plain")
         else:
-            self._answer(200, self.server.text(), CONTENT_TYPE)
+            self._answer(200, self.server.text(), _CONTENT_TYPE)
 
     def _answer(self, status: int, body: bytes, content_type: str) -> None:
         self.send_response(status)
@@ -393,13 +328,3 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         """Say nothing: the library would write the client's address and what it asked for."""
-
-
-def has_token(authorization: str, token: str | None) -> bool:
-    """Return True if a header holds this token, or if no token is set."""
-    if token is None:
-        return True
-    scheme, _, given = authorization.partition(" ")
-    return scheme.lower() == "bearer" and hmac.compare_digest(
-        given.strip().encode(), token.encode()
-    )

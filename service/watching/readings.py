@@ -43,6 +43,7 @@ class Part:
 
 @dataclass(slots=True)
 class _Kept:
+    part: Part
     readings: Sequence[Metric] = ()
     read_at: float = float("-inf")
     asked_at: float = float("-inf")
@@ -50,71 +51,60 @@ class _Kept:
     well: bool = False
     running: Future[None] | None = None
 
+    def hangs(self) -> bool:
+        return self.running is not None and not self.running.done()
+
 
 class Readings:
     """Asks each part at its own pace, however often somebody looks; safe to share between threads.
 
-    A part that does not answer within two seconds, or fails, keeps nobody waiting: its last
-    numbers are shown for a minute, and `slopsieve_part_read` says 0 for it. It is never asked twice
-    at once.
+    Of a part that fails, or does not answer within two seconds, the last numbers are shown for a
+    minute, with 0 for its `slopsieve_part_read`. It is never asked twice at once.
     """
 
     def __init__(
         self, parts: Mapping[str, Part], *, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        self._parts = dict(parts)
         self._monotonic = monotonic
-        self._kept = {name: _Kept() for name in parts}
+        self._kept = {name: _Kept(part) for name, part in parts.items()}
         self._lock = threading.Lock()
-        self._pool = ThreadPoolExecutor(max(1, len(self._parts)), thread_name_prefix="readings")
+        self._pool = ThreadPoolExecutor(max(1, len(parts)), thread_name_prefix="readings")
 
     def look(self) -> list[Metric]:
         """Return the numbers of all parts."""
         with self._lock:
-            for name, part in self._parts.items():
-                self._ask(name, part)
+            for name, kept in self._kept.items():
+                due = kept.asked_at + max(kept.part.every_seconds, kept.rest_seconds)
+                if not kept.hangs() and self._monotonic() >= due:
+                    kept.asked_at = self._monotonic()
+                    kept.running = self._pool.submit(self._read, name, kept)
             running = [kept.running for kept in self._kept.values() if kept.running]
         wait(running, timeout=_PATIENCE_SECONDS)
         now = self._monotonic()
         found: list[Metric] = []
         with self._lock:
             for name, kept in self._kept.items():
-                found.append(_well(name, is_well=kept.well and not _hangs(kept)))
-                if now - kept.read_at <= _OLDEST_SHOWN_SECONDS + self._parts[name].every_seconds:
+                about = "Whether the numbers of this part could be read lately."
+                is_well = kept.well and not kept.hangs()
+                found.append(as_metric("slopsieve_part_read", about, is_well, {"part": name}))
+                if now - kept.read_at <= _OLDEST_SHOWN_SECONDS + kept.part.every_seconds:
                     found += kept.readings
         return found
 
     def close(self) -> None:
-        """Ask nobody any more."""
+        """Stop asking."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _ask(self, name: str, part: Part) -> None:
-        kept = self._kept[name]
-        due = kept.asked_at + max(part.every_seconds, kept.rest_seconds)
-        if _hangs(kept) or self._monotonic() < due:
-            return
-        kept.asked_at = self._monotonic()
-        kept.running = self._pool.submit(self._read, name, part)
-
-    def _read(self, name: str, part: Part) -> None:
+    def _read(self, name: str, kept: _Kept) -> None:
         began = self._monotonic()
         try:
-            readings: Sequence[Metric] | None = tuple(part.read())
+            readings: Sequence[Metric] | None = tuple(kept.part.read())
         except Exception as error:  # a part that is away is told by its number
             log.warning("a part gave no numbers", extra={"part": name}, exc_info=error)
             readings = None
         with self._lock:
-            kept, now = self._kept[name], self._monotonic()
+            now = self._monotonic()
             kept.rest_seconds = (now - began) * _REST_TIMES
             kept.well = readings is not None
             if readings is not None:
                 kept.readings, kept.read_at = readings, now
-
-
-def _hangs(kept: _Kept) -> bool:
-    return kept.running is not None and not kept.running.done()
-
-
-def _well(name: str, *, is_well: bool) -> Metric:
-    about = "Whether the numbers of this part could be read lately."
-    return as_metric("slopsieve_part_read", about, is_well, {"part": name})

@@ -5,16 +5,17 @@ from __future__ import annotations
 from service.domain.comment import Lane
 from service.processes.background import jobs, retraining_job, slow_jobs
 from service.settings import load_settings
-from service.tasks.broker import LANE_QUEUES, QueueName
-from service.tasks.celery_app import lane_plans, make_celery, register_scoring
+from service.tasks.broker import LANE_QUEUES, QueueName, open_client
+from service.tasks.celery_app import lane_plans, make_celery
+from service.tasks.heartbeat import WORKERS, Heartbeat
 from service.tasks.schedule import TaskName
 from service.wiring import wire
 
 
 def _worker_app():
-    app = make_celery("redis://localhost:1/0")
-    register_scoring(app, lambda ids: None, batch_size=8)
-    return app
+    url = "redis://localhost:1/0"
+    heartbeat = Heartbeat(open_client(url), WORKERS)
+    return make_celery(url, lambda ids: None, heartbeat, batch_size=8)
 
 
 def test_every_queue_is_consumed_by_the_worker():

@@ -77,10 +77,7 @@ class Installation:
         }
         with self.log.open("ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments],
-                cwd=ROOT,
-                env=environment,
-                stderr=output,
+                [sys.executable, "-m", module, *arguments], cwd=ROOT, env=environment, stderr=output
             )
         self.workers.append(process)
         return process

@@ -19,8 +19,7 @@ from service.wiring import wire
 from tests.servers import free_port, running_valkey
 
 each_kind = pytest.mark.parametrize(
-    ("probe", "kind"),
-    [("worker", WORKERS), ("background", BACKGROUND)],
+    ("probe", "kind"), [("worker", WORKERS), ("background", BACKGROUND)]
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
 from service.tasks.broker import open_client
-from service.tasks.queue import CeleryScoringQueue
+from service.tasks.queue import ValkeyScoringQueue
 from tests.servers import GIVEN_UP_SECONDS, free_port, running_valkey
 
 
@@ -23,7 +23,7 @@ def own_valkey():
 
 @pytest.fixture
 def queue(own_valkey):
-    queue = CeleryScoringQueue(own_valkey.url)
+    queue = ValkeyScoringQueue(own_valkey.url)
     yield queue
     queue.close()
 

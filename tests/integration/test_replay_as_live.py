@@ -29,10 +29,7 @@ def archive() -> list[dict[str, Any]]:
     chosen = [row for pair in zip(*by_label.values(), strict=False) for row in pair][:N_COMMENTS]
     return [
         {key: value for key, value in row.items() if key not in _SENDER}
-        | {
-            "author_name": f"Reader {number}",
-            "date": f"{_FIRST + timedelta(days=number):%Y-%m-%d}",
-        }
+        | {"author_name": f"Reader {number}", "date": f"{_FIRST + timedelta(days=number):%Y-%m-%d}"}
         for number, row in enumerate(chosen)
     ]
 

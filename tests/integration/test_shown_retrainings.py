@@ -7,12 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.retraining import (
-    Recommendation,
-    Retraining,
-    RetrainingReport,
-    RetrainingState,
-)
+from service.domain.retraining import Recommendation, Retraining, RetrainingReport, RetrainingState
 from service.processes.operating import KILLED, state_parts
 from service.settings import load_settings
 from service.wiring import wire
@@ -53,30 +48,33 @@ def ended(number: int, recommendation: Recommendation) -> Retraining:
     return make(number, RetrainingState.ENDED, ended_at=NOW, report=report)
 
 
-def states(shown):
-    return {labels[1]: value for labels, value in shown.items() if labels[0] == "state"}
-
-
 def test_where_nothing_was_retrained_nothing_is_shown(show):
     assert show() == {}
 
 
-def test_a_failed_one_is_shown_until_another_has_begun(show):
-    failed = make(1, RetrainingState.FAILED, ended_at=NOW, problem="memory")
-    again = make(2, RetrainingState.RUNNING, seen_at=_LATELY)
-
-    assert [state for state, value in states(show(failed)).items() if value] == ["failed"]
-    assert [state for state, value in states(show(failed, again)).items() if value] == ["running"]
+FAILED = make(1, RetrainingState.FAILED, ended_at=NOW, problem="memory")
+AGAIN = make(2, RetrainingState.RUNNING, seen_at=_LATELY)
+SILENT = make(1, RetrainingState.RUNNING, seen_at=NOW - timedelta(minutes=5))
 
 
-def test_one_that_is_not_heard_of_any_more_was_killed(show):
-    silent = make(1, RetrainingState.RUNNING, seen_at=NOW - timedelta(minutes=5))
+@pytest.mark.parametrize(
+    ("retrainings", "state"),
+    [([FAILED], "failed"), ([FAILED, AGAIN], "running"), ([SILENT], KILLED)],
+)
+def test_the_newest_ones_state_is_shown_and_one_that_fell_silent_was_killed(
+    show, retrainings, state
+):
+    shown = show(*retrainings)
 
-    assert [state for state, value in states(show(silent)).items() if value] == [KILLED]
+    assert [key[1] for key, value in shown.items() if key[0] == "state" and value] == [state]
 
 
 def test_the_last_that_ended_says_when_and_what_it_recommends_whatever_came_after(show):
-    shown = show(ended(1, Recommendation.REFUSE), make(2, RetrainingState.FAILED, ended_at=NOW))
+    shown = show(
+        ended(1, Recommendation.PROMOTE),
+        ended(2, Recommendation.REFUSE),
+        make(3, RetrainingState.FAILED, ended_at=NOW),
+    )
 
     assert shown["ended_timestamp_seconds",] == NOW.timestamp()
     assert {key[1]: value for key, value in shown.items() if key[0] == "recommendation"} == {
@@ -84,9 +82,4 @@ def test_the_last_that_ended_says_when_and_what_it_recommends_whatever_came_afte
         "refuse": 1.0,
         "nothing to learn": 0.0,
     }
-
-
-def test_candidates_that_wait_for_an_owner_are_counted(show):
-    shown = show(ended(1, Recommendation.PROMOTE), ended(2, Recommendation.REFUSE))
-
     assert shown["waits",] == 1.0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,11 +15,16 @@ from http.client import HTTPConnection
 
 import pytest
 
+from service.domain.decision import Ruling
 from service.domain.delivery import DeliveryState, Endpoint
+from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState, report_to
+from service.moderation.decisions import decide_comment
 from service.moderation.judging import judge_batch
+from service.moderation.retraining import ask_retraining
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, live_workers
 from tests.integration.installation import ROOT, until
+from tests.runs import REPORT
 from tests.servers import free_port
 from tests.sites import Site, with_status
 
@@ -126,10 +133,7 @@ def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(ins
         return sorted(path.name for path in folder.glob("*.sock"))
 
     with running(
-        installation,
-        "service.processes.background",
-        "background started",
-        metrics_address=address,
+        installation, "service.processes.background", "background started", metrics_address=address
     ) as process:
         until(lambda: sockets() == ["background-0.sock"])
         until(lambda: _answers(port))
@@ -142,11 +146,114 @@ def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(ins
 
 
 def _answers(port: int) -> bool:
-    connection = HTTPConnection("127.0.0.1", port, timeout=5)
     try:
-        connection.request("GET", "/metrics")
-        return connection.getresponse().status == 200
+        return _scrape(port, {}) == 200
     except ConnectionRefusedError:
         return False
+
+
+@contextmanager
+def running_api(installation):
+    """Run an API process until the block ends; give it and its port."""
+    port = free_port()
+    with running(installation, "service.processes.app", "api started", port=str(port)) as process:
+        yield process, port
+
+
+def test_who_comes_through_a_proxy_on_this_machine_is_refused_its_metrics(install, valkey):
+    with running_api(install(valkey_url=valkey.url)) as (_, port):
+        statuses = {
+            name: _scrape(port, {name: said})
+            for name, said in (
+                ("Accept", "text/plain"),
+                ("X-Forwarded-For", "203.0.113.9"),
+                ("Forwarded", "for=203.0.113.9"),
+                ("X-Real-IP", "203.0.113.9"),
+                ("Via", "1.1 proxy"),
+            )
+        }
+
+    assert statuses.pop("Accept") == 200
+    assert set(statuses.values()) == {401}
+
+
+def test_connections_that_wait_in_the_line_at_the_order_to_stop_are_served(install, valkey):
+    request = b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    with running_api(install(valkey_url=valkey.url)) as (process, port):
+        # While it stands still the kernel takes connections in for it.
+        process.send_signal(signal.SIGSTOP)
+        waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+        for connection in waiting:
+            connection.sendall(request)
+
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+
+        answers = [_answer(connection) for connection in waiting]
+        assert answers == [b"HTTP/1.1 200 OK"] * 20
+        assert process.wait(30) == 0
+
+
+def _scrape(port: int, headers: dict[str, str]) -> int:
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request("GET", "/metrics", headers=headers)
+        return connection.getresponse().status
     finally:
         connection.close()
+
+
+def _answer(connection: socket.socket) -> bytes:
+    connection.settimeout(30)
+    with connection:
+        try:
+            return connection.recv(65_536).partition(b"\r\n")[0]
+        except ConnectionError as error:
+            return type(error).__name__.encode()
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    folder = tmp_path / "told"
+    folder.mkdir()
+    monkeypatch.setenv("FAKE_TRAINING", str(folder))
+    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
+    return folder
+
+
+def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install, told):
+    installation = install()
+    services = installation.services
+    [comment_id] = installation.submit(["Cheap boilers at https://boilers.example"])
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="Ola")
+    (told / "waits").touch()
+    # Nothing is due: what begins is what was asked for.
+    options = RetrainingOptions()
+    lately = Retraining(
+        id="rtr_1",
+        asked_by="Ola",
+        asked_at=services.clock(),
+        options=options,
+        state=RetrainingState.ENDED,
+    )
+    services.retrainings.put(lately)
+
+    trainer = (installation, "tests.integration.odd_background", "background started")
+
+    with running(*trainer, retrain_every_days="30") as first:
+        until(services.trainer_queue.is_heard)
+        asked = ask_retraining(services, by="Olive", options=options)
+        until(lambda: services.retrainings.get(asked.id).step == "fit", seconds=90)
+        alive_while_training = services.trainer_queue.is_heard()
+        first.send_signal(signal.SIGTERM)
+        code = first.wait(30)
+    stopped = services.retrainings.get(asked.id)
+    (told / "waits").unlink()
+    with running(*trainer, retrain_every_days="30"):
+        until(lambda: services.retrainings.get(asked.id).state is RetrainingState.ENDED, seconds=90)
+
+    ended = services.retrainings.get(asked.id)
+    assert (code, alive_while_training) == (0, True)
+    assert stopped.state is RetrainingState.STOPPED
+    assert (ended.asked_by, ended.decisions, ended.waits) == ("Olive", 1, True)
+    assert ended.version == REPORT.version

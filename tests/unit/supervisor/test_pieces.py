@@ -1,4 +1,4 @@
-"""The lock, the first accounts, the packages and the embedded server's files."""
+"""The lock, the first accounts, the packages, the parts and the embedded server's files."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from service.install_commands import check_packages
 from service.moderation.accounts import authenticate_user, change_password
 from service.process_lock import only_one
 from service.start_error import ExitCode, StartError
-from service.supervisor.prepare import (
-    keep_first_run,
-    make_first_accounts,
-)
+from service.supervisor.part import Part, Recipe
+from service.supervisor.prepare import keep_first_run, make_first_accounts
 from service.supervisor.report import FirstRun, Running, to_text
 from service.supervisor.valkey import prepare_valkey
-from tests.fakes import make_services
+from tests.fakes import Seconds, make_services
+from tests.integration.installation import until
 
 
 def running(**changes):
@@ -178,3 +177,94 @@ def test_a_path_too_long_for_a_socket_gets_a_loopback_port(tmp_path):
 
     assert valkey.url.startswith("redis://:")
     assert "@127.0.0.1:" in valkey.url
+
+
+@pytest.fixture
+def clock():
+    return Seconds()
+
+
+@pytest.fixture
+def lines():
+    return []
+
+
+@pytest.fixture
+def make_part(clock, lines):
+    made = []
+
+    def make(code, *, stop_seconds=5.0):
+        recipe = Recipe(
+            name="worker",
+            command=[sys.executable, "-S", "-c", code],
+            environment={},
+            stop_seconds=stop_seconds,
+        )
+        part = Part(recipe, write_line=lines.append, monotonic=clock)
+        made.append(part)
+        return part
+
+    yield make
+    for part in made:
+        part.ask_to_stop()
+        clock.now += 1000
+        part.wait_or_kill()
+
+
+def await_death(part):
+    codes = []
+
+    def died():
+        code = part.look_after()
+        if code is not None:
+            codes.append(code)
+        return codes
+
+    until(died)
+    return codes[0]
+
+
+def test_a_part_that_keeps_dying_comes_back_ever_more_slowly(make_part, clock):
+    part = make_part("raise SystemExit(1)")
+    part.start()
+    waits = []
+
+    for _ in range(9):
+        await_death(part)
+        died_at = clock.now
+        while part._process is None:
+            clock.now += 0.25
+            part.look_after()
+        waits.append(clock.now - died_at)
+
+    assert waits == [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
+
+
+def test_a_healthy_minute_makes_earlier_deaths_forgotten(make_part, clock):
+    part = make_part("import sys; sys.stdin.read(); raise SystemExit(1)")
+    for _ in range(3):
+        part.start()
+        await_death(part)
+    part.start()
+    clock.now += 61
+
+    await_death(part)
+    clock.now += 0.25
+    part.look_after()
+
+    assert part._process is not None
+
+
+def test_a_part_that_ignores_the_order_to_stop_is_killed(make_part, clock, lines):
+    part = make_part(
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        "print('deaf', flush=True); time.sleep(600)",
+        stop_seconds=0.0,
+    )
+    part.start()
+    until(lambda: lines)
+
+    part.ask_to_stop()
+    part.wait_or_kill()
+
+    assert part._process is None

@@ -1,19 +1,22 @@
-"""What `/readyz` asks: writes that are taken, workers that get on, and what to do where not."""
+"""How processes start, and what `/readyz` asks of them."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
+from service.data_folder import DataFolder
 from service.doctor.checks import judge_models
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 from service.moderation.sites import add_site
-from service.processes import readiness
-from service.processes.readiness import readiness_checks, write_proof
+from service.processes import app, background, starting, worker
+from service.processes.app import readiness_checks, write_proof
 from service.settings import load_settings
+from service.start_error import ExitCode
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import (
@@ -24,9 +27,42 @@ from service.tasks.heartbeat import (
     WorkerSign,
     are_stuck,
 )
-from service.wiring import wire
+from service.wiring import open_engine, wire
 from tests.factories import NOW, keep_all, make_comment
 from tests.servers import running_valkey
+
+
+@pytest.mark.parametrize("process", [app, worker, background])
+def test_a_process_with_a_wrong_setting_names_it_and_ends(process, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["process"])
+    monkeypatch.setattr(starting, "configure_logging", lambda *_, **__: None)
+    monkeypatch.setenv("SLOPSIEVE_BATCH_SIZE", "0")
+
+    with pytest.raises(SystemExit) as ended:
+        process.main()
+
+    assert ended.value.code == ExitCode.SETTINGS
+    assert capsys.readouterr().err.splitlines() == [
+        "SLOPSIEVE_BATCH_SIZE: Input should be greater than or equal to 1"
+    ]
+
+
+def test_what_the_settings_allow_of_connections_arrives_at_the_database(postgresql, tmp_path):
+    settings = load_settings(
+        data_dir=tmp_path,
+        database_url=postgresql.url,
+        database_connections=3,
+        database_recycle_seconds=77,
+        database_behind_pooler=True,
+    )
+    engine = open_engine(settings, DataFolder(tmp_path))
+
+    with engine.connect() as connection:
+        prepares_after = connection.connection.driver_connection.prepare_threshold
+
+    engine.dispose()
+    assert prepares_after is None
+    assert (engine.pool.size(), engine.pool._recycle) == (3, 77)
 
 
 class Database:
@@ -108,7 +144,7 @@ def home(tmp_path):
         migrate(wired.engine)
         client = open_client(server.url)
         for kind in (WORKERS, BACKGROUND):
-            Heartbeat(client, kind, kind, judged_at=lambda: time.time() - 2 * STUCK_SECONDS).beat()
+            Heartbeat(client, kind, judged_at=lambda: time.time() - 2 * STUCK_SECONDS).beat()
         yield wired, client
         client.close()
         wired.close()
@@ -160,6 +196,6 @@ def test_a_full_disk_and_a_damaged_file_have_remedies_of_their_own(home, monkeyp
         def refuse(*_given: object, error: Exception = error, **_named: object) -> None:
             raise error
 
-        monkeypatch.setattr(readiness, "prove_write", refuse)
+        monkeypatch.setattr(app, "prove_write", refuse)
 
         assert word in told(wired)["database"][1]
