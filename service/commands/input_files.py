@@ -40,6 +40,12 @@ class Broken:
         """Return a line that is broken as a whole."""
         return cls(number, (Problem("line", problem, remedy),))
 
+    @classmethod
+    def damaged(cls, number: int) -> Self:
+        """Return the line at which a gzipped file is damaged."""
+        remedy = "what comes after cannot be read; fetch the file again"
+        return cls.line(number, "the gzip data are damaged or end early", remedy)
+
 
 class InputFile:
     """A file that is read once from its start, or standard input; a context manager."""
@@ -69,8 +75,13 @@ class InputFile:
             copy.seek(0)
             self._file = cast("io.BufferedReader", copy)
         is_gzipped = self._file.peek(len(_GZIP_MAGIC)).startswith(_GZIP_MAGIC)
-        unpacked = gzip.GzipFile(fileobj=self._file) if is_gzipped else self._file
-        self.stream = cast("BinaryIO", unpacked)
+        self._unpacked = _UnpackedReader(self._file) if is_gzipped else None
+        self.stream: BinaryIO = io.BufferedReader(self._unpacked) if self._unpacked else self._file
+
+    @property
+    def is_damaged(self) -> bool:
+        """Return True if the gzip data end early or are damaged; what came before was read."""
+        return self._unpacked is not None and self._unpacked.is_damaged
 
     def sha256(self) -> str:
         """Return the checksum of the whole file, packed as it is. It ends the reading."""
@@ -103,11 +114,9 @@ class InputFile:
         number = 0
         while True:
             number += 1
-            try:
-                line = self._line()
-            except (gzip.BadGzipFile, EOFError, zlib.error):
-                remedy = "what comes after cannot be read; fetch the file again"
-                yield number, Broken.line(number, "the gzip data are damaged or end early", remedy)
+            line = self._line()
+            if self.is_damaged and not line.endswith(b"\n"):
+                yield number, Broken.damaged(number)
                 return
             if not line:
                 return
@@ -140,6 +149,26 @@ class InputFile:
             self._source.detach()
         else:
             self._source.close()
+
+
+class _UnpackedReader(io.RawIOBase):
+    """Unpacks gzip data, and ends where they are damaged."""
+
+    def __init__(self, packed: BinaryIO) -> None:
+        self._gzip = gzip.GzipFile(fileobj=packed)
+        self.is_damaged = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # bytes-like
+        try:
+            data = self._gzip.read1(len(buffer))
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            self.is_damaged = True
+            return 0
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def _json_object(number: int, line: bytes) -> dict[str, object] | Broken:

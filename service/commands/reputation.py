@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -176,11 +175,10 @@ def reputation_import(
     if problems:
         raise InvalidInputError(problems)
     with InputFile(file) as opened:
-        try:
-            parsed = parse_list(opened.stream, kind)
-        except (EOFError, OSError, zlib.error):
+        parsed = parse_list(opened.stream, kind)
+        if opened.is_damaged:
             problem = Problem("file", "cannot be read to its end", "fetch it again")
-            raise InvalidInputError([problem]) from None
+            raise InvalidInputError([problem])
     # A header's date that lies ahead is somebody's slip; the list must not stay young for it.
     listed_at = date or min(parsed.dated or now, now)
     days = expires_days or default_expiry_days(kind)

@@ -7,16 +7,18 @@ getpelican/pelican/pull/2218 and disqus/disqus-wordpress-plugin/issues/58.
 from __future__ import annotations
 
 import gzip
-import io
+import random
+import re
+import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
 
-from service.commands.input_files import InputFile
+from service.commands.input_files import Broken, InputFile
 from service.commands.sources.disqus import read_disqus
 from service.commands.sources.imported import Imported
+from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
-from service.commands.sources.xml_stream import read_elements
 from service.domain.errors import InvalidInputError
 from tests.functional.test_transfer import (  # noqa: F401  # fixtures
     DISQUS,
@@ -27,54 +29,153 @@ from tests.functional.test_transfer import (  # noqa: F401  # fixtures
     wp_comment,
 )
 
-WHOLE = WXR % "".join(wp_comment(number, f"Grüße {number}") for number in (1, 2, 3))
-RAW_URL = "<wp:comment_author_url>http://shop.example/?a=1&b=2</wp:comment_author_url>"
+TEXTS = ["Grüße 1", "Grüße 2", "Grüße 3"]
+WHOLE = WXR % "".join(wp_comment(number + 1, text) for number, text in enumerate(TEXTS))
 URL = "<wp:comment_author_url><![CDATA[https://mara.example]]></wp:comment_author_url>"
+NAMESPACE = ' xmlns:wp="http://wordpress.org/export/1.2/"'
+DOCTYPE = '<!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa"><!ENTITY b SYSTEM "file:///etc/passwd">]>\n'
 
 
-def read(content: bytes, path, reader=read_wxr):
-    path.write_bytes(content)
+def read(content: str | bytes, path, reader=read_wxr):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with InputFile(str(path)) as file:
         return list(reader(file))
 
 
-def with_title(title: str) -> bytes:
-    return WHOLE.replace("<![CDATA[Bleeding a radiator]]>", title).encode()
+def read_until_refused(content: bytes, path, reader=read_wxr):
+    """Return the entries, and what is said of the file's end."""
+    kept = []
+    path.write_bytes(content)
+    with InputFile(str(path)) as file:
+        try:
+            kept.extend(reader(file))
+        except InvalidInputError as error:
+            return kept, str(error)
+    return kept, ""
+
+
+def texts(entries):
+    return [entry.document["text"] for entry in entries if isinstance(entry, Imported)]
+
+
+def put(old: str, new: str, count: int = -1) -> str:
+    assert old in WHOLE
+    return WHOLE.replace(old, new, count)
+
+
+def titled(title: str) -> str:
+    return put("<![CDATA[Bleeding a radiator]]>", title)
+
+
+def declared(label: str, codec: str) -> bytes:
+    return put('"UTF-8"', f'"{label}"').encode(codec)
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        WHOLE.replace(URL, RAW_URL).encode(),
-        ("\n" + WHOLE).encode(),
-        ("\ufeff\n" + WHOLE).encode(),
-        with_title("A&nbsp;B"),
-        with_title("A&#x1;B&#0;"),
-        with_title("A & B < 3 &unknown; &#; ]]>"),
+        put(URL, "<wp:comment_author_url>http://shop.example/?a=1&b=2</wp:comment_author_url>"),
+        titled("A&nbsp;B"),
+        titled("A&#x1;B&#0;"),
+        titled("A\x01\x0b\x1fB\ufffe"),
+        titled("A & B < 3 &unknown; &#; ]]>"),
+        titled("A <b>bold</b> title<br>"),
+        titled("A <b>bold title<br></i>"),
+        "\n" + WHOLE,
+        "\ufeff\n" + WHOLE,
+        "\ufeff\ufeff" + WHOLE,
+        "\n<br />\n<b>Warning</b>:  mysqli_query(): gone in <b>/a/b.php</b> on line <b>7</b>\n"
+        + WHOLE,
+        "PHP Notice:  Undefined index: a<b & c in /a/b.php on line 7\n" + WHOLE,
+        "<!DOCTYPE html><html><head><title>x</title></head><body>Hi &copy;</body></html>" + WHOLE,
+        "Deprecated: " + "x" * 3_000 + WHOLE,
+        put("<item>", "<br />\n<b>Notice</b>: Undefined offset in <b>/a.php</b><br />\n<item>"),
+        put(NAMESPACE, ""),
+        put(NAMESPACE, "").replace("<rss", "<rss xmlns:wp").replace(" xmlns:content", " xmlns:x"),
+        put("<wp:wxr_version>", "<media:thumbnail url='a&b'/><a:b><wp:wxr_version>"),
+        put(NAMESPACE, ' xmlns:ns3="http://wordpress.org/export/1.2/"').replace("wp:", "ns3:"),
+        put("generator=", "-- generator --- "),
+        put(" -->", " --- --- -->"),
+        put("<!-- generator", "<!--- generator"),
+        put("<!-- generator", "<!- generator"),
+        put(" -->", " -- >"),
+        put("<rss ", '<rss version="2.0" version="0.92" '),
+        put('version="2.0"', "version=2.0"),
+        put('version="2.0"', "version='2.0"),
+        put('version="2.0"', "async version"),
+        put("<item>", '<item rdf:about="a<b>c&d">'),
+        WHOLE + "\n<!-- cached by a plugin, -- 0.3 s -->",
+        WHOLE + "<br />\n<b>Fatal error</b>: Maximum execution time & memory in <b>x.php</b>",
+        WHOLE + "\x00\x00\x00</body></html>",
+        put("</channel>", ""),
+        put("</item>", ""),
+        put("</channel>", "</item></chanel>"),
+        put("<channel>", "<channel></div>"),
+        put("</wp:commentmeta>", ""),
+        put("<wp:commentmeta>", "</wp:commentmeta>"),
+        put("<wp:comment_parent>", "<wp:comment_parent"),
+        put("</wp:comment_author>", "</wp:comment_author"),
+        put("</wp:comment_author>", ""),
+        put("</wp:comment>", "", 1),
+        put("<wp:comment>", "", 1),
+        put("<rss", DOCTYPE + "<rss"),
+        put("<rss", '<!DOCTYPE rss PUBLIC "-//Netscape//DTD RSS 0.91//EN" "rss.dtd"><rss'),
+        put(' encoding="UTF-8"', ""),
+        put(' encoding="UTF-8"', " encoding=utf8"),
+        put('<?xml version="1.0" encoding="UTF-8" ?>', ""),
+        put('<?xml version="1.0" encoding="UTF-8" ?>', '<?xml version="1.1" encoding="UTF-8">'),
+        put("<channel>", '<channel><?php echo "a > b"; ?><?xml version="1.0"?>'),
         WHOLE.encode("utf-16"),
-        WHOLE.replace("UTF-8", "UTF-16").encode("utf-16"),
-        WHOLE.replace("UTF-8", "ISO-8859-1").encode("iso-8859-1"),
-        WHOLE.replace("UTF-8", "no-such").encode(),
-        WHOLE.replace("UTF-8", "punycode").encode(),
-    ],
-    ids=[
-        "amp",
-        "blank",
-        "bom",
-        "nbsp",
-        "charref",
-        "raw",
-        "utf16",
-        "utf16-declared",
-        "latin1",
-        "unknown",
-        "codec",
+        WHOLE.encode("utf-32"),
+        put("UTF-8", "UTF-16").encode("utf-16"),
+        put("UTF-8", "UTF-16").encode("utf-16-be"),
+        ("\n" + WHOLE).encode("utf-16-le"),
+        put("UTF-8", "UTF-16").encode(),
+        put("UTF-8", "ISO-8859-1").encode("utf-8-sig"),
+        put("UTF-8", "windows-1252").encode("utf-16"),
+        declared("ISO-8859-1", "iso-8859-1"),
+        declared("latin1", "latin1"),
+        declared("Latin-1", "latin1"),
+        declared("cp1252", "cp1252"),
+        declared("x-cp1252", "cp1252"),
+        declared("iso8859-15", "iso-8859-15"),
+        declared("macintosh", "mac-roman"),
+        ("Notice: x\n" + put("UTF-8", "latin1")).encode("latin1"),
+        declared("no-such", "utf-8"),
+        declared("punycode", "utf-8"),
+        declared("unicode_escape", "utf-8"),
+        declared("zlib", "utf-8"),
     ],
 )
 def test_all_comments_are_read(content, tmp_path):
-    entries = read(content, tmp_path / "export")
+    assert texts(read(content, tmp_path / "export")) == TEXTS
 
-    assert [entry.document["text"] for entry in entries] == ["Grüße 1", "Grüße 2", "Grüße 3"]
+
+@pytest.mark.parametrize(
+    ("label", "codec", "text"),
+    [
+        ("TIS-620", "cp874", "สวัสดี…"),
+        ("windows-874", "cp874", "สวัสดี…"),
+        ("GB2312", "gb18030", "中国朱镕基"),
+        ("gbk", "gbk", "中国"),
+        ("x-gbk", "gbk", "中国"),
+        ("Shift_JIS", "cp932", "日本①"),
+        ("x-sjis", "cp932", "日本①"),
+        ("EUC-KR", "cp949", "한국뷁"),
+        ("ks_c_5601-1987", "cp949", "한국"),
+        ("Big5", "big5", "台灣"),
+        ("cp1251", "cp1251", "Привет"),
+        ("x-cp1251", "cp1251", "Привет"),
+        ("KOI8-U", "koi8-u", "Київ"),
+        ("ISO-8859-9", "cp1254", "İyi “gün”"),
+        ("us-ascii", "utf-8", "Grüße"),
+        ("utf8mb4", "utf-8", "Grüße 🙂"),
+    ],
+)
+def test_a_file_is_read_in_the_encoding_it_means(label, codec, text, tmp_path):
+    content = (WXR % wp_comment(1, text)).replace('"UTF-8"', f'"{label}"').encode(codec)
+
+    assert texts(read(content, tmp_path / "export")) == [text]
 
 
 @pytest.mark.parametrize(
@@ -84,19 +185,53 @@ def test_all_comments_are_read(content, tmp_path):
         ("a&nbsp;b", "a\xa0b"),
         ("a&#x1;b", "ab"),
         ("?a=1&copy=2", "?a=1&copy=2"),
+        ("?a=1&copyright;&notit;", "?a=1&copyright;&notit;"),
         ("&LT;b&gt;", "<b>"),
         ("<![CDATA[a&nbsp;<b]]>&amp;", "a&nbsp;<b&"),
+        ("<![CDATA[a]]]]><![CDATA[>b]]>", "a]]>b"),
         ("<!-- & <![CDATA[ -->a&b", "a&b"),
         ("&lt;&#8364;&#xd800;", "<\u20ac"),
+        ("1 < 2 <3 <= a", "1 < 2 <3 <= a"),
+        ('So <b title="1 > 2">bold</b><br>&nbsp;', 'So <b title="1 > 2">bold</b><br>\xa0'),
     ],
 )
-@pytest.mark.parametrize("before", [0, *range(65_520, 65_540)])
-def test_a_piece_s_edge_changes_nothing(written, meant, before):
-    content = f"<a><c>{'x' * before}</c><b>{written}</b></a>".encode()
+@pytest.mark.parametrize("before", range(64_200, 64_340, 20))
+def test_a_piece_s_edge_changes_nothing(written, meant, before, tmp_path):
+    filler = f"<!--{'x' * before}--><wp:comment_content>"
+    content = put(f"<wp:comment_content><![CDATA[{TEXTS[0]}]]>", filler + written)
 
-    (text,) = [e.text for e in read_elements(io.BytesIO(content)) if e.name == "b" and not e.begins]
+    assert texts(read(content, tmp_path / "export")) == [meant, *TEXTS[1:]]
 
-    assert text == meant
+
+def cut_gzip(whole: bytes) -> bytes:
+    packed = gzip.compress(whole, 1)
+    return packed[: len(packed) * 3 // 4]
+
+
+def damage_gzip(whole: bytes) -> bytes:
+    packed = bytearray(gzip.compress(whole, 1))
+    packed[len(packed) * 3 // 4 :] = b"\xff" * 500
+    return bytes(packed)
+
+
+MANY = 2_000
+NOISE = [f"{number} {random.Random(number).getrandbits(400):x}" for number in range(MANY)]
+
+
+@pytest.mark.parametrize("damage", [cut_gzip, damage_gzip])
+@pytest.mark.parametrize("kind", ["wxr", "jsonl", "csv"])
+def test_of_a_damaged_gzip_file_what_is_whole_is_kept_and_the_rest_is_told(damage, kind, tmp_path):
+    reader, content = {
+        "wxr": (read_wxr, WXR % "".join(wp_comment(n, text) for n, text in enumerate(NOISE))),
+        "jsonl": (read_jsonl, "".join(f'{{"text": "{text}"}}\n' for text in NOISE)),
+        "csv": (read_csv, "text\n" + "".join(f"{text}\n" for text in NOISE)),
+    }[kind]
+
+    kept, said = read_until_refused(damage(content.encode()), tmp_path / "export", reader)
+
+    assert "cut short" in said or isinstance(kept[-1], Broken)
+    assert texts(kept) == NOISE[: len(texts(kept))]
+    assert len(texts(kept)) > MANY * 0.6
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
@@ -108,6 +243,58 @@ def test_of_a_file_cut_short_what_is_whole_is_kept(bring, cases, pack):  # noqa:
         bring(content, "wxr")
 
     assert sorted(cases()) == ["wordpress:1", "wordpress:2"]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_damaged_file_loses_only_the_comments_beside_the_damage(seed, tmp_path):
+    chance = random.Random(seed)
+    whole = (WXR % "".join(wp_comment(number, f"Text {number}.") for number in range(50))).encode()
+    starts = [found.start() for found in re.finditer(b"<wp:comment>", whole)]
+    content = bytearray(whole)
+    at = chance.randrange(len(content))
+    for _ in range(chance.randint(1, 4)):
+        if chance.random() < 0.5:
+            del content[at : at + chance.randint(1, 12)]
+        else:
+            content[at:at] = chance.randbytes(chance.randint(1, 6))
+    hit = sum(start <= at for start in starts) - 1
+
+    kept, said = read_until_refused(bytes(content), tmp_path / "export")
+
+    assert not said or "cut short" in said
+    expected = {f"Text {number}." for number in range(50) if not hit <= number <= hit + 1}
+    assert expected <= set(texts(kept))
+
+
+@pytest.mark.parametrize("begins", ['<b c="', "<!-- ", "<?x ", "<![CDATA[", "text", "&#", "<"])
+def test_a_tag_without_end_takes_little_memory(begins, tmp_path):
+    (tmp_path / "export").write_text(put("<wp:comment_content>", begins + "x" * 8_000_000, 1))
+    tracemalloc.start()
+
+    with InputFile(str(tmp_path / "export")) as file:
+        kept = list(read_wxr(file))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert texts(kept)[-1] == TEXTS[-1]
+    assert most < 16_000_000
+
+
+@pytest.mark.parametrize(
+    "opening",
+    ["<", "<a>", "<!--", "<!-- >", "<![CDATA[", "<a b='", "'\"<a \"'", "&a;", "<wp:comment_type>"],
+)
+@pytest.mark.timeout(30)
+def test_many_openings_take_little_time(opening, tmp_path):
+    kept = read(put("<wp:comment_content>", opening * 400_000, 1), tmp_path / "export")
+
+    assert [entry for entry in kept if entry]
+
+
+def test_entities_of_the_file_s_own_are_not_resolved(tmp_path):
+    content = put("<rss", DOCTYPE + "<rss").replace(f"<![CDATA[{TEXTS[0]}]]>", "&a;&b;")
+
+    assert texts(read(content, tmp_path / "export"))[0] == "&a;&b;"
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,15 @@ from service.commands.sources.imported import (
     read_written_at,
     unescape_link,
 )
-from service.commands.sources.xml_stream import read_elements
+from service.commands.sources.lenient_xml import read_elements
 from service.domain.decision import Ruling
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 
-_ID = "http://disqus.com/disqus-internals id"
 _NAME = "disqus"
+_FIELDS = frozenset(
+    ("link", "title", "message", "createdAt", "isDeleted", "isSpam", "name", "email", "ipAddress")
+)
 
 
 def read_disqus(file: InputFile) -> Iterator[Entry]:
@@ -33,25 +35,26 @@ def read_disqus(file: InputFile) -> Iterator[Entry]:
 
 def _read(file: InputFile, threads: sqlite3.Connection) -> Iterator[Entry]:
     number = 0
-    outer: dict[str, str] | None = None
-    outer_name = ""
-    for element in read_elements(file.stream):
-        if outer is None:
-            if element.begins and element.local in ("thread", "post"):
-                outer, outer_name = {"id": element.attributes.get(_ID, "")}, element.name
-        elif element.begins:
-            if element.local in ("thread", "parent") and _ID in element.attributes:
-                outer[f"{element.local} id"] = element.attributes[_ID]
-        elif element.name == outer_name:
-            if element.local == "post":
+    record: dict[str, str] = {}
+    kind = ""
+    for element in read_elements(
+        file.stream, root="disqus", groups=("thread", "post", "parent"), fields=_FIELDS
+    ):
+        if element.name in _FIELDS:
+            record.setdefault(element.name, element.text)
+        elif kind == "post" and element.name != "post":
+            if element.begins:
+                record[f"{element.name} id"] = element.attributes.get("id", "")
+        else:
+            # The tag before or after a record may be lost.
+            if kind == "post":
                 number += 1
-                yield _read_post(number, outer, threads)
-            else:
-                row = (outer["id"], outer.get("link"), outer.get("title"))
+                yield _read_post(number, record, threads)
+            elif kind == "thread":
+                row = (record["id"], record.get("link"), record.get("title"))
                 threads.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?)", row)
-            outer = None
-        elif element.local != "id":
-            outer.setdefault(element.local, element.text)
+            kind = element.name if element.begins else ""
+            record = {"id": element.attributes.get("id", "")}
 
 
 def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection) -> Entry:

@@ -1,115 +1,163 @@
-"""Repairs the text of XML that other programs wrote, a piece at a time, before it is parsed."""
+"""Reads XML that other programs wrote as leniently as browsers read HTML, in bounded memory."""
 
 from __future__ import annotations
 
 import codecs
+import html
 import re
-from html import unescape
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from html.entities import html5
+from typing import IO
 
-# How much of the beginning tells the encoding.
-HEAD_BYTES = 1 << 10
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-    (b"<\x00", "utf-16-le"),
-    (b"\x00<", "utf-16-be"),
-)
-_DECLARED = re.compile(rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
-# Single encodings only, because Python also lists compressors and escapes among its codecs.
-_KNOWN = re.compile(
-    r"iso-8859-\d{1,2}|windows-125\d|koi8-[ru]|shift_jis|euc-(?:jp|kr)|gb2312|gbk|gb18030|big5"
-)
+from service.domain.errors import InvalidInputError, Problem
+
+_CHUNK_BYTES = 1 << 16
+# Of one tag, section or field; the longest text that is kept has 64 KiB.
+_MAX_CHARS = 1 << 20
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # Begins with UTF-16's mark.
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_DECLARED = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']?([\w.:-]{1,40})")
+# As browsers do: the supersets that programs mean by these names.
+_MEANT = {
+    "ascii": "utf-8",
+    "euc_kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "iso8859-11": "cp874",
+    "shift_jis": "cp932",
+    "tis-620": "cp874",
+}
+_ASCII = b" !\"#$%&'()*+,-./0123456789:;<=>?@ABCXYZ[]^_`abcxyz{|}~\\"
 # XML 1.0 allows none of these, and WordPress writes them all the same.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
-_NAMED = frozenset({"amp", "lt", "gt", "quot", "apos"})
-_MAX_REFERENCE_CHARS = 40
-_TO_REPAIR = re.compile(
-    r"(?P<opens><!\[CDATA\[|<!--|<\?)|&(?:(?P<reference>#?[A-Za-z0-9]{1,36});)?|<(?=[\s\d=<])|\]\]>"
+_TOKEN = re.compile(
+    r"(?P<opening><!\[CDATA\[|<!--)"
+    r"|<(?P<end>/?)(?P<name>[^\W\d][\w.:-]*+)"
+    r"(?P<attributes>(?:[^<>\"']++|\"[^\"<]*+\"|'[^'<]*+'|[\"'])*+)>?"
+    r"|<[!?][^<>]*+>?"
+    r"|(?P<text>(?:[^<]++|<(?!/?[^\W\d]|[!?]))++)"
 )
-_CLOSING = {"<![CDATA[": "]]>", "<!--": "-->", "<?": "?>"}
+_CLOSING = {"<![CDATA[": "]]>", "<!--": "-->"}
+_ATTRIBUTE = re.compile(r"([\w.-]++)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'/>]++))")
+_REFERENCE = re.compile(r"&(#?[A-Za-z0-9]{1,36};)")
 
 
-def encoding_of(head: bytes) -> str:
-    """Return the encoding that the first bytes of a file show or declare, UTF-8 if none."""
-    for mark, encoding in _MARKS:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Element:
+    """The beginning or the end of a group, or a field with its text. Names have no prefix."""
+
+    name: str
+    begins: bool = False
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+
+
+def read_elements(
+    stream: IO[bytes], *, root: str, groups: Collection[str], fields: Collection[str]
+) -> Iterator[Element]:
+    """Yield the fields, and the beginnings and ends of the groups and the root, as they come.
+
+    Nothing has to be well-formed: other tags are ignored, within a field kept as written, and a
+    field ends where the next begins. Entities that the file declares are not resolved. Raises
+    `InvalidInputError`, after the elements before it, if the end of `root` is missing.
+    """
+    known = {root, *groups, *fields}
+    open_field, text = "", ""
+    was_open = is_open = False
+    for token, content in _read_tokens(stream):
+        prefix, _, name = (token["name"] or "").rpartition(":")
+        if name not in known:
+            if open_field and not prefix and len(text) < _MAX_CHARS:
+                text += content
+            continue
+        if open_field:
+            yield Element(name=open_field, text=_REFERENCE.sub(_resolve, text[:_MAX_CHARS]))
+            open_field, text = "", ""
+        begins = not token["end"]
+        ends = not begins or token["attributes"].endswith("/")
+        if name in fields:
+            open_field = "" if ends else name
+            continue
+        was_open, is_open = True, is_open if name in groups else not ends
+        if begins:
+            yield Element(name=name, begins=True, attributes=_read_attributes(token))
+        if ends:
+            yield Element(name=name)
+    if is_open or not was_open:
+        what = f"is cut short: </{root}> is missing" if was_open else f"has no <{root}>"
+        problem = Problem("file", what, "check that it is the export itself, or export it again")
+        raise InvalidInputError([problem])
+
+
+def _read_tokens(stream: IO[bytes]) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield tags, sections and texts with what they add to a field's text, still escaped."""
+    chunk = stream.read(_CHUNK_BYTES)
+    decoder = codecs.getincrementaldecoder(_encoding_of(chunk))("replace")
+    buffer, is_last = "", False
+    while not is_last:
+        is_last = not chunk
+        buffer += _NOT_XML.sub("", decoder.decode(chunk, final=is_last))
+        # A closing that isn't in the buffer is searched once, or many openings would take forever.
+        closings = dict.fromkeys(_CLOSING.values(), 0)
+        at, size = 0, len(buffer)
+        while at < size and (token := _TOKEN.match(buffer, at)):
+            start, end, content = token.end(), token.end(), token[0]
+            if closing := _CLOSING.get(token["opening"]):
+                if 0 <= closings[closing] < start:
+                    closings[closing] = buffer.find(closing, start)
+                is_closed = closings[closing] >= 0
+                end = closings[closing] + len(closing) if is_closed else size
+            if end == size and not is_last and size - at < _MAX_CHARS:
+                break
+            if closing:
+                is_text = is_closed and closing == "]]>"
+                content = buffer[start : closings[closing]].replace("&", "&amp;") if is_text else ""
+                end = end if is_closed else start
+            elif not token["name"] and not token["text"]:
+                content = ""
+            yield token, content
+            at = end
+        buffer = buffer[at:]
+        chunk = stream.read(_CHUNK_BYTES)
+
+
+def _encoding_of(head: bytes) -> str:
+    """Return the encoding that the beginning of a file shows or declares, UTF-8 if none."""
+    for mark, encoding in _MARKS.items():
         if head.startswith(mark):
             return encoding
-    declared = _DECLARED.match(head)
-    name = declared[1].decode("ascii", "replace").lower() if declared else ""
-    if name == "iso-8859-1":
-        # As browsers do: the bytes that differ are no characters in ISO-8859-1.
-        return "windows-1252"
-    if not _KNOWN.fullmatch(name):
-        return "utf-8"
+    for first, encoding in enumerate(("utf-16-be", "utf-16-le")):
+        if head[first::2].count(0) > len(head) // 4:
+            return encoding
+    declared = _DECLARED.search(head)
+    label = declared[1].decode("ascii", "replace").lower() if declared else "utf-8"
     try:
-        return codecs.lookup(name).name
-    except LookupError:
+        name = codecs.lookup(label.removeprefix("x-").replace("windows-", "cp")).name
+        # Python lists compressors and escapes among its codecs too.
+        is_text = _ASCII.decode(name) == _ASCII.decode()
+    except (LookupError, ValueError):
         return "utf-8"
+    return _MEANT.get(name, name) if is_text else "utf-8"
 
 
-class Repair:
-    """Repairs one document in linear time and holds back at most the beginning of one token.
-
-    Raw `&` and `<` are escaped, HTML's named references become the characters, and characters
-    and references to characters that XML forbids are left out. CDATA sections stay as they are.
-    No reference grows: each becomes at most two characters.
-    """
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._closing = ""
-        self._has_begun = False
-
-    def feed(self, text: str, *, is_last: bool) -> str:
-        """Return the repaired text that is complete."""
-        text = self._held + _NOT_XML.sub("", text)
-        self._held = ""
-        if not self._has_begun:
-            text = text.lstrip("\ufeff \t\r\n")
-            self._has_begun = bool(text)
-        repaired: list[str] = []
-        at = 0
-        end = len(text) if is_last else self._complete(text)
-        while at < end:
-            if self._closing:
-                closes = text.find(self._closing, at)
-                is_closed = 0 <= closes < end
-                stop = closes + len(self._closing) if is_closed else end
-                repaired.append(text[at:stop])
-                self._closing = "" if is_closed else self._closing
-                at = stop
-                continue
-            found = _TO_REPAIR.search(text, at)
-            if found is None or found.start() >= end:
-                repaired.append(text[at:end])
-                at = end
-                continue
-            repaired.append(text[at : found.start()])
-            at = found.end()
-            if opens := found["opens"]:
-                self._closing = _CLOSING[opens]
-            repaired.append(opens or _escaped(found[0], found["reference"]))
-        self._held = text[at:]
-        return "".join(repaired)
-
-    def _complete(self, text: str) -> int:
-        """Return up to where no token can begin that ends in the next piece."""
-        tail = max(len(text) - _MAX_REFERENCE_CHARS, 0)
-        starts = [at for at in (text.find(sign, tail) for sign in "<&]-?") if at >= 0]
-        return min(starts, default=len(text))
+def _read_attributes(token: re.Match[str]) -> dict[str, str]:
+    """Return the attributes by their names without prefix; of two the first counts."""
+    attributes: dict[str, str] = {}
+    for name, *values in _ATTRIBUTE.findall(token["attributes"]):
+        attributes.setdefault(name, _REFERENCE.sub(_resolve, "".join(values)))
+    return attributes
 
 
-def _escaped(written: str, reference: str | None) -> str:
-    if written == "]]>":
-        return "]]&gt;"
-    if written == "<":
-        return "&lt;"
-    if reference in _NAMED:
-        return written
-    if reference is None or not (reference.startswith("#") or f"{reference};" in html5):
-        return f"&amp;{written[1:]}"
+def _resolve(reference: re.Match[str]) -> str:
+    if not reference[1].startswith("#"):
+        return html5.get(reference[1], reference[0])
     # U+FFFD is what HTML makes of a number that is no character.
-    characters = _NOT_XML.sub("", unescape(written)).replace("\ufffd", "")
-    return "".join(f"&#{ord(character)};" for character in characters)
+    return _NOT_XML.sub("", html.unescape(reference[0])).replace("\ufffd", "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
 import json
 from collections.abc import Iterator, Mapping
 
@@ -60,7 +59,7 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
     Raises `InvalidInputError` if no column holds the text.
     """
     csv.field_size_limit(_MAX_CELL_CHARS)
-    lines = _Lines(file.text())
+    lines = _Lines(file)
     rows = csv.reader(lines)
     try:
         header = [name.strip().lower() for name in next(rows, [])]
@@ -81,6 +80,8 @@ def read_csv(file: InputFile) -> Iterator[Entry]:
             yield Broken.line(number, f"{where} or a cell in it is too long", _CLOSE)
             continue
         if row == [_END]:
+            if file.is_damaged:
+                yield Broken.damaged(number)
             return
         if row and row[-1].endswith(_END):
             where = f"lines {first:,} to the last are left out: a quoted cell"
@@ -97,8 +98,9 @@ class _RowTooLongError(Exception):
 class _Lines:
     """Gives a CSV reader its lines, and of each row no more than may be held in memory."""
 
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self._text = text
+    def __init__(self, file: InputFile) -> None:
+        self._file = file
+        self._text = file.text()
         self._chars = 0
         self._has_ended = False
         self.count = 0
@@ -113,7 +115,7 @@ class _Lines:
     def __next__(self) -> str:
         """Return a line, at last a mark by which an unended cell is told. Raise for a long row."""
         line = self._text.readline(_MAX_ROW_CHARS)
-        if not line:
+        if not line or (self._file.is_damaged and not line.endswith("\n")):
             if self._has_ended:
                 raise StopIteration
             self._has_ended = True

@@ -11,44 +11,50 @@ from service.commands.sources.imported import (
     read_written_at,
     unescape_link,
 )
-from service.commands.sources.xml_stream import Element, read_elements
+from service.commands.sources.lenient_xml import read_elements
 from service.domain.decision import Ruling
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import own_id
 
-_CONTENT = "http://purl.org/rss/1.0/modules/content/ encoded"
 _EXCERPT_SOURCE_CHARS = 20_000
 _RULINGS = {"1": Ruling.APPROVE, "approve": Ruling.APPROVE, "spam": Ruling.REJECT}
 _THROWN_AWAY = frozenset({"trash", "post-trashed"})
 # Pingbacks, trackbacks and webmentions are written by programs; a WooCommerce review is no comment.
 _COMMENT_TYPES = frozenset({"", "comment"})
+_POST_FIELDS = frozenset({"title", "link", "encoded"})
+_COMMENT_FIELDS = frozenset(
+    f"comment_{name}"
+    for name in (
+        *("id", "author", "author_email", "author_url", "author_IP", "date", "date_gmt"),
+        *("content", "approved", "type", "parent"),
+    )
+)
 
 
 def read_wxr(file: InputFile) -> Iterator[Entry]:
     """Yield the comments in the order of the file. Raises `InvalidInputError`."""
     number = 0
     post: dict[str, str] = {}
-    comment: dict[str, str] | None = None
-    for element in read_elements(file.stream):
-        if element.begins:
-            if element.local == "item":
-                post = {}
-            elif _is_comment(element):
+    comment: dict[str, str] = {}
+    for element in read_elements(
+        file.stream,
+        root="rss",
+        groups=("item", "comment"),
+        fields=_POST_FIELDS | _COMMENT_FIELDS,
+    ):
+        if element.name in _COMMENT_FIELDS:
+            comment[element.name] = element.text
+        elif element.name in _POST_FIELDS:
+            # The content stands before the excerpt, which has the same name.
+            post.setdefault(element.name, element.text)
+        else:
+            # The tag before or after a comment may be lost.
+            if comment:
+                number += 1
+                yield _read_comment(number, comment, post)
                 comment = {}
-        elif _is_comment(element) and comment is not None:
-            number += 1
-            yield _read_comment(number, comment, post)
-            comment = None
-        elif comment is not None:
-            comment[element.local] = element.text
-        elif element.name == _CONTENT:
-            post["content"] = element.text
-        elif element.local in ("title", "link") and " " not in element.name:
-            post.setdefault(element.local, element.text)
-
-
-def _is_comment(element: Element) -> bool:
-    return element.local == "comment" and " " in element.name
+            if element.name == "item":
+                post = {}
 
 
 def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, str]) -> Entry:
@@ -65,7 +71,7 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
             "site_comment_id": own_id("wordpress", comment.get("comment_id", "")),
             "post_url": unescape_link(post.get("link")),
             "post_title": post.get("title"),
-            "post_excerpt": html_to_text(post.get("content", "")[:_EXCERPT_SOURCE_CHARS]),
+            "post_excerpt": html_to_text(post.get("encoded", "")[:_EXCERPT_SOURCE_CHARS]),
             "author_name": comment.get("comment_author"),
             "author_email": comment.get("comment_author_email"),
             "author_url": comment.get("comment_author_url"),
