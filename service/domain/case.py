@@ -230,8 +230,7 @@ class SenderRecord:
 
 def keys_of(comment: Comment) -> dict[Trait, tuple[str, ...]]:
     """Return the sender's keys by trait, the present one first, then the one before rotation."""
-    sender = comment.sender
-    known = sender.generations
+    known = comment.sender.generations
     every = {
         Trait.ADDRESS: [one.address_key for one in known],
         Trait.NETWORK: [one.network_key for one in known],
@@ -245,7 +244,5 @@ def keys_of(comment: Comment) -> dict[Trait, tuple[str, ...]]:
 def person_keys(comment: Comment) -> dict[Trait, tuple[str, ...]]:
     """Return the keys that are one person's: address and e-mail, without either the name."""
     keys = keys_of(comment)
-    personal: dict[Trait, tuple[str, ...]] = {
-        t: keys[t] for t in (Trait.ADDRESS, Trait.EMAIL) if t in keys
-    }
-    return personal or {t: keys[t] for t in (Trait.NAME,) if t in keys}
+    kept = {Trait.ADDRESS, Trait.EMAIL}.intersection(keys) or {Trait.NAME}
+    return {trait: some for trait, some in keys.items() if trait in kept}

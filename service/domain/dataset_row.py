@@ -32,12 +32,6 @@ def _text(row: Mapping[str, object], key: str) -> str | None:
     return _UNKEEPABLE.sub(_REPLACEMENT, value) if isinstance(value, str) and value else None
 
 
-def _author_url(row: Mapping[str, object]) -> str | None:
-    """Return the author's URL; sources that keep only its domain get a bare URL of that domain."""
-    domain = _text(row, "author_url_domain")
-    return _text(row, "author_url") or (f"https://{domain}/" if domain else None)
-
-
 def _date(row: Mapping[str, object]) -> datetime | None:
     value = _text(row, "date")
     try:
@@ -69,23 +63,24 @@ def _form(row: Mapping[str, object]) -> FormEvidence:
 def comment_from_row(row: Mapping[str, object]) -> Comment:
     """Return the comment that a line of a data file describes; unknown keys are ignored.
 
-    Labels, kinds, campaigns, boundaries and hardness are never read here: nothing that a site
-    could not send reaches a detector or the classifier, and the excerpt is cut and NUL and lone
-    surrogates are replaced as for a request. Raises `ValueError` where `id` or `text`
-    is missing or not a string.
+    Only what a site could send is read, never labels or campaigns. The excerpt is cut, NUL and lone
+    surrogates are replaced as for a request. Raises `ValueError` if `id` or `text` is no string.
     """
     comment_id, text = row.get("id"), row.get("text")
     if not isinstance(comment_id, str) or not comment_id or not isinstance(text, str):
         msg = f"a record needs the strings 'id' and 'text', got id {comment_id!r}"
         raise ValueError(msg)
     email, excerpt = _text(row, "author_email"), _text(row, "post_excerpt")
+    # Some sources keep only the domain of the author's URL.
+    domain = _text(row, "author_url_domain")
+    url = _text(row, "author_url") or (f"https://{domain}/" if domain else None)
     return Comment(
         id=CommentId(comment_id),
         site_id=OFFLINE_SITE,
         text=_UNKEEPABLE.sub(_REPLACEMENT, text),
         received_at=_date(row) or datetime(1970, 1, 1, tzinfo=UTC),
         post=Post(title=_text(row, "post_title"), excerpt=excerpt and excerpt[:MAX_EXCERPT_CHARS]),
-        author=Author(name=_text(row, "author_name"), url=_author_url(row)),
+        author=Author(name=_text(row, "author_name"), url=url),
         sender=Sender(email_domain=email.rpartition("@")[2].lower() if email else None),
         form=_form(row),
         written_at=_date(row),

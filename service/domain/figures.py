@@ -139,10 +139,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutoffPreview:
-    """All comments of a period of time that have a verdict, by what was and would be concluded.
-
-    Degraded verdicts stay unsure whatever the cutoffs. Each pair of outcomes comes once at most.
-    """
+    """All judged comments of a period, by what was and would be concluded; each pair comes once."""
 
     moved: tuple[Moved, ...] = ()
 

@@ -157,7 +157,8 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
     is_plan = recommendation is None
     # Reports before 1.1 call them lessons.
     training_examples = values.get("training_examples") or values.get("lessons") or {}
-    set_aside = training_examples.get("set_aside") or {}
+    set_aside = training_examples.get("set_aside")
+    set_aside = set_aside if isinstance(set_aside, Mapping) else {}
     return RetrainingReport(
         recommendation=Recommendation(recommendation) if recommendation is not None else None,
         version=_words(values.get("version")) or None,
@@ -169,7 +170,7 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
         used=int(training_examples.get("used") or 0),
         spam=int(training_examples.get("spam") or 0),
         ham=int(training_examples.get("ham") or 0),
-        set_aside={_words(reason): int(n) for reason, n in _some_pairs(set_aside)},
+        set_aside={_words(reason): int(set_aside[reason]) for reason in _some([*set_aside])},
         seconds=_number(values.get("planned_seconds" if is_plan else "seconds")),
         peak_memory_mb=_number(values.get("planned_memory_mb" if is_plan else "peak_memory_mb")),
     )
@@ -207,10 +208,6 @@ def _gain(value: object) -> str:
 
 def _some(value: object) -> Sequence[object]:
     return list(value)[:MOST_LISTED] if isinstance(value, list | tuple) else []
-
-
-def _some_pairs(value: object) -> list[tuple[object, Any]]:
-    return list(value.items())[:MOST_LISTED] if isinstance(value, Mapping) else []
 
 
 def _words(value: object) -> str:

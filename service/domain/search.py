@@ -195,12 +195,12 @@ def parse_search(line: str, *, sites: Collection[str] | None = None) -> SearchQu
         exact = of_field if given else quoted
         name = (given or Field.TEXT.value).lower()
         value = (exact or (bare_of_field if given else bare) or "").strip()
+        read: Term | date | Problem
         if name in (FROM, TO):
-            read: Term | date | Problem = _read_day(name, value, negated=bool(minus))
+            read = _read_day(name, value, negated=bool(minus))
         else:
-            read = _read_term(
-                name, value, negated=bool(minus), exact=exact is not None, sites=sites
-            )
+            is_exact = exact is not None
+            read = _read_term(name, value, negated=bool(minus), exact=is_exact, sites=sites)
         if isinstance(read, Problem):
             problems.append(read)
         elif isinstance(read, Term):

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import ipaddress
 import json
+import re
 import unicodedata
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,55 +19,19 @@ _MIN_IDEOGRAPHS = 2
 _FIRST_IDEOGRAPH = "\u2e80"
 # A longer name is cut when the comment is kept; the bound here keeps the work small anyway.
 _MAX_CHARS = 300
-# What forms and people write where no name is given, as reduced.
-_PLACEHOLDERS = frozenset(
-    line.strip()
-    for line in """
-        admin
-        administrator
-        anon
-        anonim
-        anonimo
-        anonym
-        anonyme
-        anonymous
-        anonymous coward
-        anonymous user
-        anonymus
-        anónimo
-        anônimo
-        author
-        blog
-        gast
-        guest
-        invitado
-        invité
-        moderator
-        name
-        no name
-        nobody
-        noname
-        none
-        null
-        reader
-        someone
-        test
-        tester
-        undefined
-        unknown
-        user
-        visitor
-        webmaster
-        your name
-        аноним
-        гость
-        ゲスト
-        匿名
-        匿名用户
-        名無し
-        名無しさん
-    """.splitlines()
+# Invisible letters and marks: variation selectors, Hangul fillers, ...
+_HIDDEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
 )
+# What forms and people write where no name is given, as reduced.
+_PLACEHOLDERS = frozenset({
+    "admin", "administrator", "anon", "anonim", "anonimo", "anonym", "anonyme", "anonymous",
+    "anonymous coward", "anonymous user", "anonymus", "anónimo", "anônimo", "author",
+    "blog", "gast", "guest", "invitado", "invité", "moderator", "name", "no name", "nobody",
+    "noname", "none", "null", "reader", "someone", "test", "tester", "undefined", "unknown",
+    "user", "visitor", "webmaster", "your name", "аноним", "гость", "ゲスト", "匿名", "匿名用户",
+    "名無し", "名無しさん",
+})  # fmt: skip
 
 
 def normal_name(name: str | None) -> str | None:
@@ -92,15 +57,8 @@ def _kept(character: str) -> str:
     """Return a letter, mark or digit as it is, nothing for a hidden character, else a space."""
     category = unicodedata.category(character)
     if category[0] in "LMN":
-        return "" if _is_hidden(character) else character
+        return "" if _HIDDEN.match(character) else character
     return "" if category in ("Cf", "Cs", "Co", "Cn") else " "
-
-
-def _is_hidden(character: str) -> bool:
-    """Return True if a character is invisible: variation selectors, Hangul fillers, ..."""
-    return character in "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0" or (
-        "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,14 +105,11 @@ class History:
     """Everything remembered that a comment touches.
 
     `network` is the IPv4 /24 or IPv6 /64, `wide_network` the IPv6 /48, `system` the autonomous
-    system. `domains` is the track record of the linked registered domain that speaks most against
-    the comment: a sum would let a well-known domain launder the bad one beside it. `content` is
-    that of near-copies of the text. A comment's versions, and its sender's copies of it on any
-    site, are seen in neither. `account` is an account's, or where there is none that of a name with
-    an e-mail address. `email_offers` and `account_offers` count only decisions on comments with a
-    commercial link or a product. `conduct` is what the account did here, None for one that was
-    never seen. An empty history means "never seen"; a history that could not be
-    fetched is None where one is expected, and makes the verdict degraded.
+    system. `domains` is that of the linked registered domain that speaks most against the comment;
+    `content` that of near-copies of the text. A comment's versions, and its sender's copies of it,
+    count in neither. `account` is an account's, without one that of a name with an e-mail address.
+    `email_offers` and `account_offers` count only decisions on comments with a commercial link or a
+    product. `conduct` is what the account did here, None for one that was never seen.
     """
 
     address: TrackRecord = field(default_factory=TrackRecord)
@@ -203,17 +158,19 @@ def make_sender(
     """Return the sender's keyed hashes (HMAC-SHA-256, 128 bits); absent parts stay None.
 
     With `site_id` the account is among them; without `account_id` name and e-mail stand for it.
-
     An IPv4 address mapped into IPv6 counts as the IPv4 address. E-mail addresses are compared as
-    `normal_email` has them, names as `normal_name` reduces them. With `secret_before` the keys
-    under that secret stand in `before_rotation`; behind them those of the e-mail address as typed,
-    under which records were made before addresses had a normal form. Raises `ValueError` for an
-    address that is not an IP address.
+    `normal_email` has them, names as `normal_name` reduces them. `before_rotation` holds the keys
+    under `secret_before`, behind them those of the e-mail address as typed, which older records
+    have. Raises `ValueError` for an address that is not an IP address.
     """
     parsed = parse_address(address) if address else None
     folded = email.strip().lower() if email else None
     normal = normal_email(folded) if folded else None
-    values = {**_address_values(parsed), "email": normal, "name": normal_name(name)}
+    values = {"email": normal, "name": normal_name(name)}
+    if parsed is not None:
+        values["address"] = str(parsed)
+        values["network"] = _network(parsed, _NETWORK_BITS[parsed.version])
+        values["wide network"] = _network(parsed, _WIDE_BITS) if parsed.version == 6 else None
     values["account"] = _account(site_id, account_id, values)
     secrets = [secret]
     if secret_before is not None and secret_before != secret:
@@ -223,8 +180,11 @@ def make_sender(
         typed = {"email": folded, "name": values["name"]}
         account = None if account_id else _account(site_id, None, typed)
         generations += [_keyed({"email": folded, "account": account}, each) for each in secrets]
-    sender = _chained([one for one in generations if one != Sender()])
-    return replace(sender, email_domain=folded.rpartition("@")[2] or None if folded else None)
+    sender: Sender | None = None
+    for one in reversed([one for one in generations if one != Sender()]):
+        sender = replace(one, before_rotation=sender)
+    email_domain = folded.rpartition("@")[2] or None if folded else None
+    return replace(sender or Sender(), email_domain=email_domain)
 
 
 def normal_email(email: str) -> str:
@@ -241,14 +201,6 @@ def normal_email(email: str) -> str:
     if domain in _GMAIL:
         return f"{normal.replace('.', '') or normal}@gmail.com"
     return f"{normal}@{domain}"
-
-
-def _chained(generations: list[Sender]) -> Sender:
-    """Return the first of some senders, each with the next as the one before it."""
-    chained: Sender | None = None
-    for one in reversed(generations):
-        chained = replace(one, before_rotation=chained)
-    return chained or Sender()
 
 
 def _account(
@@ -283,14 +235,6 @@ def _one_client(address: str) -> str:
     except ValueError:
         return address
     return str(parsed) if parsed.version == 4 else _network(parsed, _NETWORK_BITS[6])
-
-
-def _address_values(parsed: IpAddress | None) -> dict[str, str | None]:
-    if parsed is None:
-        return {}
-    wide = _network(parsed, _WIDE_BITS) if parsed.version == 6 else None
-    network = _network(parsed, _NETWORK_BITS[parsed.version])
-    return {"address": str(parsed), "network": network, "wide network": wide}
 
 
 def _network(parsed: IpAddress, bits: int) -> str:

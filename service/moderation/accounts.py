@@ -47,26 +47,15 @@ def refuse_access(
     role: Role, site_ids: Sequence[SiteId] | None, services: Services
 ) -> list[Problem]:
     """Return what is wrong with a role at these sites; None stands for all sites."""
+    problems: list[Problem] = []
     if site_ids is None:
-        return []
-    problems = []
+        return problems
     if role is Role.OWNER:
-        problems.append(
-            Problem(
-                "site_ids",
-                "limit an owner, who runs the whole place",
-                "let an owner see all sites, or choose another role",
-            )
-        )
-    known = {site.id for site in services.sites.all()}
-    if not site_ids or any(site_id not in known for site_id in site_ids):
-        problems.append(
-            Problem(
-                "site_ids",
-                "name no site, or one that is not there",
-                "name one or more sites, or let the account see all of them",
-            )
-        )
+        remedy = "let an owner see all sites, or choose another role"
+        problems.append(Problem("site_ids", "limit an owner, who runs the whole place", remedy))
+    if not site_ids or not {site.id for site in services.sites.all()}.issuperset(site_ids):
+        remedy = "name one or more sites, or let the account see all of them"
+        problems.append(Problem("site_ids", "name no site, or one that is not there", remedy))
     return problems
 
 
@@ -96,10 +85,8 @@ def set_access(
         _keep_an_owner(changed, everybody)
         return changed
 
-    where = "all sites" if named is None else ", ".join(named)
-    act = make_act(
-        services, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
-    )
+    detail = f"{role.value}; {'all sites' if named is None else ', '.join(named)}"
+    act = make_act(services, actor=actor, act="set access", subject=user_id, detail=detail)
     return services.users.change(user_id, change, act=act)
 
 
@@ -154,10 +141,8 @@ def set_mail(user: User, address: str, services: Services) -> User:
     """
     address = address.strip()
     if address and not is_mail_address(address):
-        problem = Problem(
-            "mail", "is no email address", "write it as name@example.org, in ASCII letters"
-        )
-        raise InvalidInputError([problem])
+        remedy = "write it as name@example.org, in ASCII letters"
+        raise InvalidInputError([Problem("mail", "is no email address", remedy)])
     return services.users.change(
         user.id,
         lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
@@ -167,13 +152,13 @@ def set_mail(user: User, address: str, services: Services) -> User:
 
 def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:
     """Raise `LastOwnerError` if nobody could run the place after this change."""
+
+    def owns(user: User) -> bool:
+        return user.role is Role.OWNER and user.site_ids is None and user.ended_at is None
+
     after = [changed if user.id == changed.id else user for user in everybody]
-    if any(_runs_the_place(user) for user in everybody) and not any(map(_runs_the_place, after)):
+    if any(map(owns, everybody)) and not any(map(owns, after)):
         raise LastOwnerError("this is the last owner: make somebody else an owner first")
-
-
-def _runs_the_place(user: User) -> bool:
-    return user.role is Role.OWNER and user.site_ids is None and user.ended_at is None
 
 
 def add_user(
@@ -187,10 +172,9 @@ def add_user(
 ) -> tuple[User, str]:
     """Keep a new account and return it with its one-time password.
 
-    Without a role the first account of all is the owner's, later ones are moderators'; without
-    `site_ids` it sees all sites. Raises `InvalidInputError` for an unusable name, sites that are
-    not there, or an owner of some sites, `ConflictError` for a taken name, `AboveOwnRoleError`
-    for a role above `actor_role`.
+    Without a role the first account is an owner, later ones are moderators. Raises
+    `InvalidInputError` for an unusable name, unknown sites or an owner of some sites,
+    `ConflictError` for a taken name, `AboveOwnRoleError` for a role above `actor_role`.
     """
     name = name.strip()
     if role is None:
@@ -208,10 +192,8 @@ def add_user(
         role=role,
         site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
     )
-    services.users.add(
-        user,
-        act=make_act(services, actor=actor, act="add user", subject=user.id, detail=role.value),
-    )
+    act = make_act(services, actor=actor, act="add user", subject=user.id, detail=role.value)
+    services.users.add(user, act=act)
     return user, password
 
 
@@ -220,13 +202,8 @@ def _name_problems(name: str) -> list[Problem]:
         return [Problem("name", "is what a policy signs its decisions with", "choose another one")]
     if name and len(name) <= MAX_NAME_CHARS and name.isprintable():
         return []
-    return [
-        Problem(
-            "name",
-            "is empty, too long or has unprintable characters",
-            f"give 1 to {MAX_NAME_CHARS} printable characters",
-        )
-    ]
+    remedy = f"give 1 to {MAX_NAME_CHARS} printable characters"
+    return [Problem("name", "is empty, too long or has unprintable characters", remedy)]
 
 
 def find_user(name: str, services: Services) -> User:
@@ -282,13 +259,8 @@ def change_password(user: User, services: Services, *, old: str, new: str) -> Us
     if not check_password(user, old, services):
         problems.append(_NOT_THE_PASSWORD)
     if not MIN_PASSWORD_CHARS <= len(new) <= MAX_PASSWORD_CHARS:
-        problems.append(
-            Problem(
-                "new",
-                f"has {len(new)} characters",
-                f"choose {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters",
-            )
-        )
+        remedy = f"choose {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters"
+        problems.append(Problem("new", f"has {len(new)} characters", remedy))
     elif new == old:
         problems.append(Problem("new", "is the old one", "choose another password"))
     if problems:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from service.domain.decision import BulkDecision, Decision
 from service.ports.audit import AuditEntry
@@ -26,11 +26,17 @@ def record_act(services: Services, *, actor: str, act: str, subject: str, detail
     )
 
 
-def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:
-    """Return the log's entry of many comments' ruling, or of its undoing, as it begins.
+def counting_act(
+    services: Services, *, actor: str, act: str, subject: str, detail: str = "{}"
+) -> Callable[[int], AuditEntry]:
+    """Return a function that makes the entry of an act on a number of things; see `make_act`."""
+    return lambda count: make_act(
+        services, actor=actor, act=act, subject=subject, detail=detail.format(count)
+    )
 
-    How far it came is told by the bulk decision itself.
-    """
+
+def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:
+    """Return the log's entry of a bulk decision, or of its undoing, as it begins."""
     if bulk_decision.undone_at is None:
         return AuditEntry(
             at=bulk_decision.decided_at,

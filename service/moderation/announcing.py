@@ -14,7 +14,8 @@ from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
 from service.domain.published import StatementLinks, as_published
-from service.moderation.delivering import BUILD_EVERY, changes_site, wants_message
+from service.domain.verdict import Verdict
+from service.moderation.delivering import BUILD_EVERY, wants_message
 from service.ports.audit import Acts
 from service.ports.services import Services
 from service.scoring.rules import REASONS
@@ -24,16 +25,12 @@ log = logging.getLogger(__name__)
 Endpoints = Mapping[SiteId, Endpoint | None]
 """Where sites want to be told, None where they want nothing."""
 
-# Receivers expect messages below some 20 kB; this many reasons are more than anybody reads.
-_MAX_REASONS = 20
-
 
 def tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool = False) -> None:
     """Have messages delivered that were kept with decisions, or with their undoing.
 
-    `seen` are the cases as they stood before. Of a verdict that came while the message was written,
-    which therefore does not know it, the site is told once more. What happened has happened: a
-    store that is away costs that message, which is logged, and nothing else.
+    `seen` are the cases as they stood before. If a verdict came while the message was written, the
+    site is sent another. A store that is away costs that message, which is logged, nothing else.
     """
     unjudged = {case.comment.id: case for case in seen if case.verdict is None}
     try:
@@ -55,9 +52,8 @@ def tell_of_decisions(seen: Iterable[Case], services: Services, *, at_once: bool
 def write_verdict_messages(
     cases: Sequence[Case], services: Services, endpoints: Endpoints | None = None
 ) -> list[Delivery]:
-    """Return what sites want to know of verdicts: the verdict, and if a person must look.
+    """Return the messages to keep together with verdicts: the verdict, and if a person must look.
 
-    They are to be kept together with the verdicts, so that neither is there without the other.
     With `endpoints`, as `endpoints_of` returns them, no store is asked for anything.
     """
     events = []
@@ -87,16 +83,8 @@ def write_messages(
         _delivery(case, event, endpoint, services)
         for case, event in events
         if (endpoint := endpoints[case.comment.site_id])
-        and _is_wanted(case, event, endpoint, known.get(case.comment.id))
+        and wants_message(case, event, endpoint, known.get(case.comment.id))
     ]
-
-
-def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint, before: Case | None) -> bool:
-    if event not in endpoint.events:
-        return False
-    if endpoint.form is DeliveryForm.BUILD_HOOK:
-        return changes_site(case, event, before)
-    return not endpoint.form.is_call or wants_message(case, event, endpoint)
 
 
 def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
@@ -108,11 +96,10 @@ def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
 def write_ruling_messages(
     cases: Sequence[Case], services: Services, *, before: Iterable[Case], at_once: bool = False
 ) -> list[Delivery]:
-    """Return what is to be kept together with rulings, or with their undoing, as cases stand.
+    """Return the messages to keep together with rulings, or with their undoing.
 
-    `before` are the same cases as they stood.
-    That is what sites want to know of them, and their verdicts' messages anew: a store keeps those
-    in place of such as told another ruling and were withdrawn with it (`DecisionStore.add`).
+    `before` are the same cases as they stood. Verdicts' messages are written again: a store keeps
+    them in place of those that told another ruling and were withdrawn with it.
     """
     judged = [case for case in cases if case.verdict is not None]
     return [
@@ -139,35 +126,27 @@ def write_decision_messages(
         site_id: services.sites.get(site_id).settings.undo_seconds
         for site_id in {message.site_id for message in messages}
     }
-    return [
-        _held_back(message, decisions[message.comment_id], seconds[message.site_id])
-        for message in messages
-    ]
-
-
-def _held_back(message: Delivery, decision: Decision | None, seconds: int) -> Delivery:
-    # The site shows a ruling from its moment on, so a build is due for its undoing as well.
-    if decision is None or not seconds or message.form is DeliveryForm.BUILD_HOOK:
-        return message
-    due_at = decision.decided_at + timedelta(seconds=seconds)
-    return replace(message, next_try_at=due_at, decision_id=decision.id)
+    for place, message in enumerate(messages):
+        decision, wait = decisions[message.comment_id], seconds[message.site_id]
+        # The site shows a ruling from its moment on, so a build is due for its undoing as well.
+        if decision is not None and wait and message.form is not DeliveryForm.BUILD_HOOK:
+            due_at = decision.decided_at + timedelta(seconds=wait)
+            messages[place] = replace(message, next_try_at=due_at, decision_id=decision.id)
+    return messages
 
 
 def write_withdrawn_messages(cases: Iterable[Case], services: Services) -> list[Delivery]:
     """Return the messages that make sites rebuild their pages without withdrawn comments.
 
-    They are to be kept together with the withdrawal; `cases` are those as they stood before. A site
-    that does not want that is told nothing.
+    They are to be kept together with the withdrawal; `cases` are those as they stood before.
     """
-    now = services.clock()
     shown = [case for case in cases if as_published(case)]
-    endpoints = endpoints_of(shown, services)
-    events = [
-        (replace(case, withdrawn_at=now), EventKind.DECISION)
-        for case in shown
-        if (endpoint := endpoints[case.comment.site_id])
-        and endpoint.form is DeliveryForm.BUILD_HOOK
-    ]
+    endpoints = {
+        site_id: endpoint if endpoint and endpoint.form is DeliveryForm.BUILD_HOOK else None
+        for site_id, endpoint in endpoints_of(shown, services).items()
+    }
+    now = services.clock()
+    events = [(replace(case, withdrawn_at=now), EventKind.DECISION) for case in shown]
     return write_messages(events, services, endpoints, before=shown)
 
 
@@ -224,7 +203,7 @@ def _payload(case: Case, event: EventKind, now: datetime, statements: StatementL
                 "outcome": verdict.outcome.value if verdict else None,
                 "p_spam": verdict.p_spam if verdict else None,
                 "degraded": verdict.degraded if verdict else None,
-                "reasons": _reasons(case),
+                "reasons": _reasons(verdict),
                 "needs_review": case.needs_review,
                 "ruling": decision.ruling.value if decision else None,
                 "statement_url": statements.url_of(case),
@@ -234,17 +213,15 @@ def _payload(case: Case, event: EventKind, now: datetime, statements: StatementL
     )
 
 
-def _reasons(case: Case) -> list[str]:
-    """Return rules that held, then what spoke for spam or ham, the weightiest first.
-
-    All of it in fixed words of ours.
-    """
-    if case.verdict is None:
+def _reasons(verdict: Verdict | None) -> list[str]:
+    """Return rules that held, then what spoke for spam or ham, the weightiest first."""
+    if verdict is None:
         return []
-    weighed = sorted(case.verdict.signals, key=lambda one: -abs(one.contribution))
+    weighed = sorted(verdict.signals, key=lambda one: -abs(one.contribution))
     reasons = (one.signal.reason for one in weighed if one.contribution)
-    held = (REASONS[rule] for rule in case.verdict.held_by)
-    return list(dict.fromkeys([*held, *reasons]))[:_MAX_REASONS]
+    held = (REASONS[rule] for rule in verdict.held_by)
+    # Receivers expect messages below some 20 kB; more reasons than these nobody reads.
+    return list(dict.fromkeys([*held, *reasons]))[:20]
 
 
 def record_rulings(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpoint, EventKind
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
-from service.moderation.acts import make_act
+from service.moderation.acts import counting_act, make_act
 from service.moderation.announcing import wake_deliverers
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
@@ -24,8 +24,6 @@ _TOKEN = re.compile(r"[\x21-\x7e]{8,500}")
 _KNOWN_ADDRESSES = {DeliveryForm.GITHUB: "https://api.github.com/graphql"}
 APPLIED_EVENTS = (EventKind.VERDICT, EventKind.DECISION)
 """What can be applied at a platform."""
-# What one replay of everything takes at once; the rest is for the next.
-MAX_REPLAYED = 10_000
 
 
 def set_callback(
@@ -36,13 +34,10 @@ def set_callback(
     actor: str,
     events: Sequence[EventKind] = tuple(EventKind),
 ) -> Endpoint:
-    """Have a site told at this address, with a new secret in place of all earlier ones.
-
-    The secret is the only one of the endpoint that is returned, and is shown this once.
+    """Call this address, with a new secret in place of all earlier ones, which is shown this once.
 
     Raises `InvalidInputError` for an address that is never called, for no events and where the site
-    has an endpoint of another form, and `NotFoundError` for an unknown site. Whether a host's
-    address is public is seen when it is called: it may change any day.
+    has an endpoint of another form, and `NotFoundError` for an unknown site.
     """
     endpoint = Endpoint(
         site_id=site_id,
@@ -66,8 +61,8 @@ def set_applier(
 ) -> Endpoint:
     """Have a site's decisions applied at its platform.
 
-    `url` is the address of its API, None for the known one of GitHub. A new token lets what waited
-    for it go out. The token is shown to nobody any more. Raises as `set_callback`.
+    `url` is the address of its API, None for the known one of GitHub. What waited for a new token
+    goes out. The token is never shown again. Raises as `set_callback`.
     """
     endpoint = Endpoint(
         site_id=site_id,
@@ -107,9 +102,8 @@ def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoi
 
     def resumed(old: Endpoint | None) -> Endpoint:
         if old is None or not old.form.is_call:
-            raise NotFoundError(
-                "this site's decisions are applied at no platform, and it has no build hook"
-            )
+            msg = "this site's decisions are applied at no platform, and it has no build hook"
+            raise NotFoundError(msg)
         return replace(old, refused_at=None, rests_until=None)
 
     act = make_act(services, actor=actor, act="resume applier", subject=site_id)
@@ -147,10 +141,9 @@ def change_callback(
 def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
     """Sign with a new secret beside the newest one so far, until the next rotation.
 
-    It is the first of the endpoint that is returned, and is shown this once. So a receiver that
-    knows either is content, and there is no hurry to change it there. Rotating twice ends the old
-    one. Raises `NotFoundError` if the site has no callback, and `ConflictError` for one at a
-    platform, which has a token and no secret.
+    It is the first of the endpoint that is returned, and is shown this once. Rotating twice ends
+    the old one. Raises `NotFoundError` if the site has no callback, and `ConflictError` for one at
+    a platform, which has a token and no secret.
     """
     secret = _new_secret(services)
 
@@ -188,15 +181,10 @@ def replay_deliveries(
     `ids` None means all of them, at most the newest 10,000, of one site if given.
     """
     if ids is None:
-        dead = services.deliveries.recent(
-            state=DeliveryState.DEAD, site_id=site_id, limit=MAX_REPLAYED
-        )
+        dead = services.deliveries.recent(state=DeliveryState.DEAD, site_id=site_id, limit=10_000)
         ids = [one.id for one in dead]
     subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
-
-    def act(replayed: int) -> AuditEntry:
-        return make_act(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
-
+    act = counting_act(services, actor=actor, act="replay", subject=subject)
     replayed = services.deliveries.replay(ids, at=services.clock(), act=act)
     if replayed:
         wake_deliverers(services)
@@ -270,29 +258,19 @@ def _refuse(
     """Raise `InvalidInputError` for whatever is wrong with the endpoint and its token."""
     problems = []
     if token is not None and not _TOKEN.fullmatch(token.strip()):
-        problems.append(
-            Problem(
-                "token",
-                "is no token: it has other than 8 to 500 printable ASCII characters",
-                "give the token alone, as the platform showed it",
-            )
-        )
-    refusal = services.notifier.refuse(endpoint.url)
-    if refusal is not None:
-        problems.append(
-            Problem("url", refusal, "give the https URL of a public host, at its usual port")
-        )
+        problem = "is no token: it has other than 8 to 500 printable ASCII characters"
+        remedy = "give the token alone, as the platform showed it"
+        problems.append(Problem("token", problem, remedy))
+    if refusal := services.notifier.refuse(endpoint.url):
+        remedy = "give the https URL of a public host, at its usual port"
+        problems.append(Problem("url", refusal, remedy))
     if not endpoint.events:
         known = ", ".join(event.value for event in EventKind)
         problems.append(Problem("events", "names none", f"name some of {known}"))
     if present is not None and present.form is not endpoint.form:
-        problems.append(
-            Problem(
-                "site",
-                f"is told by {present.form.value} already, and one way is all it can have",
-                "end that with `slopsieve callbacks remove SITE`, or add a site of its own",
-            )
-        )
+        problem = f"is told by {present.form.value} already, and one way is all it can have"
+        remedy = "end that with `slopsieve callbacks remove SITE`, or add a site of its own"
+        problems.append(Problem("site", problem, remedy))
     if problems:
         raise InvalidInputError(problems)
 

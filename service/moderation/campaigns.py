@@ -19,7 +19,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Ruling
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.verdict import Outcome
-from service.moderation.acts import make_act
+from service.moderation.acts import counting_act
 from service.moderation.decisions import PORTION, decide_comment, decide_together
 from service.moderation.remembering import may_reject
 from service.ports.audit import AuditEntry
@@ -36,7 +36,6 @@ _LEASE = timedelta(seconds=30)
 MOST_REMEMBERED = 200_000
 # Placed in one transaction: on SQLite nobody else writes meanwhile.
 GROUPED_AT_ONCE = 50
-_FILL_PORTION = 2_000
 
 
 class GroupingMemory:
@@ -83,43 +82,40 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
     grouping = memory.grouping
     if grouping is None:
         grouping = memory.begin(services.campaigns.place_before(memory.most))
+    _fill(grouping, memory, services, goes_on=goes_on)
     placed = 0
-    if not _fill(grouping, memory, services, goes_on=goes_on):
-        return placed
-    while True:
+    while memory.fill_after is None:
         some = services.campaigns.fresh(limit=GROUPED_AT_ONCE)
         if some:
             _place(some, grouping, services)
             placed += len(some)
         if len(some) < GROUPED_AT_ONCE or not goes_on():
-            return placed
+            break
+    return placed
 
 
 def _fill(
     grouping: Grouping, memory: GroupingMemory, services: Services, *, goes_on: Callable[[], bool]
-) -> bool:
-    """Read on in what was placed before; return whether all of it is remembered."""
+) -> None:
+    """Read on in what was placed before, until all of it is remembered, while `goes_on`."""
     while memory.fill_after is not None:
-        page = services.campaigns.grouped(after=memory.fill_after, limit=_FILL_PORTION)
+        page = services.campaigns.grouped(after=memory.fill_after, limit=2_000)
         for traits in page.traits:
             grouping.remember(traits, None)
         memory.fill_after = page.next_after
         if not goes_on():
-            break
-    return memory.fill_after is None
+            return
 
 
 def _place(fresh: Sequence[Traits], grouping: Grouping, services: Services) -> None:
     placements = []
     for traits in fresh:
-        like = _find(traits, grouping)
-        placements.append(
-            Placement(
-                comment_id=traits.comment_id,
-                like=like,
-                new_campaign_id=services.new_id("camp"),
-            )
+        placement = Placement(
+            comment_id=traits.comment_id,
+            like=_find(traits, grouping),
+            new_campaign_id=services.new_id("camp"),
         )
+        placements.append(placement)
     joined = services.campaigns.place(placements, at=services.clock())
     for one in placements:
         if one.like is not None and one.comment_id not in joined:
@@ -136,10 +132,8 @@ def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
         found = grouping.find(traits)
         grouping.remember(traits, found.campaign_id if found else None)
     except Exception:  # whatever one comment provokes, others go on
-        log.exception(
-            "a comment cannot be compared with others",
-            extra={"comment_id": traits.comment_id},
-        )
+        extra = {"comment_id": traits.comment_id}
+        log.exception("a comment cannot be compared with others", extra=extra)
         return None
     return found.comment_id if found else None
 
@@ -157,7 +151,7 @@ def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None
 def _may_be_settled(case: Case) -> bool:
     """Return True if a comment is unsure, not degraded, and neither reported, appealed nor decided.
 
-    What looks sincere waits for a person, whatever else its campaign is.
+    One that looks sincere waits for a person, whatever its campaign is.
     """
     verdict = case.verdict
     return (
@@ -210,11 +204,10 @@ def decide_campaign(
 ) -> BulkDecision | None:
     """Rule on ticked members, and return the bulk decision; None if nothing is left to rule on.
 
-    With `others_until` all other members that wait and were received by then are ruled on as well,
-    at most `MOST_AT_ONCE`, but for the `unticked` and those below `LOW_P_SPAM`: nobody saw them.
-    Members that somebody decided in the meantime are left alone. With `exceptions_leave` the
-    unticked ones leave the campaign. Nothing is done to comments of other sites than `site_ids`;
-    None means all. Raises what `decide_together` raises.
+    With `others_until` all other waiting members received by then are ruled on as well, at most
+    `MOST_AT_ONCE`, except the `unticked` and those below `LOW_P_SPAM`. Members that were decided in
+    the meantime are left alone. With `exceptions_leave` the unticked ones leave the campaign. Only
+    comments of `site_ids` are changed; None means all. Raises what `decide_together` raises.
     """
     campaigns = services.campaigns
     seen = {*ticked, *unticked}
@@ -254,7 +247,7 @@ def decide_campaign(
             for case in services.cases.find(unticked)
             if site_ids is None or case.comment.site_id in site_ids
         ]
-        act = _acts("take out of campaign", campaign_id, services, by=decided_by)
+        act = _act("take out of campaign", campaign_id, services, by=decided_by)
         campaigns.leave(campaign_id, theirs, act=act)
     return bulk_decision
 
@@ -263,18 +256,9 @@ def put_back(
     campaign_id: str, services: Services, *, by: str, site_ids: tuple[SiteId, ...] | None
 ) -> int:
     """Let comments that were taken out of a campaign be its members again; return how many."""
-    act = _acts("put back into campaign", campaign_id, services, by=by)
+    act = _act("put back into campaign", campaign_id, services, by=by)
     return len(services.campaigns.rejoin(campaign_id, site_ids=site_ids, act=act))
 
 
-def _acts(
-    act: str, campaign_id: str, services: Services, *, by: str
-) -> Callable[[int], AuditEntry]:
-    """Return what makes the log's entry of an act on so many comments."""
-
-    def make(count: int) -> AuditEntry:
-        return make_act(
-            services, actor=by, act=act, subject=campaign_id, detail=f"{count} comments"
-        )
-
-    return make
+def _act(act: str, campaign_id: str, services: Services, *, by: str) -> Callable[[int], AuditEntry]:
+    return counting_act(services, actor=by, act=act, subject=campaign_id, detail="{} comments")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -18,7 +19,7 @@ from service.moderation.announcing import (
     write_ruling_messages,
 )
 from service.moderation.remembering import remember
-from service.ports.audit import AuditEntry, AuditFilter
+from service.ports.audit import AuditFilter
 from service.ports.services import Services
 
 # Read beside the comment it speaks of: a few sentences.
@@ -40,14 +41,12 @@ def decide_comment(
     """Record a ruling and return the case as it stands then.
 
     The same ruling again changes nothing, unless it answers an appeal; another one undoes the
-    first, so that the log shows both. What its site wants to be told and the log's entry are kept
-    with the ruling; the site hears of it when its undo time has passed, without delay if it is the
-    site itself that rules (`at_once`). What else follows is done at once or, if a store fails, soon
-    (`remember`). With `decision_id` the decision gets that id, and the same call again changes
-    nothing, whatever happened to the decision since. Raises `NotFoundError` for a comment that is
-    not kept or belongs to another site, `ConflictError` for one that its site has withdrawn, and,
-    with `instead_of`, if another decision than these is in force by the time it is recorded and
-    rules otherwise: nobody is overruled unknowingly.
+    first. The site's message and the log's entry are kept in the ruling's transaction; the site is
+    told when its undo time has passed, or `at_once`. What else follows is done at once or, if a
+    store fails, soon (`remember`). With `decision_id` the decision gets that id, and the same call
+    again changes nothing. Raises `NotFoundError` for a comment that is not kept or belongs to
+    another site, `ConflictError` for a withdrawn one, and, with `instead_of`, if another decision
+    than these is in force by the time it is recorded and rules otherwise.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     if _was_made(case, decision_id):
@@ -98,9 +97,8 @@ def undo_decision(
 
     `decision_id` names it; without it, it is the one in force now. One that was named and is undone
     already changes nothing. A site that was not told of it yet is told nothing. Raises
-    `NotFoundError` if there is no such comment or no decision to undo, `ConflictError` if its site
-    has withdrawn the comment, or if another decision is in force: nobody takes back unknowingly
-    what somebody else decided in the meantime.
+    `NotFoundError` if there is no such comment or no decision to undo, `ConflictError` for a
+    withdrawn comment, or if another decision than the named one is in force.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
@@ -205,13 +203,12 @@ def decide_together(
 ) -> BulkDecision:
     """Rule on all of these comments and return the bulk decision as it stands then.
 
-    Left out and counted are comments that are ruled so already (with `open_only`, ruled at all,
-    even if that is while this bulk decision goes on), withdrawn or not kept, and those of other
-    sites than `site_ids`, whose comments alone this person may decide. What sites want to be told
-    is kept with the rulings, as `decide_comment` does. The same call with the same
-    `bulk_decision_id` may be made again: what a crash left undone is done then, and nothing twice.
-    A bulk decision that is taken back meanwhile goes no further. Raises `InvalidInputError` for a
-    note that is too long, `ConflictError` if the id belongs to another bulk decision.
+    Left out and counted are comments that are ruled so already (with `open_only`, ruled at all),
+    withdrawn or not kept, and those of other sites than `site_ids`. Messages and log entries are
+    kept with the rulings. The same call with the same `bulk_decision_id` completes what a crash
+    left undone and does nothing twice. A bulk decision that is undone meanwhile stops. Raises
+    `InvalidInputError` for a note that is too long, `ConflictError` if the id belongs to another
+    bulk decision.
     """
     refuse_note(note)
     wanted = list(dict.fromkeys(ids))
@@ -224,11 +221,8 @@ def decide_together(
         n_left_out=len(wanted),
     )
     bulk_decision = services.bulk_decisions.begin(new, act=act_on_bulk_decision)
-    if (bulk_decision.what, bulk_decision.ruling, bulk_decision.decided_by) != (
-        what,
-        ruling,
-        decided_by,
-    ):
+    known = (bulk_decision.what, bulk_decision.ruling, bulk_decision.decided_by)
+    if known != (what, ruling, decided_by):
         raise ConflictError("this bulk decision was made before, in another way")
     changed_at_once: list[DecidedComment] = []
     for start in range(0, len(wanted), PORTION):
@@ -258,9 +252,9 @@ def take_over_rulings(
 ) -> int:
     """Record what was decided elsewhere of at most 500 comments of a site; return of how many.
 
-    Left out are comments that anybody has ruled on here, withdrawn ones, and those that are not
-    kept or belong to another site. Each is logged, told and learnt as by `decide_comment`, one
-    transaction for each of the two rulings. Safe to do again. Raises `StoreUnavailableError`.
+    Left out are comments that were ruled on here, withdrawn, not kept or of another site. Each is
+    logged, told and learnt as by `decide_comment`, in one transaction a ruling. Safe to repeat.
+    Raises `StoreUnavailableError`.
     """
     open_ones = [
         case
@@ -289,9 +283,8 @@ def undo_bulk_decision(
 ) -> BulkDecision:
     """Take back what of a bulk decision is still in force and return it as it stands then.
 
-    What was ruled otherwise since, or undone, stays as it is; so do withdrawn comments. Sites that
-    were not told yet are told nothing. May be made again after a crash. Raises `NotFoundError` for
-    an unknown bulk decision.
+    What was ruled otherwise or undone since stays as it is; so do withdrawn comments. Sites that
+    were not told yet are told nothing. May be repeated after a crash. Raises `NotFoundError`.
     """
     # First of all, so that whoever is still deciding it goes no further.
     services.bulk_decisions.take_back(
@@ -327,22 +320,14 @@ def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
     ruled = [CommentId(one.subject) for one in page.entries if one.act in _RULED]
     cases = {case.comment.id: case for case in services.cases.find(ruled)}
     for entry in page.entries:
-        found = _in_force(entry, cases.get(CommentId(entry.subject)), services)
-        if found is not None:
-            return found
+        if entry.act in _RULED:
+            case = cases.get(CommentId(entry.subject))
+            decision = case.decision if case and case.withdrawn_at is None else None
+            if decision and decision.decided_by == name:
+                return case
+        elif entry.act in _RULED_TOGETHER:
+            with suppress(NotFoundError):
+                bulk_decision = services.bulk_decisions.get(entry.subject)
+                if bulk_decision.undone_at is None and bulk_decision.n_in_force:
+                    return bulk_decision
     return None
-
-
-def _in_force(
-    entry: AuditEntry, case: Case | None, services: Services
-) -> Case | BulkDecision | None:
-    if entry.act in _RULED:
-        decision = case.decision if case and case.withdrawn_at is None else None
-        return case if decision and decision.decided_by == entry.actor else None
-    if entry.act not in _RULED_TOGETHER:
-        return None
-    try:
-        bulk_decision = services.bulk_decisions.get(entry.subject)
-    except NotFoundError:
-        return None
-    return bulk_decision if bulk_decision.undone_at is None and bulk_decision.n_in_force else None

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from service.domain.case import Case
@@ -73,24 +74,17 @@ def plan_callback(
 def write_callback(delivery: Delivery, services: Services) -> str | None:
     """Return the JSON body to send for an Akismet delivery, None while there is no verdict yet.
 
-    Built when it is sent: only then is the verdict known, and the key, which is the callback's
-    only authentication, is never kept. The result is a string, as WordPress compares it with
-    one. Raises `NotFoundError` for a comment or a site that is not kept any more.
+    It is built when it is sent, because the key in it is never stored. The result is a string, as
+    WordPress compares it with one. Raises `NotFoundError` for a comment or a site that is gone.
     """
     promise = json.loads(delivery.payload)
     case = services.cases.get(delivery.comment_id, site_id=delivery.site_id)
     label = plain_answer(case, services.sites.get(delivery.site_id).settings)
     if label is None:
         return None
-    return json.dumps(
-        {
-            "key": akismet_secret(promise["key_id"], services),
-            "endpoint": "comment-check",
-            "comments": [
-                {"guid": promise["guid"], "result": "true" if label == "spam" else "false"}
-            ],
-        }
-    )
+    result = {"guid": promise["guid"], "result": "true" if label is Label.SPAM else "false"}
+    key = akismet_secret(promise["key_id"], services)
+    return json.dumps({"key": key, "endpoint": "comment-check", "comments": [result]})
 
 
 def is_own_address(url: str, blog: str | None) -> bool:
@@ -119,9 +113,8 @@ def _origin(url: str) -> tuple[str, str, int] | None:
 def plain_answer(case: Case, settings: SiteSettings) -> Label | None:
     """Return the one word for a case as it stands, None while its verdict is awaited.
 
-    A moderator's ruling wins. A site that only observes is always told ham. For an unsure
-    comment, a degraded one included, the site's `holds_unsure` chooses: told spam, such a client
-    puts it where its own moderators find it. What a rule of the site holds is held.
+    A moderator's ruling wins. A site that only observes is always told ham. An unsure comment is
+    spam if the site's `holds_unsure` or one of its rules holds it.
     """
     if case.decision is not None:
         return Label.SPAM if case.decision.ruling is Ruling.REJECT else Label.HAM
@@ -151,12 +144,25 @@ BUILD_EVERY = timedelta(seconds=60)
 NOTHING_TO_CHANGE = "there was nothing to change there"
 
 
-def wants_message(case: Case, event: EventKind, endpoint: Endpoint) -> bool:
-    """Return True if the platform has a change to apply, which only its own comments have.
+def wants_message(
+    case: Case, event: EventKind, endpoint: Endpoint, before: Case | None = None
+) -> bool:
+    """Return True if the endpoint wants to be told; `before` is the case before a decision.
 
-    A verdict acts where the site's mode lets it reject. What is held stays as it is: such
-    platforms show comments at once, and hiding what is unsure would call people spammers.
+    A build hook is called if the site starts or stops showing the comment. A platform has changes
+    of its own comments to apply; a verdict acts there only if it rejects. What is held stays as it
+    is: such platforms show comments at once, and hiding them would call people spammers.
     """
+    if event not in endpoint.events:
+        return False
+    if endpoint.form is DeliveryForm.BUILD_HOOK:
+        if event is EventKind.VERDICT:
+            before = replace(case, verdict=None)
+        if before is None or event is EventKind.REVIEW:
+            return False
+        return (as_published(before) is None) != (as_published(case) is None)
+    if not endpoint.form.is_call:
+        return True
     if platform_of(case.comment.site_comment_id)[0] != endpoint.form.value:
         return False
     if event is EventKind.VERDICT:
@@ -169,7 +175,6 @@ def apply_decision(
 ) -> SendOutcome | None:
     """Ask the platform for what is left to be done for a message; None while it rests.
 
-    What it says of the token, and for how long it asks to be left alone, is kept of `endpoint`.
     Raises `NotFoundError` for a comment that is not kept any more, `StoreUnavailableError`.
     """
     now = services.clock()
@@ -186,7 +191,12 @@ def apply_decision(
         # Kept before it is asked for: the platform may tell of it before it answers.
         services.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key))
     outcome = services.notifier.apply(delivery, endpoint, act)
-    _remember(outcome, act, known, Applied(site_id=delivery.site_id, site_comment_id=key), services)
+    undone = act.act is Act.RESTORE or outcome.settled
+    if outcome.delivered and not undone:
+        applied = Applied(site_id=delivery.site_id, site_comment_id=key, certain=True)
+        services.applied.put(applied)
+    elif outcome.delivered or (not undone and known is None and not outcome.uncertain):
+        services.applied.remove(delivery.site_id, key)
     pause(outcome, endpoint, services)
     return outcome
 
@@ -204,24 +214,8 @@ def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | N
         act = Act.RESTORE
     else:
         return None
-    return PlatformAct(
-        act=act,
-        comment_id=platform_id,
-        asked_before=act is Act.HIDE and known is not None,
-    )
-
-
-def _remember(
-    outcome: SendOutcome, act: PlatformAct, known: Applied | None, this: Applied, services: Services
-) -> None:
-    """Keep what is hidden now, as far as the answer tells."""
-    if act.act is Act.RESTORE or outcome.settled:
-        if outcome.delivered:
-            services.applied.remove(this.site_id, this.site_comment_id)
-    elif outcome.delivered:
-        services.applied.put(replace(this, certain=True))
-    elif known is None and not outcome.uncertain:
-        services.applied.remove(this.site_id, this.site_comment_id)
+    asked_before = act is Act.HIDE and known is not None
+    return PlatformAct(act=act, comment_id=platform_id, asked_before=asked_before)
 
 
 def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
@@ -236,26 +230,17 @@ def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
 
 def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
     """Return the outcome of a message that asks for nothing any more."""
-    attempt = DeliveryAttempt(
+    return SendOutcome(attempt=_unsent(delivery, services, NOTHING_TO_CHANGE), settled=True)
+
+
+def _unsent(delivery: Delivery, services: Services, problem: str) -> DeliveryAttempt:
+    return DeliveryAttempt(
         delivery_id=delivery.id,
         at=services.clock(),
         milliseconds=0,
         status=None,
-        problem=NOTHING_TO_CHANGE,
+        problem=problem,
     )
-    return SendOutcome(attempt=attempt, settled=True)
-
-
-def changes_site(case: Case, event: EventKind, before: Case | None) -> bool:
-    """Return True if the site starts or stops showing a comment.
-
-    `before` is the case that a decision, or its undoing, turned into `case`.
-    """
-    if event is EventKind.VERDICT:
-        before = replace(case, verdict=None)
-    if before is None or event is EventKind.REVIEW:
-        return False
-    return (as_published(before) is None) != (as_published(case) is None)
 
 
 def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> SendOutcome | None:
@@ -283,16 +268,8 @@ def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> Se
 
 log = logging.getLogger(__name__)
 
-# Waits differ by up to this share, so that what failed together does not come back together.
-_JITTER = 0.1
 # Longer than any sending takes: what a crashed process had in hand comes back after it.
 LEND_FOR = timedelta(seconds=45)
-_GONE = 410
-# How long a message waits for its verdict before it is looked at again, by its age.
-_LOOK_AGAIN_SHARE = 0.25
-_LOOK_AGAIN_FIRST = timedelta(seconds=1)
-_LOOK_AGAIN_LAST = timedelta(seconds=30)
-_GIVE_UP_AFTER = timedelta(days=1)
 
 
 def take_deliveries(
@@ -311,10 +288,9 @@ def deliver(
     """Send a leased message and record what came of it; None if it could not be sent yet.
 
     After a failure it is tried again after the next of `delays`, in seconds, or later if the site
-    asks for that; after the last it is given up. It is given up at once if the site answers 410
-    or its address will never do, and never because a platform refuses the token. A message is sent
-    at least once: the site knows a repeat by its id. Raises `StoreUnavailableError`; the message is
-    then sent again.
+    asks for that; after the last it is given up. It is given up at once after a 410 or if its
+    address can never work, and never because a platform refuses the token. A message is sent at
+    least once: the site knows a repeat by its id. Raises `StoreUnavailableError`.
     """
     outcome = _send(delivery, services)
     if outcome is None:
@@ -350,17 +326,11 @@ def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
 def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
     now = services.clock()
     age = now - delivery.created_at
-    if age > _GIVE_UP_AFTER:
-        attempt = DeliveryAttempt(
-            delivery_id=delivery.id,
-            at=now,
-            milliseconds=0,
-            status=None,
-            problem="there never was a verdict",
-        )
+    if age > timedelta(days=1):
+        attempt = _unsent(delivery, services, "there never was a verdict")
         services.deliveries.record(attempt, state=DeliveryState.DEAD)
         return
-    wait = min(max(age * _LOOK_AGAIN_SHARE, _LOOK_AGAIN_FIRST), _LOOK_AGAIN_LAST)
+    wait = min(max(age / 4, timedelta(seconds=1)), timedelta(seconds=30))
     services.deliveries.release(delivery.id, until=now + wait)
 
 
@@ -373,17 +343,13 @@ def _what_follows(
     if outcome.refused or (delivery.form.is_call and outcome.retry_after_seconds is not None):
         # Nothing goes to this platform until it may.
         return DeliveryState.WAITING, outcome.retry_after_seconds or 0.0
-    hopeless = outcome.hopeless or outcome.attempt.status == _GONE
+    hopeless = outcome.hopeless or outcome.attempt.status == HTTPStatus.GONE
     if hopeless or delivery.attempts >= len(delays):
         return DeliveryState.DEAD, None
-    wait = delays[delivery.attempts] * _spread(delivery)
-    return DeliveryState.WAITING, max(wait, outcome.retry_after_seconds or 0.0)
-
-
-def _spread(delivery: Delivery) -> float:
-    """Return a factor around 1, another for each message and attempt, the same for a repeat."""
+    # Waits differ by up to a tenth, so that what failed together does not come back together.
     digest = hashlib.sha256(f"{delivery.id} {delivery.attempts}".encode()).digest()
-    return 1.0 + _JITTER * (2 * digest[0] / 255 - 1)
+    wait = delays[delivery.attempts] * (1.0 + 0.1 * (2 * digest[0] / 255 - 1))
+    return DeliveryState.WAITING, max(wait, outcome.retry_after_seconds or 0.0)
 
 
 def _tell(delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:

@@ -10,14 +10,12 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
-from service.domain.case import Case, SpamOnly
+from service.domain.case import SpamOnly
 from service.domain.comment import CommentId, Sender, SiteId
-from service.domain.decision import Decision
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.sender import Conduct, Person, make_sender
-from service.moderation.acts import make_act
+from service.moderation.acts import counting_act, make_act
 from service.moderation.announcing import wake_deliverers, write_withdrawn_messages
-from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -50,17 +48,13 @@ def find_person(
             secret_before=secrets.before,
         )
     except ValueError:
-        problem = Problem(
-            "--address", "is not an IP address", "give one such as 192.0.2.7 or 2001:db8::7"
-        )
+        remedy = "give one such as 192.0.2.7 or 2001:db8::7"
+        problem = Problem("--address", "is not an IP address", remedy)
         raise InvalidInputError([problem]) from None
     sender = _person_keys(made)
     if sender == Sender() and not name:
-        problem = Problem(
-            "--email, --name, --address",
-            "nothing says who is to be forgotten",
-            "give at least one of them",
-        )
+        missing = "nothing says who is to be forgotten"
+        problem = Problem("--email, --name, --address", missing, "give at least one of them")
         raise InvalidInputError([problem])
     return Person(sender=sender, author_name=name or None)
 
@@ -71,12 +65,11 @@ def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
 
 
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
-    """Yield everything held about a person, a comment at a time, with all that was said of it.
+    """Yield everything held about a person, a comment at a time with all that was said of it.
 
-    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports,
-    its author's appeal and the campaign it belongs to. Then follow what the person's accounts did,
-    and the moderators' list entries that name the person's address or e-mail. The last one says how
-    many comments there were, and whether there are more than `MAX_EXPORTED`.
+    Then follow what the person's accounts did, and list entries that name the person's address or
+    e-mail. The last one says how many comments there were, and whether there are more than
+    `MAX_EXPORTED`.
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
@@ -93,7 +86,20 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
                 continue
             exported += 1
             accounts.update(services.history.conducts(_account_of(case.comment.sender), now=now))
-            yield {"kind": "comment", **_record(case)}
+            decisions = [asdict(one) for one in case.decisions]
+            for one in decisions:
+                # The name that the file has always had.
+                one["stroke_id"] = one.pop("bulk_decision_id")
+            yield {
+                "kind": "comment",
+                "comment": asdict(case.comment),
+                "verdict": asdict(case.verdict) if case.verdict else None,
+                "decisions": decisions,
+                "reports": [asdict(report) for report in case.reports],
+                "campaign_id": case.campaign_id,
+                "second_opinion": asdict(case.second_opinion) if case.second_opinion else None,
+                "appeal": asdict(case.appeal) if case.appeal else None,
+            }
     accounts.update(services.history.conducts(person.sender, now=now))
     for name, conduct in sorted(accounts.items()):
         yield {"kind": "account", "account": name, "conduct": asdict(conduct)}
@@ -113,16 +119,13 @@ def erase_person(
 ) -> int:
     """Erase a person's comments: words, names, links and keys; return how many were erased now.
 
-    Their records in the histories go first. It is done in portions, each with its entry in the log,
-    so that what was interrupted, or stopped after `at_most`, is gone on with by the same call.
-    `show` is told how many are done so far. Verdicts, decisions and the log stay, without a word of
-    the person. Raises `StoreUnavailableError`.
+    Their records in the histories go first. Each portion has its entry in the log; the same call
+    continues what was interrupted, or stopped after `at_most`. `show` is told how many are done.
+    Verdicts, decisions and the log stay. Raises `StoreUnavailableError`.
     """
-
-    def act(erased: int) -> AuditEntry:
-        detail = f"{erased} comments erased"
-        return make_act(services, actor=by, act="erase person", subject="person", detail=detail)
-
+    act = counting_act(
+        services, actor=by, act="erase person", subject="person", detail="{} comments erased"
+    )
     _forget_records(person.sender, services)
     erased, after = 0, None
     for number in itertools.count():
@@ -151,12 +154,10 @@ def erase_person(
 def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     """Remove a person's records and the sender keys of their comments; return how many comments.
 
-    A person's comments are those with the address, the e-mail or the name of `sender`, as of a
-    `Person`; they lose every key of their sender, the mail domain too, in portions, each with its
-    entry in the log.
-    List entries that know the person's address or e-mail are deleted, allowing and blocking alike.
-    Their words, names and links stay, and so do verdicts, decisions and the log. If a store fails,
-    nothing is half done that the same call does not finish. Raises `StoreUnavailableError`.
+    Comments with the address, the e-mail or the name of `sender` lose every key, the mail domain
+    too, in portions, each with its entry in the log. List entries that know the address or e-mail
+    are deleted. Words, names, links, verdicts, decisions and the log stay. The same call finishes
+    what was interrupted. Raises `StoreUnavailableError`.
     """
     _forget_records(sender, services)
     person, erased = Person(sender=sender), 0
@@ -166,16 +167,9 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
             break
         _forget_accounts(ids, services)
         # One entry is written even if nothing was found: that somebody asked is an act.
-        services.personal_data.erase_senders(
-            ids,
-            act=make_act(
-                services,
-                actor=by,
-                act="forget sender",
-                subject="sender",
-                detail=f"{len(ids)} comments lost the keys of their sender",
-            ),
-        )
+        detail = f"{len(ids)} comments lost the keys of their sender"
+        act = make_act(services, actor=by, act="forget sender", subject="sender", detail=detail)
+        services.personal_data.erase_senders(ids, act=act)
         erased += len(ids)
         if not ids:
             break
@@ -183,25 +177,6 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     _forget_records(sender, services)
     log.info("a sender was forgotten", extra={"comments": erased})
     return erased
-
-
-def _record(case: Case) -> Mapping[str, Any]:
-    """Return a case as plain values; moments as RFC 3339 has them once they are written."""
-    return {
-        "comment": asdict(case.comment),
-        "verdict": asdict(case.verdict) if case.verdict else None,
-        "decisions": [_decision_to_json(one) for one in case.decisions],
-        "reports": [asdict(report) for report in case.reports],
-        "campaign_id": case.campaign_id,
-        "second_opinion": asdict(case.second_opinion) if case.second_opinion else None,
-        "appeal": asdict(case.appeal) if case.appeal else None,
-    }
-
-
-def _decision_to_json(decision: Decision) -> Mapping[str, Any]:
-    """Return a decision under the names that its file has always had."""
-    names = {"bulk_decision_id": "stroke_id"}
-    return {names.get(name, name): value for name, value in asdict(decision).items()}
 
 
 def _forget_records(person: Sender, services: Services) -> None:
@@ -234,10 +209,7 @@ def _entry_keys(person: Sender) -> list[str]:
 
 
 def _person_keys(sender: Sender) -> Sender:
-    """Return the keys that are one person's alone: those of address, e-mail, name, account.
-
-    A network or a domain has others in it, whose records these are as well.
-    """
+    """Return the keys that are one person's alone: those of address, e-mail, name, account."""
     older = sender.before_rotation
     return Sender(
         address_key=sender.address_key,
@@ -259,18 +231,13 @@ _DELETIONS_KEPT = timedelta(days=30)
 _UNKEPT_ANSWERED, _UNKEPT_SOUGHT = timedelta(minutes=10), timedelta(days=1)
 
 
-def _once() -> bool:
-    return False
-
-
 def prune_deliveries(
-    services: Services, *, keep: timedelta, goes_on: Callable[[], bool] = _once
+    services: Services, *, keep: timedelta, goes_on: Callable[[], bool] = lambda: False
 ) -> int:
     """Delete messages that were delivered longer ago than `keep`; return how many.
 
-    1,000 at a time, once and then for as long as `goes_on` says. What waits or was given up stays,
-    however old: nobody has been told of it yet. Safe to run at any time, twice too. Raises
-    `StoreUnavailableError`.
+    1,000 at a time, once and then while `goes_on`. What waits or was given up stays, however old.
+    Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
     before = services.clock() - keep
     prune = partial(services.deliveries.prune, delivered_before=before, limit=_MOST_AT_ONCE)
@@ -286,31 +253,37 @@ def prune_comments(
     keep: timedelta | None,
     keep_spam: timedelta | None,
     keep_held_spam: timedelta | None,
-    goes_on: Callable[[], bool] = _once,
+    goes_on: Callable[[], bool] = lambda: False,
 ) -> int:
     """Withdraw comments older than `keep`, spam older than `keep_spam`; return how many.
 
     Held spam that nobody decided goes once it is older than `keep_held_spam`. None keeps for ever.
-    Words, names, links and the sender's keys go, as when a site deletes a comment; verdict,
-    decisions and log stay. What waits for its verdict or for a person stays whole however old it
-    is, and approved comments never count as spam. What was not to be kept at all goes whatever it
-    waits for. 200 of each kind at a time, once and then for as
-    long as `goes_on` says. Deletions whose comments did not come within 30 days are forgotten, too.
-    Safe to run at any time, twice too. Raises `StoreUnavailableError`.
+    Words, names, links and the sender's keys go; verdict, decisions and log stay. What waits for
+    its verdict or for a person stays, and approved comments never count as spam. What was not to
+    be kept at all goes whatever it waits for. 200 of each kind at a time, once and then while
+    `goes_on`. Deletions whose comments did not come within 30 days are forgotten, too. Safe to run
+    at any time, twice too. Raises `StoreUnavailableError`.
     """
     now = services.clock()
     services.comments.prune_deletions(noted_before=now - _DELETIONS_KEPT)
-    pruned = _in_portions(
-        partial(_withdraw_unkept, services, at=now), _MOST_COMMENTS_AT_ONCE, goes_on
-    )
-    for age, only in (
-        (keep, None),
-        (keep_spam, SpamOnly.NOT_APPROVED),
-        (keep_held_spam, SpamOnly.HELD),
-    ):
+    most = _MOST_COMMENTS_AT_ONCE
+    since, before = now - _UNKEPT_SOUGHT, now - _UNKEPT_ANSWERED
+
+    def withdraw_unkept() -> int:
+        ids = services.comments.find_unkept(since=since, before=before, limit=most)
+        return _withdraw(ids, services, None, at=now)
+
+    def withdraw_old(received_before: datetime, only: SpamOnly | None) -> int:
+        ids = services.personal_data.find_old(
+            received_before=received_before, only=only, limit=most
+        )
+        return _withdraw(ids, services, only, at=now)
+
+    pruned = _in_portions(withdraw_unkept, most, goes_on)
+    ages = ((keep, None), (keep_spam, SpamOnly.NOT_APPROVED), (keep_held_spam, SpamOnly.HELD))
+    for age, only in ages:
         if age is not None:
-            withdraw = partial(_withdraw_old, services, now - age, only, at=now)
-            pruned += _in_portions(withdraw, _MOST_COMMENTS_AT_ONCE, goes_on)
+            pruned += _in_portions(partial(withdraw_old, now - age, only), most, goes_on)
     if pruned:
         log.info("old comments were withdrawn", extra={"comments": pruned})
     return pruned
@@ -321,22 +294,6 @@ def _in_portions(prune: Callable[[], int], most: int, goes_on: Callable[[], bool
     while some == most and goes_on():
         pruned += (some := prune())
     return pruned
-
-
-def _withdraw_old(
-    services: Services, received_before: datetime, only: SpamOnly | None, *, at: datetime
-) -> int:
-    ids = services.personal_data.find_old(
-        received_before=received_before, only=only, limit=_MOST_COMMENTS_AT_ONCE
-    )
-    return _withdraw(ids, services, only, at=at)
-
-
-def _withdraw_unkept(services: Services, *, at: datetime) -> int:
-    ids = services.comments.find_unkept(
-        since=at - _UNKEPT_SOUGHT, before=at - _UNKEPT_ANSWERED, limit=_MOST_COMMENTS_AT_ONCE
-    )
-    return _withdraw(ids, services, None, at=at)
 
 
 def _withdraw(

@@ -36,17 +36,13 @@ def decisions_for_training(
 
     `sites` None means all; `since` and `until` bound the decision's moment, `until` left out. A row
     has the keys of the data card (`data/README.md`), with the label of the ruling in force, and
-    beside them `rulings` (all that people made, undone ones too, oldest first), `verdict`, `audit`
-    and `weight`: by how many comments like it this one was drawn. That is 1 over `audit_share` for
-    the audit sample of confident verdicts; an unsure one always waits for a person, and one that a
-    person went and looked for stands for itself alone.
+    `rulings` (all that people made, oldest first), `verdict`, `audit` and `weight`: 1 over
+    `audit_share` for the audit sample of confident verdicts, else 1.
 
-    Left out are comments that were withdrawn or erased, and what a site's policy decided: nobody
-    looked. A reviewer is a keyed pseudonym, never a name: one for each account, one for each
-    way in which a site rules, whatever names it gives. An e-mail address was never kept, so
-    `author_email` has its domain alone. Memory does not grow with the number of decisions. What is
-    decided meanwhile comes last, what is undone meanwhile may be missing. Raises
-    `StoreUnavailableError`.
+    Left out are comments that were withdrawn or erased, and what a policy decided. A reviewer is a
+    keyed pseudonym: one for each account, one for each way in which a site rules. `author_email`
+    has the domain alone. Memory does not grow with the number of decisions. What is decided
+    meanwhile comes last, what is undone meanwhile may be missing. Raises `StoreUnavailableError`.
     """
     telling = _Telling(services)
     after: int | None = 0

@@ -93,9 +93,8 @@ def preview_cutoffs(
 ) -> Preview:
     """Return the outcomes of a site's comments of the last 30 days under these cutoffs.
 
-    None follows the serving version's. Comments that were judged without some evidence stay
-    unsure. Raises `NotFoundError` for an unknown site, `InvalidInputError` naming everything that
-    is wrong with the cutoffs.
+    None follows the serving version's. Degraded verdicts stay unsure. Raises `NotFoundError` for an
+    unknown site, `InvalidInputError` naming everything that is wrong with the cutoffs.
     """
     problems = find_cutoff_problems(ham_cutoff, spam_cutoff)
     if problems:

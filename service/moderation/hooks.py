@@ -14,8 +14,6 @@ from service.ports.services import Services
 _STANDARD_PREFIX = "whsec_"
 _MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
 _MIN_SECRET_CHARS, _MAX_SECRET_CHARS = 12, 300
-# These make the secret themselves, when the hook is entered there.
-_MAKE_THEIR_OWN = frozenset({Platform.CORAL})
 
 
 def add_hook(
@@ -31,19 +29,19 @@ def add_hook(
     Raises `NotFoundError` for an unknown site, `InvalidInputError` for a secret that cannot be
     used, or a missing one of a platform that makes it itself.
     """
-    given = secret.strip() if secret is not None else None
-    if given is None and platform in _MAKE_THEIR_OWN:
+    if secret is not None:
+        secret = secret.strip()
+        _check(secret, platform)
+    elif platform is Platform.CORAL:
         raise _refusal(
             "is missing, and this platform makes it itself",
             "enter the webhook there first, with any address, and give its secret here",
         )
-    if given is not None:
-        _check(given, platform)
     hook = InboundHook(
         id=services.new_id("hook"),
         site_id=site_id,
         platform=platform,
-        secret=_new_secret(platform, services) if given is None else given,
+        secret=_new_secret(platform, services) if secret is None else secret,
         created_at=services.clock(),
     )
     act = make_act(services, actor=actor, act="add hook", subject=hook.id)
@@ -88,24 +86,19 @@ def _check(secret: str, platform: Platform) -> None:
     if platform is Platform.STATIC_FORM:
         raise _refusal("is of no use: nobody signs a form", "leave it out")
     if platform is Platform.STANDARD:
-        _check_standard(secret)
+        try:
+            key = base64.b64decode(secret.removeprefix(_STANDARD_PREFIX), validate=True)
+        except binascii.Error:
+            key = b""
+        sized = _MIN_KEY_BYTES <= len(key) <= _MAX_KEY_BYTES
+        if not secret.startswith(_STANDARD_PREFIX) or not sized:
+            sizes = f"{_MIN_KEY_BYTES} to {_MAX_KEY_BYTES} bytes"
+            remedy = f"give {_STANDARD_PREFIX} and the base64 of {sizes}"
+            raise _refusal("is no Standard Webhooks secret", remedy)
     elif not _MIN_SECRET_CHARS <= len(secret) <= _MAX_SECRET_CHARS or not secret.isprintable():
         raise _refusal(
             "is too short, too long or has unprintable characters",
             f"give {_MIN_SECRET_CHARS} to {_MAX_SECRET_CHARS} printable characters",
-        )
-
-
-def _check_standard(secret: str) -> None:
-    try:
-        key = base64.b64decode(secret.removeprefix(_STANDARD_PREFIX), validate=True)
-    except binascii.Error:
-        key = b""
-    sized = _MIN_KEY_BYTES <= len(key) <= _MAX_KEY_BYTES
-    if not secret.startswith(_STANDARD_PREFIX) or not sized:
-        raise _refusal(
-            "is no Standard Webhooks secret",
-            f"give {_STANDARD_PREFIX} and the base64 of {_MIN_KEY_BYTES} to {_MAX_KEY_BYTES} bytes",
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from service.domain.comment import Comment, CommentId, Lane, ListKind, Sender
+from service.domain.comment import Comment, CommentId, Lane, ListKind
 from service.domain.errors import StoreUnavailableError
 from service.domain.form import (
     TOKEN_LIFE,
@@ -86,10 +86,8 @@ def _mark_queued(ids: Sequence[CommentId], at: datetime | None, services: Servic
         services.comments.mark_queued(ids, at)
     except StoreUnavailableError:
         # They are kept: a refusal now would have their site send them once more.
-        log.warning(
-            "queueing was not noted, the sweep may repeat it or be late",
-            extra={"comments": len(ids)},
-        )
+        problem = "queueing was not noted, the sweep may repeat it or be late"
+        log.warning(problem, extra={"comments": len(ids)})
 
 
 def sweep_stranded(services: Services) -> int:
@@ -105,23 +103,20 @@ def sweep_stranded(services: Services) -> int:
     # With as many ids in a lane as comments pending, it holds what seems lost, or others twice,
     # and soon gets through those; sweep upon sweep would only make it longer.
     short = [lane for lane in Lane if waiting[lane] < pending[lane]]
-    queued = sum(_sweep(lane, now, services, has_backlog=waiting[lane] > 0) for lane in short)
+    queued = 0
+    for lane in short:
+        stranded = services.comments.find_stranded(
+            lane,
+            queued_before=now - (_LOST_AFTER_WITH_BACKLOG if waiting[lane] else _LOST_AFTER),
+            received_before=now - _NEVER_QUEUED_AFTER,
+            limit=_MOST_AT_ONCE,
+        )
+        if stranded and _put(stranded, lane, services):
+            _mark_queued(stranded, services.clock(), services)
+            queued += len(stranded)
     if queued:
         log.warning("stranded comments were queued again", extra={"comments": queued})
     return queued
-
-
-def _sweep(lane: Lane, now: datetime, services: Services, *, has_backlog: bool) -> int:
-    stranded = services.comments.find_stranded(
-        lane,
-        queued_before=now - (_LOST_AFTER_WITH_BACKLOG if has_backlog else _LOST_AFTER),
-        received_before=now - _NEVER_QUEUED_AFTER,
-        limit=_MOST_AT_ONCE,
-    )
-    if not stranded or not _put(stranded, lane, services):
-        return 0
-    _mark_queued(stranded, services.clock(), services)
-    return len(stranded)
 
 
 def with_sender(
@@ -143,12 +138,6 @@ def with_sender(
         account_id=comment.author.account_id,
     )
     system = services.find_system(address) if address else None
-    return replace(
-        comment, sender=_listed(replace(sender, system=system), comment, address, services)
-    )
-
-
-def _listed(sender: Sender, comment: Comment, address: str | None, services: Services) -> Sender:
     lists = services.reputation_lists
     # Finding the links costs more than all look-ups together, so nobody looks for nothing.
     domains = linked_domains(comment) if lists.has(ListKind.DOMAINS) else ()
@@ -158,7 +147,7 @@ def _listed(sender: Sender, comment: Comment, address: str | None, services: Ser
         mail_domain=sender.email_domain,
         at=comment.received_at,
     )
-    return replace(sender, listings=tuple(listings))
+    return replace(comment, sender=replace(sender, system=system, listings=tuple(listings)))
 
 
 FORM_FIELD = "slopsieve_form"
@@ -175,10 +164,9 @@ def issue_token(site: Site, page: str | None, services: Services) -> Mapping[str
 def with_token(comment: Comment, sent: str | None, services: Services) -> Comment:
     """Return the comment with what its form's hidden field tells, `sent` as it came.
 
-    None is a form that is not known to have the field: nothing is said of it. Empty, or of no form
-    that the script gives it, the token is missing, provided that the site's forms have tokens. A
-    token is used by this, but for the same comment it may come again: whoever got no answer sends
-    it twice. Where nothing remembers tokens at the moment, nothing is said of them.
+    None means that the form is not known to have the field. If it is empty or malformed, the token
+    is missing, provided that the site's forms have tokens. The token is spent by this; the same
+    comment may bring it again. While nothing remembers tokens, nothing is said of them.
     """
     if sent is None:
         return comment

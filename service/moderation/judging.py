@@ -22,10 +22,7 @@ from service.domain.verdict import Outcome, RuleFacts, Verdict
 from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
 from service.learning.judging import lean_on
 from service.learning.taught import Taught
-from service.moderation.announcing import (
-    wake_deliverers,
-    write_verdict_messages,
-)
+from service.moderation.announcing import wake_deliverers, write_verdict_messages
 from service.moderation.remembering import forget_erased, gather_whole
 from service.ports.comments import Attempt
 from service.ports.models import JudgingModel
@@ -99,11 +96,10 @@ def judge_with_outputs(
 ) -> list[Judged]:
     """Return a verdict a comment, in order: one call of the classifier for all of them.
 
-    `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
-    classifier that it could not answer: either way the verdicts are degraded. `book` is what
-    moderators allow and block, `taught` what decisions taught; without them, as in every
-    evaluation, the version's evidence alone decides. With `facts`, one a comment, the rules of
-    `settings` hold what they hold. Any other exception is the caller's to split the batch by.
+    If `histories` is None or the classifier raises `ModelUnavailableError`, verdicts are degraded.
+    `book` is what moderators allow and block, `taught` what decisions taught; without them, as in
+    every evaluation, the version's evidence alone decides. With `facts`, one a comment, the rules
+    of `settings` apply.
     """
     timer = timer or StageTimer()
     listed, comments = comments, [judged_text(comment) for comment in comments]
@@ -175,30 +171,26 @@ MAX_ATTEMPTS = 3
 _TRIES_ALONE = 2
 # What a verdict of a comment that could not be judged lacks.
 _JUDGING = "judging"
-_IDS_A_LINE = 100
-# Of the second judge.
-_MOST_ATTEMPTS = 3
+# How long the second judge rests after a failure.
 _FIRST_REST, _LONGEST_REST = timedelta(minutes=1), timedelta(hours=1)
 
 
 class AttemptCount:
     """Takes an attempt's count back if this process survived its end.
 
-    Only the database knows of a death, so the count is durable before the attempt begins. What
-    cannot be taken back, because the store is away, is remembered and taken back first of all when
-    the next batch comes. If the process ends before that, the attempt stays counted.
+    The count is durable before the attempt begins. What cannot be taken back, because the store is
+    away, is taken back before the next batch.
     """
 
     def __init__(self) -> None:
         self._owed: dict[CommentId, int] = {}
 
     def take_back(self, attempts: Sequence[Attempt], services: Services) -> None:
-        """Let the counts be what they were before this attempt. Raises `StoreUnavailableError`."""
-        self._owed.update((a.comment.id, a.attempts) for a in attempts)
-        self.settle(services)
+        """Reset the counts to those before these attempts, and what could not be reset before.
 
-    def settle(self, services: Services) -> None:
-        """Take back what could not be taken back before. Raises `StoreUnavailableError`."""
+        Raises `StoreUnavailableError`.
+        """
+        self._owed.update((a.comment.id, a.attempts) for a in attempts)
         if self._owed:
             services.comments.lower_attempts(self._owed)
             self._owed.clear()
@@ -209,14 +201,13 @@ def judge_batch(
 ) -> list[CommentId]:
     """Judge those of `ids` that have no verdict yet; return whose verdict was stored now.
 
-    Comments that were tried before are judged one by one, so that one that crashes its worker
-    takes no other down a second time, and after `MAX_ATTEMPTS` it goes to a person untried. A
-    verdict that cannot be stored while the store takes other writes is left to the sweep. Raises
-    `StoreUnavailableError` if the store takes none; the whole call can safely be repeated.
+    Comments that were tried before are judged one by one, and go to a person untried after
+    `MAX_ATTEMPTS`. A verdict that cannot be stored while the store takes other writes is left to
+    the sweep. Raises `StoreUnavailableError` if the store takes none; the call can be repeated.
     `counting` is the process's own, so that an outage counts as no attempt however long it is.
     """
     counting = counting or AttemptCount()
-    counting.settle(services)
+    counting.take_back([], services)
     # What is read before the first write is one transaction.
     with services.one_moment():
         attempts = services.comments.load_unjudged(ids)
@@ -373,12 +364,17 @@ def _store(
     )
     stored_ids = frozenset(stored)
     # So that a comment is found in the log.
-    for start in range(0, len(ids), _IDS_A_LINE):
-        some = ids[start : start + _IDS_A_LINE]
+    for start in range(0, len(ids), 100):
+        some = ids[start : start + 100]
         n_stored = len(stored_ids.intersection(some))
         extra = {"stored": n_stored, "batch": len(ids), "comment_ids": some}
         log.info("comments judged", extra=extra)
-    _count_hits([one for one in verdicts if one.comment_id in stored_ids], services)
+    followed = [one.followed for one in verdicts if one.comment_id in stored_ids]
+    if hits := Counter(entry.entry_id for entry in followed if entry is not None):
+        try:
+            services.list_entries.count_hits(hits, at=services.clock())
+        except StoreUnavailableError:
+            log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
     if messages:
         wake_deliverers(services)
     return stored
@@ -403,22 +399,8 @@ def _traits(judged: Judged, attempt: Attempt) -> Traits | None:
             history=judged.history,
         )
     except Exception:  # grouping never keeps a verdict from being stored
-        log.exception(
-            "a comment cannot be grouped",
-            extra={"comment_id": verdict.comment_id},
-        )
+        log.exception("a comment cannot be grouped", extra={"comment_id": verdict.comment_id})
         return None
-
-
-def _count_hits(verdicts: Sequence[Verdict], services: Services) -> None:
-    """Count the entries that verdicts followed; a count that is missed now is missed for good."""
-    hits = Counter(one.followed.entry_id for one in verdicts if one.followed is not None)
-    if not hits:
-        return
-    try:
-        services.list_entries.count_hits(hits, at=services.clock())
-    except StoreUnavailableError:
-        log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
 
 
 class SecondJudging:
@@ -437,7 +419,7 @@ class SecondJudging:
         judge, now = self._services.second_judge, self._services.clock()
         if judge is None or now < self._rests_until or any(self._services.queue.depth().values()):
             return False
-        case = self._services.verdicts.next_without_opinion(most_attempts=_MOST_ATTEMPTS)
+        case = self._services.verdicts.next_without_opinion(most_attempts=3)
         if case is None:
             return False
         comment = case.comment

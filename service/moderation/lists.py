@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 
 import idna
 
 from service.domain.case import Case, CaseFilter, Order
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import CommentId, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.list_entry import (
@@ -34,16 +34,10 @@ from service.signals.hosts import host_of, registered_domain
 from service.signals.text import is_unspaced, readings_of
 
 MAX_VALUE_CHARS = 320
-# In Chinese, Japanese and Korean most words have two characters.
-_MIN_PHRASE_CHARS = 3
-_MIN_PHRASE_SYLLABLES = 2
 # What a comment keeps of its sender's network: the IPv4 /24, the IPv6 /64 and /48. A wider network
 # is listed as so many of these, at most 256.
 _WIDTHS4 = ((16, 24, 24),)
 _WIDTHS6 = ((40, 48, 48), (56, 64, 64))
-_LABEL_CHARS = 8
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +69,7 @@ def _email(given: str, secrets: SenderSecrets) -> Recognised | Problem:
     name, _, domain = given.rpartition("@")
     if not name or normal_domain(domain) is None or any(c.isspace() for c in given):
         return _problem("is no e-mail address", "give one such as mara@example.org")
-    sender = make_sender(
-        address=None, email=given, secret=secrets.present, secret_before=secrets.before
-    )
-    return _keyed(one.email_key for one in sender.generations)
+    return _keyed(one.email_key for one in _senders(secrets, email=given))
 
 
 def _address(given: str, secrets: SenderSecrets) -> Recognised | Problem:
@@ -90,10 +81,15 @@ def _address(given: str, secrets: SenderSecrets) -> Recognised | Problem:
         return _problem(
             "belongs to a private network", "give the public address that a comment came from"
         )
-    sender = make_sender(
-        address=given, email=None, secret=secrets.present, secret_before=secrets.before
-    )
-    return _keyed(one.address_key for one in sender.generations)
+    return _keyed(one.address_key for one in _senders(secrets, address=given))
+
+
+def _senders(
+    secrets: SenderSecrets, *, address: str | None = None, email: str | None = None
+) -> tuple[Sender, ...]:
+    return make_sender(
+        address=address, email=email, secret=secrets.present, secret_before=secrets.before
+    ).generations
 
 
 def _network(given: str, secrets: SenderSecrets) -> Recognised | Problem:
@@ -114,23 +110,12 @@ def _network(given: str, secrets: SenderSecrets) -> Recognised | Problem:
             "is of a width that no comment can be compared with",
             "give an IPv4 /16 to /24, an IPv6 /40 to /48 or /56 to /64, or a single address",
         )
-    return _keyed(_network_keys(network, kept[0], secrets))
-
-
-def _network_keys(network: Network, bits: int, secrets: SenderSecrets) -> list[str | None]:
-    keys: list[str | None] = []
-    for part in network.subnets(new_prefix=bits):
-        sender = make_sender(
-            address=str(part.network_address),
-            email=None,
-            secret=secrets.present,
-            secret_before=secrets.before,
-        )
-        name = "wide_network_key" if bits == _WIDTHS6[0][2] else "network_key"
-        keys.append(getattr(sender, name))
-        if sender.before_rotation:
-            keys.append(getattr(sender.before_rotation, name))
-    return keys
+    parts = network.subnets(new_prefix=kept[0])
+    return _keyed(
+        sender.wide_network_key if kept[0] == _WIDTHS6[0][2] else sender.network_key
+        for part in parts
+        for sender in _senders(secrets, address=str(part.network_address))
+    )
 
 
 def _mail_domain(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
@@ -151,15 +136,11 @@ def _domain(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
         )
     bare = name.removeprefix("www.")
     name = bare if registered_domain(bare) else name
-    return Recognised(label=name, keys=tuple(dict.fromkeys((name, _as_read(name)))))
-
-
-def _as_read(name: str) -> str:
-    """Return a domain in its own script, as links often write it."""
-    try:
-        return idna.decode(name)
-    except (idna.IDNAError, UnicodeError):
-        return name
+    keys = [name]
+    # Links often write a domain in its own script.
+    with suppress(idna.IDNAError, UnicodeError):
+        keys.append(idna.decode(name))
+    return Recognised(label=name, keys=tuple(dict.fromkeys(keys)))
 
 
 def _phrase(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
@@ -167,7 +148,8 @@ def _phrase(given: str, _secrets: SenderSecrets) -> Recognised | Problem:
     if len(label) > MAX_PHRASE_CHARS:
         return _problem("is too long a phrase", "give at most 200 characters")
     rows = [words for words in readings_of(label) if words]
-    least = _MIN_PHRASE_SYLLABLES if rows and is_unspaced(rows[0]) else _MIN_PHRASE_CHARS
+    # In Chinese, Japanese and Korean most words have two characters.
+    least = 2 if rows and is_unspaced(rows[0]) else 3
     if not rows or sum(len(word) for word in rows[0]) < least:
         return _problem(
             "is too short a phrase",
@@ -182,8 +164,8 @@ def _keyed(keys: Iterable[str | None]) -> Recognised:
 
 
 def short_label(key: str) -> str:
-    """Return the beginning of a keyed hash, by which people tell two entries apart."""
-    return key[:_LABEL_CHARS]
+    """Return the beginning of a keyed hash, by which people tell entries apart."""
+    return key[:8]
 
 
 _READERS: dict[EntryKind, Callable[[str, SenderSecrets], Recognised | Problem]] = {
@@ -222,8 +204,7 @@ class Preview:
     """What an entry would have done to the newest comments.
 
     `n_approved` and `n_rejected` of the matched ones were ruled so by a person. `n_against` of
-    them stand as the entry's contrary, by a ruling or else by their verdict, of `n_contrary` that
-    do so among all that were looked at.
+    them, and `n_contrary` of all, stand the other way, by a ruling or else by their verdict.
     """
 
     n_seen: int
@@ -236,9 +217,8 @@ class Preview:
     @property
     def is_too_common(self) -> bool:
         """Return True if the entry contradicts so many comments that it must be a mistake."""
-        return self.n_against >= _MIN_AGAINST and (
-            self.n_against > self.n_contrary * MAX_AGAINST_SHARE
-        )
+        most = max(_MIN_AGAINST - 1, self.n_contrary * MAX_AGAINST_SHARE)
+        return self.n_against > most
 
 
 def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
@@ -251,8 +231,13 @@ def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
         problems += _refusals(entry, services)
     if entry is None or problems:
         raise InvalidInputError(problems)
+
+    def refuse_doubles(in_force: Sequence[ListEntry]) -> None:
+        if problems := _double_problems(entry, in_force):
+            raise InvalidInputError(problems)
+
     act = _acts("add {effect} entry", services, by=by)
-    services.list_entries.add([entry], act=act, check=partial(_refuse_doubles, entry))
+    services.list_entries.add([entry], act=act, check=refuse_doubles)
     return entry
 
 
@@ -387,11 +372,6 @@ def _double_problems(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[Pr
     return []
 
 
-def _refuse_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> None:
-    if problems := _double_problems(entry, in_force):
-        raise InvalidInputError(problems)
-
-
 def _preview(entry: ListEntry, services: Services) -> Preview:
     cases = services.cases.page(
         CaseFilter(site_id=entry.site_id),
@@ -434,13 +414,8 @@ def _acts(act: str, services: Services, *, by: str) -> Callable[[ListEntry], Aud
 
     def make(entry: ListEntry) -> AuditEntry:
         # Without the label: a phrase may be a comment's own words.
-        where = entry.site_id or "all sites"
-        return make_act(
-            services,
-            actor=by,
-            act=act.format(effect=entry.effect),
-            subject=entry.id,
-            detail=f"{entry.kind} at {where}",
-        )
+        detail = f"{entry.kind} at {entry.site_id or 'all sites'}"
+        name = act.format(effect=entry.effect)
+        return make_act(services, actor=by, act=name, subject=entry.id, detail=detail)
 
     return make

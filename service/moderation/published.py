@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
@@ -73,15 +73,14 @@ def link_replies(
     parents |= {later[version]: found[version] for version in later if version in found}
     cases |= _by_id(found.values(), site, services)
     published = {one for one, case in cases.items() if as_published(case) is not None}
-    return [_linked(one, parents.get(one.reply_to or ""), published) for one in shown]
-
-
-def _linked(
-    one: PublishedComment, parent: CommentId | None, published: Collection[CommentId]
-) -> PublishedComment:
-    if parent is None or parent == one.id:
-        return replace(one, reply_to=None)
-    return replace(one, reply_to=parent, reply_to_hidden=parent not in published)
+    for place, one in enumerate(shown):
+        answered = parents.get(one.reply_to or "")
+        if answered is None or answered == one.id:
+            shown[place] = replace(one, reply_to=None)
+        else:
+            is_hidden = answered not in published
+            shown[place] = replace(one, reply_to=answered, reply_to_hidden=is_hidden)
+    return shown
 
 
 def _by_id(ids: Iterable[CommentId], site: Site, services: Services) -> dict[CommentId, Case]:

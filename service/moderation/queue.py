@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -46,9 +47,8 @@ def list_for_review(
     limit: int,
     order: Order | None = None,
 ) -> CasePage:
-    """Return one page: what needs review in the order it should be done, others newest first.
+    """Return one page of a list, in `order` or in the order that suits the list.
 
-    Of what is held as spam the most doubtful comes first. An `order` that is given comes instead.
     `site_ids` None means all sites. Raises `InvalidInputError` for a cursor that no page gave out.
     """
     order = order or _ORDERS.get(tab, Order.NEWEST)
@@ -72,10 +72,10 @@ def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
 
 
 def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
-    """Claim a comment for who opens it or still looks at it; return the claim in force then.
+    """Claim a comment for who looks at it; return the claim in force then, perhaps another's.
 
-    That may be somebody else's. There is none on a comment that is decided or withdrawn, and none
-    while the store is away: a claim is a courtesy that never keeps anybody from deciding.
+    None for a comment that is decided or withdrawn, and while the store is away: a claim never
+    keeps anybody from deciding.
     """
     if not case.is_open:
         return None
@@ -95,11 +95,9 @@ def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
 
 def end_claim(comment_id: CommentId, services: Services, *, user: User | None = None) -> None:
     """End the claim on a comment: this moderator's own, or anybody's once it is decided."""
-    try:
+    # Where the store is away, it ends by itself.
+    with suppress(StoreUnavailableError):
         services.claims.end(comment_id, user_id=user.id if user else None)
-    except StoreUnavailableError:
-        # It ends by itself.
-        return
 
 
 def claims_of_others(
@@ -225,15 +223,14 @@ def decide_found(
 def export_found(line: str, form: str, services: Services, *, user: User) -> Iterator[Case]:
     """Yield everything that a line finds, the newest first, a portion at a time.
 
-    The log says who exported how many comments in which form, never what was looked for; it says so
-    before the first comment is handed out. Raises `InvalidInputError` at once.
+    Before the first one the log records who exported how many comments in which form, never what
+    was looked for. Raises `InvalidInputError` at once.
     """
     scope = read_line(line, services, user=user)
     query = scope.query.until(services.clock() + _MOMENT)
     count = services.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
-    record_act(
-        services, actor=user.name, act="export", subject="comments", detail=f"{count} as {form}"
-    )
+    detail = f"{count} as {form}"
+    record_act(services, actor=user.name, act="export", subject="comments", detail=detail)
     # Looked up now: the rows are read when the request has ended.
     find = services.search.find
 
@@ -267,18 +264,17 @@ def read_line(line: str, services: Services, *, user: User) -> Scope:
 
 
 def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
-    """Let comments be found that were kept or judged lately; return how many.
+    """Index comments that were kept or judged lately while `goes_on`; return how many.
 
-    A portion at a time for as long as it may go on. Safe to run at any time, twice too. Raises
-    `StoreUnavailableError`.
+    Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
-    taken = 0
+    indexed = 0
     while goes_on():
         portion = services.search.index_due(limit=_PORTION)
-        taken += portion
+        indexed += portion
         if portion < _PORTION:
             break
-    return taken
+    return indexed
 
 
 def _named(term: Term, sites: Sequence[Site]) -> set[SiteId]:

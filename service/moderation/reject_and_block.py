@@ -30,8 +30,6 @@ from service.signals.view import linked_domains
 MAX_DOMAINS_OFFERED = 3
 # An address is somebody else's soon, and a network has many behind it.
 _EXPIRES_IN = {EntryKind.ADDRESS: timedelta(days=30), EntryKind.NETWORK: timedelta(days=7)}
-# Whoever shares a network with a person that is trusted need not be.
-_TRUSTED_BY = frozenset({EntryKind.EMAIL, EntryKind.ADDRESS, EntryKind.DOMAIN})
 _REASONS = {
     Effect.BLOCK: "from a comment that was rejected",
     Effect.ALLOW: "from a comment that was approved",
@@ -63,9 +61,30 @@ class Listed:
 
 def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Trait, ...]:
     """Return what of a comment's sender can be listed; pages that all cite are left out."""
-    traits = [*_sender_traits(comment.sender), *_domain_traits(comment, services)]
+    sender, older = comment.sender, comment.sender.before_rotation or Sender()
+    keys = {
+        EntryKind.EMAIL: (sender.email_key, older.email_key),
+        EntryKind.ADDRESS: (sender.address_key, older.address_key),
+        EntryKind.NETWORK: (sender.network_key, older.network_key),
+    }
+    traits = [
+        Trait(
+            kind=kind,
+            recognised=Recognised(label=short_label(some[0]), keys=tuple(filter(None, some))),
+            expires_in=_EXPIRES_IN.get(kind),
+        )
+        for kind, some in keys.items()
+        if some[0]
+    ]
+    domains = []
+    for domain in linked_domains(comment):
+        found = recognise(EntryKind.DOMAIN, domain, services.sender_secrets)
+        if isinstance(found, Recognised) and not is_reference(domain, registered_domain(domain)):
+            domains.append(Trait(kind=EntryKind.DOMAIN, recognised=found, expires_in=None))
+    traits += domains[:MAX_DOMAINS_OFFERED]
+    # Whoever shares a network with a trusted person need not be trusted.
     if effect is Effect.ALLOW:
-        traits = [trait for trait in traits if trait.kind in _TRUSTED_BY]
+        traits = [trait for trait in traits if trait.kind is not EntryKind.NETWORK]
     return tuple(traits)
 
 
@@ -134,32 +153,3 @@ def undo_reject_and_block(
         if entry.comment_id == comment_id:
             remove_entry(entry.id, services, by=by)
     return case
-
-
-def _sender_traits(sender: Sender) -> list[Trait]:
-    older = sender.before_rotation or Sender()
-    known = (
-        (EntryKind.EMAIL, sender.email_key, older.email_key),
-        (EntryKind.ADDRESS, sender.address_key, older.address_key),
-        (EntryKind.NETWORK, sender.network_key, older.network_key),
-    )
-    return [
-        Trait(
-            kind=kind,
-            recognised=Recognised(
-                label=short_label(key), keys=tuple(dict.fromkeys(k for k in (key, before) if k))
-            ),
-            expires_in=_EXPIRES_IN.get(kind),
-        )
-        for kind, key, before in known
-        if key
-    ]
-
-
-def _domain_traits(comment: Comment, services: Services) -> list[Trait]:
-    traits = []
-    for domain in linked_domains(comment):
-        found = recognise(EntryKind.DOMAIN, domain, services.sender_secrets)
-        if isinstance(found, Recognised) and not is_reference(domain, registered_domain(domain)):
-            traits.append(Trait(kind=EntryKind.DOMAIN, recognised=found, expires_in=None))
-    return traits[:MAX_DOMAINS_OFFERED]

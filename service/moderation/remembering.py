@@ -18,7 +18,7 @@ from service.domain.comment import Comment, Sender
 from service.domain.decision import DecidedComment, Decision, Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.sender import History
-from service.moderation.acts import make_act
+from service.moderation.acts import counting_act
 from service.moderation.announcing import undo_rulings
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
@@ -90,10 +90,9 @@ def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Serv
 
 
 def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> bool:
-    """Have a decision learnt, or taken back if it was undone; return whether histories know now.
+    """Learn a decision, or take it back if it was undone; return whether histories know it now.
 
-    Whatever else one comment provokes is logged and leaves its decision open: it must not keep the
-    others from being learnt. What a site's policy decided is nothing to learn: only people teach.
+    An unexpected error is logged and leaves the decision open. What a policy decided is not learnt.
     Raises `StoreUnavailableError`.
     """
     decision = decided_comment.decision
@@ -111,11 +110,9 @@ def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> 
 
 
 def forget_erased(comments: Sequence[Comment], services: Services) -> None:
-    """Forget senders of whom histories were told although they had just been erased.
+    """Forget senders that were erased after `comments` were read and before histories were told.
 
-    Called after histories were told of comments that were read before: an erasure in between has
-    nothing left to find. A withdrawal alone leaves histories as they are. Raises
-    `StoreUnavailableError`.
+    A withdrawal alone leaves histories as they are. Raises `StoreUnavailableError`.
     """
     since = services.clock() - _LATELY
     log_of = services.audit_log.recent
@@ -133,11 +130,10 @@ def may_reject(rulings: PeoplesRulings) -> bool:
 
 
 def recheck_policy(campaign_ids: Collection[str], services: Services) -> int:
-    """Take back what policies rejected in those campaigns that they may not reject any more.
+    """Take back what policies rejected in campaigns that they may not reject any more.
 
-    Called after people's rejections were taken back. The comments wait for a person again, and
-    their sites are told what they were told of the rejection. May be made again after a crash.
-    Return how many were taken back; the log tells it by campaign, at most 250 in an entry. Raises
+    The comments wait for a person again, and their sites are told. Return how many were taken back.
+    The log has at most 250 in an entry. May be repeated after a crash. Raises
     `StoreUnavailableError`.
     """
     return sum(
@@ -148,40 +144,37 @@ def recheck_policy(campaign_ids: Collection[str], services: Services) -> int:
 
 
 def _take_back(campaign_id: str, services: Services) -> int:
+    act = counting_act(
+        services,
+        actor=CAMPAIGN_POLICY,
+        act="undo",
+        subject=campaign_id,
+        detail="{} rejections taken back: people no longer reject enough of it",
+    )
+
+    def acts(undone: Sequence[Decision]) -> list[AuditEntry]:
+        return [act(len(undone))]
+
     taken_back, cursor = 0, None
     while True:
         page = services.campaigns.members(
             campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=_PORTION
         )
-        rejected = [case for case in page.cases if _is_by_policy(case)]
-        taken_back += _undo(campaign_id, rejected, services) if rejected else 0
+        rejected = [
+            case
+            for case in page.cases
+            if case.withdrawn_at is None
+            and case.decision
+            and case.decision.decided_by == CAMPAIGN_POLICY
+        ]
+        if rejected:
+            undone = undo_rulings(rejected, services, by=CAMPAIGN_POLICY, acts=acts)
+            # Nobody learns from what a policy does.
+            services.decisions.mark_remembered([one.decision for one in undone])
+            taken_back += len(undone)
         cursor = page.next_cursor
         if cursor is None:
             return taken_back
-
-
-def _is_by_policy(case: Case) -> bool:
-    decision = case.decision
-    return (
-        case.withdrawn_at is None
-        and decision is not None
-        and decision.decided_by == CAMPAIGN_POLICY
-    )
-
-
-def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
-    def act(undone: Sequence[Decision]) -> list[AuditEntry]:
-        detail = f"{len(undone)} rejections taken back: people no longer reject enough of it"
-        return [
-            make_act(
-                services, actor=CAMPAIGN_POLICY, act="undo", subject=campaign_id, detail=detail
-            )
-        ]
-
-    undone = undo_rulings(cases, services, by=CAMPAIGN_POLICY, acts=act)
-    # Nobody learns from what a policy does.
-    services.decisions.mark_remembered([one.decision for one in undone])
-    return len(undone)
 
 
 # A decision takes 0.3 to 0.5 ms to be learnt, a portion about a tenth of a second.
@@ -191,9 +184,8 @@ _REBUILT_AT_ONCE = 250
 def gather_whole(comments: Sequence[Comment], services: Services) -> list[History]:
     """Return the history of each comment, in order, in one round trip.
 
-    Raises `HistoryBlankError` where histories were lost and are not filled again: what they say
-    then is half a story. A new installation's are blank too, but no decision is missing from
-    them. Raises `StoreUnavailableError`.
+    Raises `HistoryBlankError` where histories were lost and are not filled again, and
+    `StoreUnavailableError`. A new installation's are blank too, but no decision is missing.
     """
     now = services.clock()
     try:
@@ -221,8 +213,8 @@ def rebuild_if_blank(services: Services, *, goes_on: Callable[[], bool]) -> bool
 def rebuild_all(services: Services, *, show: Callable[[int], None] = lambda _: None) -> int:
     """Learn every decision in force and return how many were read; `show` is told as it goes.
 
-    An interrupted rebuild is gone on with. What is known already is not counted twice, and what is
-    decided or undone meanwhile is not lost. Raises `StoreUnavailableError`.
+    It continues an interrupted rebuild, counts nothing twice, and loses nothing that is decided or
+    undone meanwhile. Raises `StoreUnavailableError`.
     """
     done = 0
     for decisions in rebuild_portions(services):
@@ -234,10 +226,8 @@ def rebuild_all(services: Services, *, show: Callable[[int], None] = lambda _: N
 def rebuild_portions(services: Services) -> Iterator[int]:
     """Learn the decisions in force by portions, yield each one's number, mark histories filled.
 
-    A decision made or undone meanwhile is told to histories by whoever makes it, see
-    `service.moderation.remembering`: taken back here too late, it stays taken back. If
-    another process has been faster, or the server was wiped since the portion began, the next one
-    goes on from where the place then is. Raises `StoreUnavailableError`.
+    If another process was faster, or the server was wiped since the portion began, the next one
+    continues from where the place then is. Raises `StoreUnavailableError`.
     """
     while True:
         after = services.rebuild_place.find()

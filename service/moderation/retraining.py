@@ -63,15 +63,12 @@ def retrain(
     told: Callable[[TrainingProgress], None] = lambda _: None,
     goes_on: Callable[[], bool] = lambda: True,
 ) -> Retraining:
-    """Retrain as asked, or go on with the unfinished one of the same options; return what came.
+    """Retrain as asked, or continue the unfinished one of the same options; return how it ended.
 
-    `promotes` lets a recommended candidate serve at once. `force` trains although nothing is new
-    since the last time. `resumes_only` goes on with the newest unfinished one, whatever its
-    options, or does nothing.
-
-    It has ended, failed, or was stopped because `goes_on` said no. `told` hears about every second
-    how far it is. Raises `TrainingFailedError` where nothing can be trained here, `ConflictError`
-    while another runs or if there is none to go on with, `StoreUnavailableError`.
+    `promotes` lets a recommended candidate serve at once. `force` trains although nothing is new.
+    `resumes_only` continues the newest unfinished one, whatever its options. `told` hears about
+    every second how far it is. Raises `TrainingFailedError` where nothing can be trained here,
+    `ConflictError` while another runs or if there is none to continue, `StoreUnavailableError`.
     """
     with _alone(services, runs) as renew:
         retraining = _begin(asked, services, runs, resumes_only=resumes_only)
@@ -80,13 +77,8 @@ def retrain(
             nothing = RetrainingReport(recommendation=Recommendation.NOTHING)
             ended = replace(retraining, state=RetrainingState.ENDED, report=nothing)
             return _put_end(ended, services)
-        record_act(
-            services,
-            actor=retraining.asked_by,
-            act="start retraining",
-            subject=retraining.id,
-            detail=f"{retraining.decisions} decisions",
-        )
+        by, detail = retraining.asked_by, f"{retraining.decisions} decisions"
+        record_act(services, actor=by, act="start retraining", subject=retraining.id, detail=detail)
         ended = _train(retraining, services, runs, renew=renew, told=told, goes_on=goes_on)
         if promotes and ended.waits and ended.version:
             return promote_retrained(ended, services, by=ended.asked_by)
@@ -152,8 +144,7 @@ def _begin(
 def _resume(unfinished: Retraining, services: Services, runs: TrainingRuns) -> Retraining | None:
     """Return an unfinished retraining as begun again; None where it may not learn from all it has.
 
-    What was erased, withdrawn, undone or ruled otherwise since it began must not teach as it was,
-    so then it is begun anew.
+    What was erased, withdrawn, undone or ruled otherwise since it began must not teach.
     """
     decisions = decisions_for_training(services, until=services.clock())
     still_so = {(one["id"], one["label"]) for one in decisions}
@@ -245,10 +236,9 @@ def _train(
 
 
 def promote_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
-    """Let a retraining's candidate serve, and note that.
+    """Let a retraining's candidate serve. A candidate that was refused meanwhile never serves.
 
-    The answer is noted first, so that a candidate that was refused meanwhile never serves. Raises
-    `ConflictError` if it was answered before, and what `promote_version` does.
+    Raises `ConflictError` if it was answered before, and what `promote_version` does.
     """
     if retraining.version is None:
         msg = f"retraining {retraining.id} has no candidate"
@@ -266,13 +256,8 @@ def promote_retrained(retraining: Retraining, services: Services, *, by: str) ->
 
 def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
     """Note that a candidate is not to serve. Raise `ConflictError` if it was answered before."""
-    act = make_act(
-        services,
-        actor=by,
-        act="refuse model version",
-        subject=retraining.version or retraining.id,
-        detail=f"retraining {retraining.id}",
-    )
+    subject, detail = retraining.version or retraining.id, f"retraining {retraining.id}"
+    act = make_act(services, actor=by, act="refuse model version", subject=subject, detail=detail)
     return services.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=act.at, act=act)
 
 

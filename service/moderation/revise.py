@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -39,7 +40,6 @@ from service.moderation.acts import make_act
 from service.moderation.announcing import wake_deliverers, write_messages, write_withdrawn_messages
 from service.moderation.decisions import decide_comment
 from service.moderation.intake import submit_comments
-from service.ports.audit import AuditEntry
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import Services
 from service.signals.edits import added_link, measure, ruled_text
@@ -69,10 +69,9 @@ def submit_version(
     """Keep a comment as its site shows it now and withdraw what it showed before.
 
     `new.comment.site_comment_id` is the comment's own id, `written_at` when it was written or
-    edited. Return the id under which it is kept, None if there is nothing to keep: a newer version
-    is known, or the comment was deleted. With `recovers` the site takes a deletion back, with
-    `by_staff` somebody made the edit who may moderate at the site. The same call again changes
-    nothing. Raises what `submit_comments` raises.
+    edited. Return the id under which it is kept, None if a newer version is known or the comment
+    was deleted. With `recovers` the site takes a deletion back, with `by_staff` somebody edited who
+    may moderate at the site. The same call again changes nothing. Raises as `submit_comments`.
     """
     comment = new.comment
     if comment.site_comment_id is None:
@@ -81,7 +80,7 @@ def submit_version(
         ids = _version_ids(comment.site_id, comment.site_comment_id, services)
         if ids:
             newest = services.cases.get(ids[-1], site_id=comment.site_id)
-            if newest.withdrawn_at is None and _shows_the_same(newest.comment, comment):
+            if newest.withdrawn_at is None and _shown(newest.comment) == _shown(comment):
                 if not newest.decisions:
                     _keep_ruling(newest.comment, services)
                 _withdraw_all(ids[:-1], services, by=by)
@@ -143,12 +142,8 @@ def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> l
             return ids
 
 
-def _shows_the_same(kept: Comment, shown: Comment) -> bool:
-    return (kept.text, kept.author.name, kept.author.url) == (
-        shown.text,
-        shown.author.name,
-        shown.author.url,
-    )
+def _shown(comment: Comment) -> tuple[str | None, ...]:
+    return comment.text, comment.author.name, comment.author.url
 
 
 def _edited(shown: Comment, newest: Case, *, by: str, by_staff: bool) -> Comment:
@@ -192,7 +187,8 @@ def _keep_ruling(comment: Comment, services: Services) -> None:
     why = _why_kept(comment, ruled) if ruled is not None else None
     if ruled is None or why is None:
         return
-    try:
+    # Nothing is to be done for a repeat that was kept before, decided or withdrawn since.
+    with suppress(ConflictError, NotFoundError):
         decide_comment(
             comment.id,
             Ruling.APPROVE if ruled.approved else Ruling.REJECT,
@@ -202,9 +198,6 @@ def _keep_ruling(comment: Comment, services: Services) -> None:
             at_once=True,
             instead_of=(),
         )
-    except (ConflictError, NotFoundError):
-        # A repeat that was kept before, decided or withdrawn since.
-        return
 
 
 def _why_kept(comment: Comment, ruled: RuledText) -> str | None:
@@ -241,11 +234,10 @@ def withdraw_comment(
     case = services.cases.get(comment_id, site_id=site_id)
     if case.withdrawn_at is not None:
         return False
-    now = services.clock()
-    act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
+    act = make_act(services, actor=by, act="withdraw", subject=comment_id)
     messages = write_withdrawn_messages([case], services)
     services.personal_data.withdraw(
-        [comment_id], at=now, act=lambda new: act if new else None, deliveries=messages
+        [comment_id], at=act.at, act=lambda new: act if new else None, deliveries=messages
     )
     if messages:
         wake_deliverers(services)
@@ -273,19 +265,19 @@ def report_comment(
 ) -> Report:
     """Keep a report of the comment with this content, and return it.
 
-    The comment is found among those of the last 30 days by what `content_key` leaves of the
-    text, then by author and post as far as they are told. A comment that was never seen is
-    reported all the same, with no `comment_id`. Repeats change nothing. For sites whose reports
-    decide, it is a moderator's ruling too; for others it brings the comment before a moderator.
+    The comment is found as by `find_comment`; a report of one that was never seen has no
+    `comment_id`. Repeats change nothing. For sites whose reports decide, it is a moderator's ruling
+    too; for others it brings the comment before a moderator.
     """
     comment_id = find_comment(
         site, text=text, services=services, post_url=post_url, author_name=author_name
     )
     name = reported_by[:_MAX_NAME_CHARS] if reported_by else None
+    # A repeat of a report of an unseen comment has the same id.
+    parts = [site.id, label.value, content_key(text), author_name, post_url]
+    unseen_id = "rep_" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:26]
     report = Report(
-        id=services.new_id("rep")
-        if comment_id
-        else _same_for_repeats(site, label, text, author_name, post_url),
+        id=services.new_id("rep") if comment_id else unseen_id,
         site_id=site.id,
         label=label,
         reported_at=services.clock(),
@@ -343,14 +335,6 @@ def find_comment(
         ]
     under_post = [case for case in found if same_address(case.comment.post.url, post_url)]
     return next((case.comment.id for case in under_post or found), None)
-
-
-def _same_for_repeats(
-    site: Site, label: Label, text: str, author_name: str | None, post_url: str | None
-) -> str:
-    """Return an id that the same report of an unseen comment gets every time."""
-    parts = [site.id, label.value, content_key(text), author_name, post_url]
-    return "rep_" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:26]
 
 
 def appeal(case: Case, text: str, services: Services) -> bool:

@@ -24,16 +24,9 @@ from service.domain.errors import (
     Problem,
     StoreUnavailableError,
 )
-from service.domain.user import (
-    IDLE_LIFETIME,
-    LONGEST_LIFETIME,
-    Role,
-    SecondFactor,
-    User,
-    UserSession,
-)
+from service.domain.user import Role, SecondFactor, User, UserSession
 from service.moderation.accounts import refuse_above
-from service.moderation.acts import make_act
+from service.moderation.acts import counting_act, make_act
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
@@ -41,8 +34,6 @@ log = logging.getLogger(__name__)
 
 # Seldom enough to cost nothing, often enough to tell a session in use from a forgotten one.
 _SEEN_EVERY = timedelta(minutes=5)
-_KEEP_ENDED = timedelta(days=90)
-_MOST_AT_ONCE = 1_000
 # In this order: an Edge calls itself Chrome and Safari too, a Chrome Safari.
 _BROWSERS = (
     ("Firefox", ("firefox/", "fxios/")),
@@ -78,10 +69,9 @@ def name_browser(user_agent: str | None) -> str:
 
 
 def begin_session(user: User, services: Services, *, user_agent: str | None) -> UserSession:
-    """Keep that an account has signed in, and return its new session.
+    """Begin a session of an account whose password was checked.
 
-    `user` is the account as its password was checked. Raises `NotAuthenticatedError` if it has
-    another one by now, or has ended: what ended its sessions ends this one, too.
+    Raises `NotAuthenticatedError` if it has another password by now, or has ended.
     """
     now = services.clock()
     session = UserSession(
@@ -130,12 +120,7 @@ def end_session(session_id: str, user: User, services: Services) -> bool:
 
 def end_other_sessions(session_id: str, user: User, services: Services) -> int:
     """End all sessions of the account but this one; return how many."""
-
-    def act(ended: int) -> AuditEntry:
-        return make_act(
-            services, actor=user.name, act="end other sessions", subject=user.id, detail=str(ended)
-        )
-
+    act = counting_act(services, actor=user.name, act="end other sessions", subject=user.id)
     return services.sessions.end_all(
         user.id, at=services.clock(), except_session=session_id, act=act
     )
@@ -143,23 +128,16 @@ def end_other_sessions(session_id: str, user: User, services: Services) -> int:
 
 def prune_sessions(services: Services) -> int:
     """Delete sessions that were last used 90 days ago; return how many, at most 1,000."""
-    before = services.clock() - max(_KEEP_ENDED, IDLE_LIFETIME, LONGEST_LIFETIME)
-    pruned = services.sessions.prune(seen_before=before, limit=_MOST_AT_ONCE)
+    before = services.clock() - timedelta(days=90)
+    pruned = services.sessions.prune(seen_before=before, limit=1_000)
     if pruned:
         log.info("old sessions were deleted", extra={"sessions": pruned})
     return pruned
 
 
 STEP_SECONDS = 30
-_ISSUER = "Slopsieve"
 # What RFC 4226 recommends for HMAC-SHA-1, and all that some apps read.
 _SECRET_BYTES = 20
-_SKEWS = (0, -1, 1)
-_CODE_DIGITS = 6
-_RECOVERY_CODES = 10
-# 60 bits: far beyond guessing at any rate that is let through.
-_RECOVERY_CHARS = 12
-_RECOVERY_GROUP = 4
 # Nothing longer is a code; the rest is not read.
 _MAX_TYPED_CHARS = 64
 
@@ -178,7 +156,7 @@ def offer_second_factor(user: User, services: Services, *, seed: str | None = No
     if seed is None:
         seed = hashlib.sha256(services.new_secret().encode()).hexdigest()[:40]
     secret = _secret_of(seed, user.id, services)
-    uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name=_ISSUER)
+    uri = pyotp.TOTP(secret).provisioning_uri(name=user.name, issuer_name="Slopsieve")
     return Offer(seed=seed, uri=uri, secret=secret)
 
 
@@ -199,10 +177,7 @@ def turn_on_second_factor(
 
 
 def renew_recovery_codes(user: User, services: Services) -> tuple[str, ...]:
-    """Replace the recovery codes by ten new ones and return them, this once.
-
-    Raises `NotAuthenticatedError` if there is no second factor.
-    """
+    """Replace the recovery codes by ten new ones. Raises `NotAuthenticatedError` without any."""
     factor = services.second_factors.get(user.id)
     if factor is None:
         raise NotAuthenticatedError("this account has no second factor")
@@ -222,16 +197,8 @@ def check_second_factor(user: User, code: str, services: Services) -> None:
         if step is not None and services.second_factors.use_step(user.id, step):
             return
         digest = _digest(code, user.id, services)
-
-        def act(left: int) -> AuditEntry:
-            return make_act(
-                services,
-                actor=user.name,
-                act="use recovery code",
-                subject=user.id,
-                detail=f"{left} left",
-            )
-
+        name, detail = "use recovery code", "{} left"
+        act = counting_act(services, actor=user.name, act=name, subject=user.id, detail=detail)
         if step is None and services.second_factors.use_recovery(user.id, digest, act=act):
             return
     raise NotAuthenticatedError("the code does not fit")
@@ -240,17 +207,14 @@ def check_second_factor(user: User, code: str, services: Services) -> None:
 def turn_off_second_factor(
     user: User, services: Services, *, actor: str, actor_role: Role = Role.OWNER
 ) -> bool:
-    """Forget an account's second factor, lost or not; return whether there was one.
-
-    Raises `AboveOwnRoleError` for an account above the actor's.
-    """
+    """Forget an account's second factor; return whether it had one. Raises `AboveOwnRoleError`."""
     refuse_above(user.role, actor_role)
     act = make_act(services, actor=actor, act="turn off second factor", subject=user.id)
     return services.second_factors.remove(user.id, act=act)
 
 
 def _put(factor: SecondFactor, act: AuditEntry, services: Services) -> tuple[str, ...]:
-    codes = tuple(_new_recovery_code(services) for _ in range(_RECOVERY_CODES))
+    codes = tuple(_new_recovery_code(services) for _ in range(10))
     digests = [_digest(code, factor.user_id, services) for code in codes]
     services.second_factors.put(factor, recovery_digests=digests, act=act)
     return codes
@@ -267,22 +231,21 @@ def _secret_of(seed: str, user_id: str, services: Services) -> str:
 def _step_of(code: str, seed: str, user_id: str, services: Services) -> int | None:
     """Return the time step whose code this is, None if it is none of the present ones."""
     typed = "".join(code[:_MAX_TYPED_CHARS].split())
-    if len(typed) != _CODE_DIGITS or not (typed.isascii() and typed.isdigit()):
+    if len(typed) != 6 or not (typed.isascii() and typed.isdigit()):
         return None
     totp = pyotp.TOTP(_secret_of(seed, user_id, services), interval=STEP_SECONDS)
     now = int(services.clock().timestamp()) // STEP_SECONDS
     # All are compared, whichever fits, so that the time taken tells nothing.
-    fitting = [
-        now + skew for skew in _SKEWS if hmac.compare_digest(totp.generate_otp(now + skew), typed)
-    ]
+    steps = (now, now - 1, now + 1)
+    fitting = [step for step in steps if hmac.compare_digest(totp.generate_otp(step), typed)]
     return fitting[0] if fitting else None
 
 
 def _new_recovery_code(services: Services) -> str:
     raw = hashlib.sha256(services.new_secret().encode()).digest()
-    letters = base64.b32encode(raw).decode("ascii").lower()[:_RECOVERY_CHARS]
-    groups = range(0, _RECOVERY_CHARS, _RECOVERY_GROUP)
-    return "-".join(letters[start : start + _RECOVERY_GROUP] for start in groups)
+    letters = base64.b32encode(raw).decode("ascii").lower()
+    # 60 bits: far beyond guessing at any rate that is let through.
+    return f"{letters[:4]}-{letters[4:8]}-{letters[8:12]}"
 
 
 def _digest(code: str, user_id: str, services: Services) -> str:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from functools import partial
 from urllib.parse import urlsplit
 
 from service.domain.comment import SiteId
@@ -47,27 +46,17 @@ class IssuedKey:
     secret: str
 
 
-def add_site(
-    name: str, services: Services, *, actor: str, settings: SiteSettings | None = None
-) -> tuple[Site, IssuedKey]:
+def add_site(name: str, services: Services, *, actor: str) -> tuple[Site, IssuedKey]:
     """Keep a new site and issue its first key.
 
     Raises `InvalidInputError` for an unusable name and `ConflictError` for a taken one.
     """
     name = name.strip()
     if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
-        problem = Problem(
-            "name",
-            "is empty, too long or has unprintable characters",
-            f"give 1 to {_MAX_NAME_CHARS} printable characters",
-        )
-        raise InvalidInputError([problem])
-    site = Site(
-        id=SiteId(services.new_id("site")),
-        name=name,
-        created_at=services.clock(),
-        settings=settings or SiteSettings(),
-    )
+        remedy = f"give 1 to {_MAX_NAME_CHARS} printable characters"
+        problem = "is empty, too long or has unprintable characters"
+        raise InvalidInputError([Problem("name", problem, remedy)])
+    site = Site(id=SiteId(services.new_id("site")), name=name, created_at=services.clock())
     issued = _new_key(site.id, services)
     acts = (
         make_act(services, actor=actor, act="add site", subject=site.id),
@@ -114,11 +103,10 @@ def _new_key(site_id: SiteId, services: Services) -> IssuedKey:
 
 
 def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
-    """Issue a key for Akismet clients. Raises `NotFoundError` for an unknown site.
+    """Issue a key for Akismet calls alone. Raises `NotFoundError` for an unknown site.
 
-    It opens nothing but the Akismet calls. Its 48 bits are too few for a plain hash, so it is
-    kept as a keyed one; and it follows from its id and our secret (`akismet_secret`), because
-    late verdicts are told under the key itself.
+    Its 48 bits are too few for a plain hash, so a keyed one is stored. It is derived from its id
+    (`akismet_secret`), because late verdicts are sent under the key itself.
     """
     key_id = services.new_id(AKISMET_KEY_ID)
     secret = akismet_secret(key_id, services)
@@ -166,30 +154,33 @@ def revoke_key(
     leaving the site without a valid one: who revokes with a key must not lock themselves out.
     """
     act = make_act(services, actor=actor, act="revoke key", subject=key_id)
-    check = None if site_id is None else partial(_refuse_lockout, key_id, site_id, act.at)
+
+    def refuse_lockout(all_keys: Sequence[SiteKey]) -> None:
+        keys = {key.id: key for key in all_keys if key.site_id == site_id}
+        if key_id not in keys:
+            raise NotFoundError("this site has no key of this id")
+        others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
+        if not keys[key_id].is_akismet and not any(key.is_valid(act.at) for key in others):
+            raise ConflictError("this is the site's last valid key; issue another one first")
+
+    check = None if site_id is None else refuse_lockout
     return services.sites.end_key(key_id, revoked_at=act.at, act=act, check=check)
 
 
 def change_site_settings(
     site_id: SiteId, how: Callable[[SiteSettings], SiteSettings], services: Services, *, actor: str
 ) -> Site:
-    """Replace a site's settings by what `how` makes of those of this moment.
+    """Replace a site's settings by what `how` makes of the present ones, in one transaction.
 
-    So a change of one setting leaves the others as somebody else may have set them a moment ago.
-    The log tells which were changed, from what to what. With another mode other comments stand
-    wrong while they wait, so the site's waiting ones are placed anew in the review queue, some
-    hundreds at a time; if that is interrupted, setting the mode once more does the rest. Raises
-    `NotFoundError` for an unknown site, and what `how` raises.
+    Another mode places the site's waiting comments anew in the review queue, some hundreds at a
+    time; if that is interrupted, setting the mode once more does the rest. Raises `NotFoundError`
+    for an unknown site, and what `how` raises.
     """
-    now = services.clock()
 
     def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:
-        return AuditEntry(
-            at=now,
-            actor=actor,
-            act="change settings",
-            subject=site_id,
-            detail="; ".join(_changes(before, after)),
+        detail = "; ".join(_changes(before, after))
+        return make_act(
+            services, actor=actor, act="change settings", subject=site_id, detail=detail
         )
 
     before, after = services.sites.change_settings(site_id, how, act=act)
@@ -221,11 +212,8 @@ def _changes(before: SiteSettings | SiteRules, after: SiteSettings | SiteRules) 
             yield from (f"{one.name}: +{value}" for value in new if value not in old)
             yield from (f"{one.name}: -{value}" for value in old if value not in new)
         elif old != new:
-            yield f"{one.name}: {_logged(old)} to {_logged(new)}"
-
-
-def _logged(value: object) -> str:
-    return "none" if value is None else str(value)
+            shown = ["none" if value is None else value for value in (old, new)]
+            yield "{}: {} to {}".format(one.name, *shown)
 
 
 def authenticate_site(secret: str, services: Services) -> Site:
@@ -274,19 +262,6 @@ def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> S
         return change_site_settings(site.id, register, services, actor=actor)
     except ConflictError:
         return services.sites.get(site.id)
-
-
-def _refuse_lockout(
-    key_id: str, site_id: SiteId, now: datetime, all_keys: Sequence[SiteKey]
-) -> None:
-    keys = {key.id: key for key in all_keys if key.site_id == site_id}
-    if key_id not in keys:
-        raise NotFoundError("this site has no key of this id")
-    if keys[key_id].is_akismet:
-        return
-    others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
-    if not any(key.is_valid(now) for key in others):
-        raise ConflictError("this is the site's last valid key; issue another one first")
 
 
 def _akismet_hash(secret: str, services: Services) -> str:

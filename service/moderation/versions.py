@@ -8,11 +8,7 @@ from datetime import datetime, timedelta
 
 from service.domain.comment import CommentId
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.retraining import (
-    Answer,
-    Recommendation,
-    Retraining,
-)
+from service.domain.retraining import Answer, Recommendation, Retraining
 from service.moderation.acts import record_act
 from service.ports.audit import AuditFilter
 from service.ports.services import Services
@@ -51,10 +47,9 @@ def roll_back(services: Services, *, by: str) -> str:
 def tidy_versions(services: Services, *, keep: int) -> int:
     """Delete refused candidates but the `keep` newest of them; return how many were deleted.
 
-    Refused is what does not meet the release criteria, or an owner refused. What serves, served
-    ever before, waits for an answer, or was not written by a retraining that is known here, stays;
-    while a retraining runs, everything does, as the same training again comes to the same version.
-    Half-written ones that killed processes left go after a day. Safe to run at any time. Raises
+    Refused is what does not meet the release criteria, or an owner refused. What serves, ever
+    served, waits for an answer, or is of no known retraining, stays; while a retraining runs,
+    everything does. Half-written ones go after a day. Safe to run at any time. Raises
     `StoreUnavailableError`.
     """
     services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
@@ -111,21 +106,23 @@ UNFINISHED_KEPT = timedelta(days=1)
 def tidy_retrainings(services: Services, runs: TrainingRuns) -> int:
     """Delete folders of old runs, and texts that may be kept no longer; return of how many runs.
 
-    Texts go after 30 days, in unfinished runs after one; at once when a person was erased since
-    they were written, or when a comment that a report quotes was withdrawn. What is being trained
-    now stays as it is until it ends. Safe to run at any time. Raises `StoreUnavailableError`.
+    Texts go after 30 days, in unfinished runs after one; at once when a person was erased since, or
+    when a comment that a report quotes was withdrawn. What is being trained stays until it ends.
+    Safe to run at any time. Raises `StoreUnavailableError`.
     """
     now = services.clock()
     erasures = services.audit_log.page(AuditFilter(act="erase person"), after=None, limit=1)
     erased_at = erasures.entries[0].at if erasures.entries else None
     tidied = 0
     for place, run in enumerate(runs.runs()):
-        if _is_running(run, services, now):
+        kept = _find(run, services)
+        is_fresh = run.unfinished and now - run.changed_at < UNFINISHED_KEPT
+        if kept.is_running(now) if kept else is_fresh:
             continue
         if place >= KEPT_RUNS:
             runs.drop(run.run_id)
             tidied += 1
-        elif run.texts_since is not None and _must_forget(run, services, now, erased_at):
+        elif _must_forget(run, kept, services, erased_at):
             runs.drop_texts(run.run_id)
             tidied += 1
     if tidied:
@@ -141,18 +138,12 @@ def _find(run: RunFiles, services: Services) -> Retraining | None:
         return None
 
 
-def _is_running(run: RunFiles, services: Services, now: datetime) -> bool:
-    kept = _find(run, services)
-    if kept is None:
-        return run.unfinished and now - run.changed_at < UNFINISHED_KEPT
-    return kept.is_running(now)
-
-
 def _must_forget(
-    run: RunFiles, services: Services, now: datetime, erased_at: datetime | None
+    run: RunFiles, kept: Retraining | None, services: Services, erased_at: datetime | None
 ) -> bool:
-    assert run.texts_since is not None  # noqa: S101  # asked by the caller
-    kept = _find(run, services)
+    if run.texts_since is None:
+        return False
+    now = services.clock()
     # A report is younger than the decisions whose texts it quotes.
     began = kept.started_at if kept and kept.started_at else run.texts_since
     if erased_at is not None and erased_at >= min(began, run.texts_since):
