@@ -50,14 +50,13 @@ if TYPE_CHECKING:
     from service.learning.taught import Taught
     from service.stores.taught import TaughtKeeper
 
-_VALKEY_SCHEMES = {"redis", "rediss", "unix"}
 _CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wired:
-    """The services of one process with what their edges need beside them."""
+    """The services of one process, and what else its edges need."""
 
     settings: Settings
     folder: DataFolder
@@ -65,7 +64,6 @@ class Wired:
     engine: sa.Engine
     models: ModelVersions
     runs: TrainingProcesses
-    history: ValkeyHistoryStore
     registry: CollectorRegistry
     counting: CountingObserver
     valkey_url: str = field(repr=False)
@@ -102,7 +100,11 @@ def wire(settings: Settings) -> Wired:
     digest_claims = DigestClaims(valkey_url)
     registry = CollectorRegistry()
     counting = CountingObserver(registry)
-    _count_errors(engine, counting)
+
+    def count_error(context: sa.engine.ExceptionContext) -> None:
+        counting.database_failed(type(context.original_exception).__name__)
+
+    sa.event.listen(engine, "handle_error", count_error)
     services = Services(
         **vars(stores),
         clock=_now,
@@ -126,8 +128,7 @@ def wire(settings: Settings) -> Wired:
         delivery_queue=delivery_queue,
         notifier=HttpSiteNotifier(outbound_rules(settings)),
         statements=StatementLinks(
-            secret=_derive(secret, "statements"),
-            pages_url=(settings.pages_url or "").rstrip("/"),
+            secret=_derive(secret, "statements"), pages_url=(settings.pages_url or "").rstrip("/")
         ),
         versions=VersionShelf(partial(versions_folder, settings)),
         trainer_queue=trainer_queue,
@@ -145,7 +146,6 @@ def wire(settings: Settings) -> Wired:
         engine=engine,
         models=models,
         runs=training_runs(settings, folder),
-        history=history,
         registry=registry,
         counting=counting,
         valkey_url=valkey_url,
@@ -160,13 +160,6 @@ def wire(settings: Settings) -> Wired:
             *(history, rebuild_place, spent_tokens, digest_claims),
         ),
     )
-
-
-def _count_errors(engine: sa.Engine, counting: CountingObserver) -> None:
-    def failed(context: sa.engine.ExceptionContext) -> None:
-        counting.database_failed(type(context.original_exception).__name__)
-
-    sa.event.listen(engine, "handle_error", failed)
 
 
 def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[], Taught]:
@@ -188,10 +181,9 @@ def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[
 
 
 def find_learning_salt(settings: Settings) -> int:
-    """Return what keys the features that this installation learns by.
+    """Return the salt of the features that this installation learns by, any if none is installed.
 
-    Where nothing was installed yet, any will do: it only decides which features share a slot.
-    Raises `StartError` for a damaged key, `SettingsError`.
+    It decides which features share a slot. Raise `StartError` for a damaged key, `SettingsError`.
     """
     folder = DataFolder(settings.data_dir, prove=False)
     if settings.secret_key is None and not folder.key_file.exists():
@@ -208,10 +200,7 @@ def _now() -> datetime:
 
 
 def training_runs(settings: Settings, folder: DataFolder | None = None) -> TrainingProcesses:
-    """Return what runs the training program in the data folder.
-
-    Raises `StartError` where nobody else opened that folder and it cannot be used.
-    """
+    """Return the training runs of the data folder. Raise `StartError` if it cannot be used."""
     folder = folder or DataFolder(settings.data_dir)
     return TrainingProcesses(
         folder.retraining_folder,
@@ -287,11 +276,7 @@ def _open_second_judge(settings: Settings) -> ChatJudge | None:
 
 @contextmanager
 def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
-    """Give a command the services, over a database whose schema fits; close them afterwards.
-
-    The embedded database is brought up to date by itself. Raises `StartError` for another one
-    that is not, and whatever `wire` raises.
-    """
+    """Give a command the services; close them afterwards. Raise as `wire` and `fit_schema` do."""
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     wired = wire(settings)
     try:
@@ -310,7 +295,7 @@ def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
         behind_pooler=settings.database_behind_pooler,
     )
     if settings.database_url is None:
-        # Made here so that nobody else may read it; SQLite gives its other files the same mode.
+        # So that no other user may read it; SQLite gives its other files the same mode.
         folder.database_file.touch(mode=0o600)
         file = sa.URL.create("sqlite", database=str(folder.database_file))
         return create_engine(file.render_as_string(hide_password=False), connections=connections)
@@ -329,9 +314,9 @@ def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
 
 
 def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
-    """Return the histories, which share the queue's Valkey unless they have one of their own.
+    """Return the histories, on the queue's Valkey or their own server or cluster.
 
-    The queue cannot use a cluster, histories can. Raises `StartError` for a URL of another form.
+    Raise `StartError` for a URL of another form.
     """
     url, cluster = find_history_server(settings, valkey_url)
     return ValkeyHistoryStore(url, cluster=cluster)
@@ -349,7 +334,7 @@ def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]
 def _as_redis_writes_it(given: SecretStr, variable: str) -> str:
     scheme, separator, rest = given.get_secret_value().strip().partition("://")
     scheme = _SCHEME_ALIASES.get(scheme.lower(), scheme.lower())
-    if not separator or not rest or scheme not in _VALKEY_SCHEMES:
+    if not separator or not rest or scheme not in {"redis", "rediss", "unix"}:
         msg = (
             f"{ENV_PREFIX}{variable} cannot be used: it must start with redis://, rediss:// or "
             "unix://, for example redis://:PASSWORD@localhost:6379/0"
@@ -377,7 +362,7 @@ def _secret_key(settings: Settings, folder: DataFolder) -> str:
 
 
 def _sender_secrets(settings: Settings, secret: str) -> SenderSecrets:
-    """Return what keys senders, derived alike wherever it comes from: so it can move house."""
+    """Return the keys of senders, derived alike from either secret, so that it can be moved."""
     present, before = settings.sender_secret, settings.sender_secret_before
     if present is not None:
         secret = _long_enough(present, "SENDER_SECRET")
@@ -396,5 +381,5 @@ def _long_enough(given: SecretStr, name: str) -> str:
 
 
 def _derive(secret: str, purpose: str) -> bytes:
-    """Return a key of its own for each purpose, so that neither gives the other away."""
+    """Return a key for one purpose, which reveals nothing of the others."""
     return hmac.new(secret.encode(), purpose.encode(), hashlib.sha256).digest()

@@ -22,10 +22,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """Which acts to list. Every field that is None does not narrow the list.
-
-    `since` is the first moment that counts, `before` the first that does not any more.
-    """
+    """Which acts to list; `since` is the first moment that counts, `before` the first after it."""
 
     actor: str | None = None
     act: str | None = None
@@ -42,13 +39,7 @@ class AuditPage:
     next_after: int | None = None
 
 
+# Returns the log's entries of decisions that were made or undone.
 Acts = Callable[[Sequence[Decision]], Sequence[AuditEntry]]
-
-
-"""Returns the log's entries of decisions that were made or undone, as they stand afterwards."""
-
-
+# Returns the log's entry of a bulk decision that begins or is taken back.
 BulkDecisionAct = Callable[[BulkDecision], AuditEntry]
-
-
-"""Returns the log's entry of a bulk decision that begins or is taken back."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from service.campaigns.traits import Traits
 from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Endpoint
 from service.domain.site import SiteSettings
+
+# It takes its time to load, and few processes need it.
+if TYPE_CHECKING:
+    from service.campaigns.traits import Traits
 
 
 class AddOutcome(StrEnum):
@@ -25,10 +28,9 @@ class AddOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewComment:
-    """A comment on its way in, with what makes repeats of it recognisable.
+    """A comment on its way in, to be queued in `lane`.
 
-    `lane` is kept with it, and it is never queued in another one. Without `keep` it is withdrawn as
-    soon as it is answered, by upkeep if that failed.
+    Without `keep` it is withdrawn as soon as it is answered.
     """
 
     comment: Comment
@@ -39,10 +41,9 @@ class NewComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Added:
-    """The answer to one `NewComment`: the id under which this content is kept.
+    """What became of a `NewComment`, and the id under which this content is kept.
 
-    For CONFLICT it is the id of the earlier comment that holds the key with other content. Without
-    `is_kept` the comment goes as soon as it is answered.
+    For CONFLICT it is the id of the earlier comment with other content.
     """
 
     outcome: AddOutcome
@@ -52,10 +53,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A comment to be judged, with how often that was tried before.
-
-    The site's settings and its endpoint come along so that judging needs no second look-up.
-    """
+    """A comment to be judged, how often that was tried, and what judging needs of its site."""
 
     comment: Comment
     attempts: int
@@ -64,9 +62,9 @@ class Attempt:
 
 
 class Lease(StrEnum):
-    """What became of the wish to be the only one that does a thing, such as grouping comments."""
+    """Whether a process is the only one that does a thing, such as grouping comments."""
 
-    # It was somebody else's before, or nobody's: what was done meanwhile is not known here.
+    # It was another's before, or nobody's.
     TAKEN = "taken"
     KEPT = "kept"
     REFUSED = "refused"
@@ -74,10 +72,7 @@ class Lease(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraitsPage:
-    """Traits of grouped comments in the order they were judged in, and where the next page begins.
-
-    `next_after` is None where nothing was found.
-    """
+    """Traits of grouped comments, in the order of judging; `next_after` is None for none."""
 
     traits: tuple[Traits, ...]
     next_after: int | None = None
@@ -85,9 +80,9 @@ class TraitsPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
-    """A comment to be grouped, and an earlier one that it was found to be like, if any.
+    """A comment to be grouped, and an earlier one that it is like, if any.
 
-    `new_campaign_id` names the campaign that the two found if neither has one.
+    `new_campaign_id` is for the campaign that they found if the earlier has none.
     """
 
     comment_id: CommentId
@@ -99,7 +94,7 @@ class ScoringQueue(Protocol):
     """Carries ids, never comments, to the workers."""
 
     def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
-        """Hand the ids over. Raise `StoreUnavailableError` within about two seconds if it can't."""
+        """Hand the ids over. Raise `StoreUnavailableError` within about two seconds."""
 
     def depth(self) -> Mapping[Lane, int]:
         """Return how many ids wait, by lane."""

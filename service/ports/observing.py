@@ -15,10 +15,9 @@ from service.ports.comments import Added, NewComment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedBatch:
-    """A batch that was judged: what came of it, and what it took.
+    """A judged batch: when judging `began`, when the verdicts were stored, seconds by stage.
 
-    `began` is when judging began, `ended` when the verdicts were stored. `seconds` is how long each
-    stage took for all of them together. `stored` names those whose verdict was stored now.
+    `stored` are the comments whose verdict was stored now.
     """
 
     comments: Sequence[Comment]
@@ -32,28 +31,24 @@ class JudgedBatch:
 class Observer:
     """Receives events that operators count. The base class ignores them.
 
-    It never raises, waits for nobody and takes microseconds. It is handed values of the domain and
-    may keep ids and numbers of them, no words, names or addresses.
+    Its methods never raise or block. They may keep ids and numbers, no words, names or addresses.
     """
 
     def monotonic(self) -> float:
-        """Return the seconds of a clock that never goes back, to measure stages by."""
+        """Return the seconds of a monotonic clock, to time stages."""
         return 0.0
 
     def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
-        """Hear of comments that were kept, with the answer for each, and queued, at `at`."""
+        """Comments were kept, with these results, and queued."""
 
     def judged(self, batch: JudgedBatch) -> None:
-        """Hear of a batch whose verdicts were stored."""
+        """The verdicts of a batch were stored."""
 
     def told(self, delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
-        """Hear of an attempt to tell a site, and of what became of the message."""
+        """A message was tried, which left it in this state."""
 
     def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
-        """Hear of a request that was answered.
-
-        `route` is its template, "" for an unknown one, `method` a known one or "other".
-        """
+        """A request was answered; `route` is its template or "", `method` known or "other"."""
 
 
 UNOBSERVED = Observer()

@@ -8,16 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
-from service.domain.retraining import (
-    RetrainingOptions,
-    RetrainingReport,
-    TrainingProgress,
-)
+from service.domain.retraining import RetrainingOptions, RetrainingReport, TrainingProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptDecisions:
-    """Decisions handed to a training program: how many, and what recognises the very same."""
+    """Decisions handed to a training program: their count and digest."""
 
     count: int
     sha256: str
@@ -36,17 +32,14 @@ class RunFiles:
 class TrainingRuns(Protocol):
     """Runs the training program on this machine, each run in a folder of its own."""
 
+    # Names this machine and its folder of runs.
     place: str
-    """Names this machine and its folder of runs; two processes there share it."""
 
     def refuse(self) -> str | None:
-        """Say in one sentence why nothing can be trained here, None if it can."""
+        """Return in one sentence why nothing can be trained here, None if it can."""
 
     def only_one(self) -> AbstractContextManager[object]:
-        """Keep everybody else on this machine from training while the block runs.
-
-        Raise `ConflictError` if somebody does already.
-        """
+        """Hold this machine's lock for training. Raise `ConflictError` if it is held."""
 
     def holds(self, run_id: str) -> bool:
         """Return True if the folder holds an unfinished run of this id to resume."""
@@ -66,11 +59,10 @@ class TrainingRuns(Protocol):
         told: Callable[[TrainingProgress], None],
         goes_on: Callable[[], bool],
     ) -> RetrainingReport:
-        """Train on the decisions kept for this run, or go on where it was stopped.
+        """Train on the decisions kept for this run, or continue where it was stopped.
 
-        `told` is called about every second; what it raises stops the run and comes through. Raise
-        `TrainingStoppedError` once `goes_on` said no and the program has ended, resumable;
-        `TrainingFailedError` if it cannot come to its end.
+        `told` is called about every second; what it raises stops the run and is raised. Raise
+        `TrainingStoppedError` after `goes_on` returned False, resumable, or `TrainingFailedError`.
         """
 
     def keep_report_alone(self, run_id: str) -> None:

@@ -119,7 +119,7 @@ def show_model(wired: Wired) -> Iterator[Metric]:
 
 
 def _circuits(wired: Wired) -> Iterator[Metric]:
-    history = wired.history
+    history = wired.services.history
     for calls, circuit in (("reading", history.reading), ("teaching", history.teaching)):
         counts = circuit.counts()
         yield _number("history_circuit_open", counts.is_open, calls=calls)
@@ -168,8 +168,8 @@ def _processes(client: redis.Redis) -> Iterator[Metric]:
 
 def _history(wired: Wired) -> Iterator[Metric]:
     try:
-        wired.history.ping()
-        is_blank = wired.history.is_blank()
+        wired.services.history.ping()
+        is_blank = wired.services.history.is_blank()
     except StoreUnavailableError:
         yield _number("history_up", 0)
         return

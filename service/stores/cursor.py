@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TypeVar
 
 from service.domain.errors import InvalidInputError, Problem
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# A cursor of ours is about 100 characters; anything far longer is not worth decoding.
-_MAX_CURSOR_CHARS = 1_000
-_NO_CURSOR = Problem(
-    field="cursor",
-    problem="is not a cursor of this list",
-    remedy="pass next_cursor of the page before unchanged, or none for the first page",
-)
+_Row = TypeVar("_Row")
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 APPEAL_RANK = -1
 UNSURE_RANK = 0
 # Audit samples and comments that a report disputes: neither shows that it came by the other way.
@@ -27,11 +23,7 @@ REST_RANK = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A row's place in a list: the number, the moment and the id that the list is ordered by.
-
-    A list that is not ordered by one of them leaves it as it is here. What else an order goes by
-    never changes, and is looked up by the id.
-    """
+    """A row's place in a list: the number, the moment and the id that the list is ordered by."""
 
     rank: int = 0
     at: datetime = _EPOCH
@@ -45,19 +37,29 @@ def write_cursor(of: str, place: Place) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
-def read_cursor(cursor: str, of: str, *, least: int = 0, most: int = 0) -> Place:
-    """Return the place that a cursor names; its number is from `least` to `most`.
+def cursor_after(
+    of: str, rows: Sequence[_Row], limit: int, place_of: Callable[[_Row], Place]
+) -> str | None:
+    """Return the cursor that continues after `limit` rows, None if there are no more of them."""
+    return write_cursor(of, place_of(rows[limit - 1])) if len(rows) > limit else None
 
-    Raise `InvalidInputError` for one of another list or made by nobody here.
-    """
+
+def read_cursor(cursor: str, of: str, *, least: int = 0, most: int = 0) -> Place:
+    """Return a cursor's place, with its number in range. Raise `InvalidInputError` for others'."""
     try:
         return _parse(cursor, of, least, most)
     except (ValueError, TypeError, OverflowError, RecursionError):
-        raise InvalidInputError([_NO_CURSOR]) from None
+        problem = Problem(
+            field="cursor",
+            problem="is not a cursor of this list",
+            remedy="pass next_cursor of the page before unchanged, or none for the first page",
+        )
+        raise InvalidInputError([problem]) from None
 
 
 def _parse(cursor: str, of: str, least: int, most: int) -> Place:
-    if len(cursor) > _MAX_CURSOR_CHARS:
+    # One of ours has about 100 characters.
+    if len(cursor) > 1_000:
         raise ValueError("too long")
     padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
     made_for, rank, micros, row_id = json.loads(base64.b64decode(padded, b"-_", validate=True))

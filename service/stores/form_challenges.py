@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import math
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -24,20 +23,15 @@ from service.domain.form import ReadToken
 
 # WebCrypto has it in every browser, so that the page's script needs no code of its own for it.
 _ALGORITHM = "PBKDF2/SHA-256"
-# 100 to 300 tries of 1,000 rounds each, 200,000 rounds on average: `RESULTS.md` has what browsers
-# take. The last try is drawn, so that nobody has the bad luck of a search without an end.
+# 100 to 300 tries of 1,000 rounds each, 200,000 rounds on average; `RESULTS.md` has the times.
 _ROUNDS = 1_000
 _FEWEST_TRIES, _MORE_TRIES = 100, 200
 _NUMBERS = ("cost", "keyLength")
 _TEXTS = ("algorithm", "keyPrefix", "nonce", "salt", "keySignature")
-_MOST_CHARS = 200
 
 
 class AltchaFormChallenges:
-    """Signs tokens, each of which is a challenge that takes a browser some tenths of a second.
-
-    Their keys follow from one secret, a key a site.
-    """
+    """Signs tokens, each a challenge that takes a browser some tenths of a second."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -56,10 +50,7 @@ class AltchaFormChallenges:
         return issued
 
     def read(self, sent: Mapping[str, object], site_id: SiteId) -> ReadToken | None:
-        """Return the token among the members `challenge` and `solution`.
-
-        None for one that was not signed here for this site. Never raises, whatever a stranger sent.
-        """
+        """Return the token, None if it was not signed here for this site. Never raises."""
         challenge, solution = sent.get("challenge"), sent.get("solution")
         if not isinstance(challenge, Mapping):
             return None
@@ -69,8 +60,7 @@ class AltchaFormChallenges:
             return None
         derived = solution.get("derivedKey") if isinstance(solution, Mapping) else None
         payload = Payload(
-            Challenge(parameters, signature),
-            Solution(0, derived if _is_text(derived) else ""),
+            Challenge(parameters, signature), Solution(0, derived if _is_text(derived) else "")
         )
         result = verify_solution(
             payload,
@@ -105,10 +95,8 @@ def _parameters(given: Mapping[object, object]) -> ChallengeParameters | None:
 
 
 def _is_text(given: object) -> TypeGuard[str]:
-    return isinstance(given, str) and len(given) <= _MOST_CHARS
+    return isinstance(given, str) and len(given) <= 200
 
 
 def _is_number(given: object) -> bool:
-    if isinstance(given, bool) or not isinstance(given, int):
-        return False
-    return abs(given) < math.pow(2, 53)
+    return type(given) is int and abs(given) < 2**53

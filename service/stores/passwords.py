@@ -14,16 +14,11 @@ class PasswordHasher:
 
     def hash(self, password: str) -> str:
         """Return a salted hash that is slow to guess from."""
-        return self._hasher.hash(_encoded(password))
+        return self._hasher.hash(password.encode("utf-8", "surrogatepass"))
 
     def verify(self, password_hash: str, password: str) -> bool:
         """Return True if the password matches this hash; one that cannot be read fits none."""
         try:
-            return self._hasher.verify(password_hash, _encoded(password))
+            return self._hasher.verify(password_hash, password.encode("utf-8", "surrogatepass"))
         except (VerificationError, InvalidHashError):
             return False
-
-
-def _encoded(password: str) -> bytes:
-    # A form can carry lone surrogates; they are as good as any other character.
-    return password.encode("utf-8", "surrogatepass")

@@ -6,7 +6,6 @@ import threading
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from service.domain.comment import CommentId, SiteId
@@ -23,28 +22,23 @@ from service.stores.sql.sites import SiteStore
 
 # A decision counts in every process after this long at most.
 RECHECK_SECONDS = 0.5
-# What changed without a trace: a verdict on a comment that was decided before it was judged, and on
-# PostgreSQL a decision whose number was drawn before another one's and came after it.
+# For changes that leave no trace: a verdict after the decision, and on PostgreSQL a decision that
+# is committed after one with a higher number.
 READ_ALL_SECONDS = 10.0
 _PORTION = 500
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
-    """A training example as read from the database, and when its decision was made."""
-
-    example: TrainingExample
-    decided_at: datetime
+# A training example as read from the database, and when its decision was made.
+_Read = tuple[TrainingExample, datetime]
 
 
 class TaughtKeeper:
-    """Holds the state that all decisions in force lead to, made again whenever they change.
+    """Holds what all decisions in force taught, updated whenever they change.
 
-    The database is the truth: nothing of the state is stored, and it depends on nothing else, so
-    every process has the same one. At most the `most` newest decisions are read; older ones go in
-    blocks of `block` numbers, so that one more does not have all others learnt again. Asking is one
-    small query every half a second. A new decision costs the reading and learning of itself; one
-    that was taken back has all others learnt again, 10,000 in a second or two.
+    The state depends on the database alone, so every process has the same one. At most the `most`
+    newest decisions are read; older ones go in blocks of `block` numbers, so that one more does not
+    have all others learnt again. It asks the database every half a second. A new decision is read
+    and learnt by itself; after an undoing all are learnt again, 10,000 in a second or two.
     """
 
     def __init__(
@@ -96,7 +90,7 @@ class TaughtKeeper:
         self._read = self._read_examples(training_decisions)
         settings = {site.id: site.settings for site in self._sites.all()}
         examples = [
-            self._read[number].example
+            self._read[number][0]
             for number, _ in training_decisions
             if number in self._read and _counts(self._read[number], settings)
         ]
@@ -115,7 +109,7 @@ class TaughtKeeper:
         found = self._decisions.find_training_decisions(limit=self._most + 1)
         if len(found) <= self._most:
             return found
-        # Every process begins at the same one, and at another only once a block of numbers is full.
+        # Every process begins at the same one, until a block of numbers is full.
         oldest, _ = found[1]
         begin = -(-oldest // self._block) * self._block
         return found[bisect_left(found, begin, key=lambda one: one[0]) :]
@@ -139,15 +133,14 @@ class TaughtKeeper:
                     salt=self._salt,
                 )
                 if example is not None and case.decision is not None:
-                    read[example.number] = _Read(
-                        example=example, decided_at=case.decision.decided_at
-                    )
+                    read[example.number] = (example, case.decision.decided_at)
         return read
 
 
 def _counts(read: _Read, settings: Mapping[SiteId, SiteSettings]) -> bool:
     """Return True if the site learns and has not forgotten this example."""
-    site = settings.get(read.example.site_id)
+    example, decided_at = read
+    site = settings.get(example.site_id)
     if site is None or not site.learns:
         return False
-    return site.learns_since is None or read.decided_at >= site.learns_since
+    return site.learns_since is None or decided_at >= site.learns_since

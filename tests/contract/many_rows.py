@@ -138,12 +138,7 @@ def _made(
         "copies": [],
         "grouped_at": at,
     }
-    doc = {
-        "seq": first_place(at),
-        "comment_id": one,
-        "site_id": row["site_id"],
-        "terms": terms,
-    }
+    doc = {"seq": first_place(at), "comment_id": one, "site_id": row["site_id"], "terms": terms}
     return row, judged, traits, doc
 
 
@@ -167,7 +162,7 @@ def _act(engine: sa.Engine) -> None:
             [
                 make_decision(f"dec_{number}", comment_id(number), Ruling.REJECT, decided_by="Ola")
                 for number in decided[start : start + 250]
-            ],
+            ]
         )
     stores.deliveries.add(
         [

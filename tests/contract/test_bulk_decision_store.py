@@ -11,14 +11,22 @@ import pytest
 from service.domain.case import CaseFilter, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import BulkDecision, ChosenBy, Decision, Ruling
-from service.domain.delivery import (
-    Delivery,
-    DeliveryState,
-    EventKind,
-)
+from service.domain.delivery import Delivery, DeliveryState, EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.verdict import Outcome
-from tests.factories import NOW, SITE, keep_one, make_attempt, make_delivery
+from service.moderation.decisions import take_over_rulings
+from service.ports.services import Services
+from tests.factories import (
+    NOW,
+    SITE,
+    keep_all,
+    keep_one,
+    make_attempt,
+    make_comment,
+    make_decision,
+    make_delivery,
+)
+from tests.fakes import make_services
 
 LATER = NOW + timedelta(minutes=1)
 IN_TIME = NOW + timedelta(seconds=30)
@@ -362,3 +370,47 @@ def test_undoing_many_at_once_cancels_what_is_unsent_and_corrects_the_rest(store
     stores.decisions.undo_many(new, by="ada", at=IN_TIME, deliveries=undoings)
 
     assert told(stores) == ["m2", "u1"]
+
+
+@pytest.fixture
+def services(stores) -> Services:
+    """Give services over stores of each kind."""
+    return make_services(stores=stores, judges=False)
+
+
+def keep_texts(services, *texts):
+    comments = [make_comment(text, id=CommentId(text)) for text in texts]
+    keep_all(services.comments, *comments)
+
+
+def test_rulings_are_taken_over_once_logged_and_learnt(services):
+    keep_texts(services, "a", "b", "c")
+    rulings = {"a": Ruling.REJECT, "b": Ruling.APPROVE, "c": Ruling.REJECT, "gone": Ruling.REJECT}
+
+    first, again = (
+        take_over_rulings(rulings, services, site_id=SITE, decided_by="import") for _ in range(2)
+    )
+
+    found = {case.comment.id: case.decision for case in services.cases.find(["a", "b", "c"])}
+    log = services.audit_log.recent()
+    assert (first, again) == (3, 0)
+    assert {key: one.ruling for key, one in found.items()} == {key: rulings[key] for key in found}
+    assert {(entry.actor, entry.act, entry.subject) for entry in log} == {
+        ("import", "approve", "b"), ("import", "reject", "a"), ("import", "reject", "c"),
+    }  # fmt: skip
+    assert services.decisions.find_unremembered(limit=10) == []
+
+
+def test_what_a_person_ruled_was_withdrawn_or_is_another_sites_stays(services):
+    keep_texts(services, "ruled", "withdrawn")
+    keep_all(services.comments, make_comment("x", id=CommentId("other"), site_id="site-2"))
+    services.decisions.add(make_decision("dec_1", CommentId("ruled"), Ruling.APPROVE))
+    services.personal_data.withdraw([CommentId("withdrawn")], at=NOW)
+    rulings = dict.fromkeys(("ruled", "withdrawn", "other"), Ruling.REJECT)
+
+    taken = take_over_rulings(rulings, services, site_id=SITE, decided_by="import")
+
+    (case,) = services.cases.find([CommentId("ruled")])
+    assert taken == 0
+    assert [one.decided_by for one in case.decisions] == ["ada"]
+    assert services.audit_log.recent() == []

@@ -1,16 +1,38 @@
-"""Holds every figure store to its contract."""
+"""Holds every store to what it counts: figures, previews of cutoffs, what waits."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from service.domain.campaign import CAMPAIGN_POLICY
-from service.domain.comment import CommentId, Label, SiteId
+from service.domain.comment import CommentId, Label, Lane, SiteId
 from service.domain.decision import Decision, Ruling
-from service.domain.figures import AuditCount, DayCount, Scope
+from service.domain.delivery import DeliveryState
+from service.domain.figures import (
+    AuditCount,
+    CutoffPreview,
+    DayCount,
+    Moved,
+    ReviewPart,
+    Scope,
+    Waiting,
+)
 from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.verdict import Outcome
-from tests.factories import NOW, SITE, keep_one, make_decision, make_report
+from service.domain.verdict import Outcome, Rule
+from service.scoring.conclude import decide
+from service.scoring.weights import Cutoffs
+from tests.factories import (
+    NOW,
+    SITE,
+    add_appeal,
+    keep_one,
+    make_attempt,
+    make_decision,
+    make_delivery,
+    make_report,
+)
 
 OTHER_SITE = SiteId("site-2")
 TODAY = NOW.date()
@@ -104,3 +126,146 @@ def test_scores_are_counted_by_bins_of_the_last_week_and_the_weeks_before(stores
 
     assert counts.recent_scores == (1, *[0] * 10, 1)
     assert counts.earlier_scores == (0, 1, *[0] * 10)
+
+
+HAM, UNSURE, SPAM = Outcome.HAM, Outcome.UNSURE, Outcome.SPAM
+
+
+def judge(
+    stores, p_spam: float, outcome: Outcome, *rulings: Ruling, degraded_by=(), held_by=(), **changes
+):
+    verdict = {"p_spam": p_spam, "degraded_by": degraded_by, "held_by": held_by}
+    comment_id = keep_one(stores, outcome, verdict=verdict, **changes)
+    for number, ruling in enumerate(rulings):
+        stores.decisions.add(make_decision(f"{comment_id}-{number}", comment_id, ruling))
+    return comment_id
+
+
+def preview(stores, ham_cutoff: float, spam_cutoff: float) -> CutoffPreview:
+    cutoffs = Cutoffs(ham_cutoff=ham_cutoff, spam_cutoff=spam_cutoff)
+    return stores.cases.cutoff_preview(SITE, received_from=NOW, cutoffs=cutoffs)
+
+
+def test_comments_are_counted_by_what_was_and_would_be_concluded_and_by_the_ruling_in_force(stores):
+    judge(stores, 0.05, HAM, Ruling.REJECT)
+    judge(stores, 0.3, UNSURE, Ruling.REJECT, Ruling.APPROVE)
+    judge(stores, 0.7, UNSURE, Ruling.APPROVE)
+    judge(stores, 0.7, UNSURE, Ruling.REJECT)
+    judge(stores, 0.7, UNSURE)
+    judge(stores, 0.95, SPAM)
+    judge(stores, 0.05, UNSURE, held_by=(Rule.MANY_LINKS,))
+
+    found = preview(stores, 0.4, 0.6)
+
+    assert set(found.moved) == {
+        Moved(was=HAM, becomes=HAM, comments=1, rejected=1),
+        Moved(was=UNSURE, becomes=HAM, comments=1, approved=1),
+        Moved(was=UNSURE, becomes=SPAM, comments=3, approved=1, rejected=1),
+        Moved(was=UNSURE, becomes=UNSURE, comments=1),
+        Moved(was=SPAM, becomes=SPAM, comments=1),
+    }
+    assert (found.ham_called_spam, found.spam_called_ham, found.judged) == (1, 1, 7)
+
+
+def test_a_cutoff_itself_parts_as_the_policy_does(stores):
+    shares = (0.0, 0.1, 0.5, 0.9, 1.0)
+    for p_spam in shares:
+        judge(stores, p_spam, UNSURE)
+    cutoffs = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
+
+    found = preview(stores, cutoffs.ham_cutoff, cutoffs.spam_cutoff)
+
+    expected = [decide(p_spam, cutoffs, degraded=False) for p_spam in shares]
+    assert {o: found.would_be(o) for o in Outcome} == {o: expected.count(o) for o in Outcome}
+
+
+@pytest.mark.parametrize("p_spam", [0.0, 1.0])
+def test_a_degraded_verdict_stays_unsure_whatever_the_cutoffs(stores, p_spam):
+    judge(stores, p_spam, UNSURE, degraded_by=("history",))
+
+    assert preview(stores, 0.5, 0.5).moved == (Moved(was=UNSURE, becomes=UNSURE, comments=1),)
+
+
+def test_older_comments_other_sites_and_what_has_no_verdict_are_left_out(stores):
+    judge(stores, 0.7, UNSURE, received_at=NOW - timedelta(microseconds=1))
+    judge(stores, 0.7, UNSURE, site_id=SiteId("site-2"))
+    keep_one(stores)
+
+    assert preview(stores, 0.1, 0.9) == CutoffPreview()
+
+
+def test_a_ruling_that_was_undone_counts_as_none(stores):
+    comment_id = judge(stores, 0.7, UNSURE, Ruling.APPROVE)
+    stores.decisions.undo(comment_id, by="ada", at=NOW)
+
+    assert preview(stores, 0.1, 0.6).ham_called_spam == 0
+
+
+def keep_since(stores, outcome: Outcome | None = None, *, minutes: int = 0, **changes) -> CommentId:
+    return keep_one(stores, outcome, received_at=NOW - timedelta(minutes=minutes), **changes)
+
+
+def test_of_nothing_there_is_none_and_nothing_is_the_oldest(stores):
+    backlog = stores.backlog.count()
+
+    assert backlog.unjudged == dict.fromkeys(Lane, Waiting())
+    assert backlog.review == dict.fromkeys(ReviewPart, Waiting())
+    assert (backlog.callbacks, backlog.dead_callbacks) == (Waiting(), Waiting())
+    assert backlog.oldest_kept is None
+    assert stores.backlog.oldest_unjudged() is None
+
+
+def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
+    keep_since(stores, minutes=3, lane=Lane.INTERACTIVE)
+    keep_since(stores, minutes=9, lane=Lane.INTERACTIVE)
+    keep_since(stores, minutes=5)
+    keep_since(stores, Outcome.HAM, minutes=60)
+    stores.personal_data.withdraw([keep_since(stores, minutes=70)], at=NOW)
+
+    unjudged = stores.backlog.count().unjudged
+
+    assert stores.backlog.oldest_unjudged() == NOW - timedelta(minutes=9)
+    assert unjudged == {
+        Lane.INTERACTIVE: Waiting(number=2, oldest=NOW - timedelta(minutes=9)),
+        Lane.BULK: Waiting(number=1, oldest=NOW - timedelta(minutes=5)),
+    }
+
+
+def test_what_waits_for_a_moderator_is_counted_by_the_queues_parts(stores):
+    keep_since(stores, Outcome.UNSURE, minutes=1)
+    keep_since(stores, Outcome.UNSURE, minutes=8)
+    keep_since(stores, Outcome.HAM, minutes=4, audit=True)
+    stores.reports.add(make_report(keep_since(stores, Outcome.SPAM, minutes=6)))
+    add_appeal(stores, keep_since(stores, Outcome.SPAM, minutes=90))
+    keep_since(stores, Outcome.SPAM, minutes=7)
+
+    review = stores.backlog.count().review
+
+    assert review == {
+        ReviewPart.APPEALED: Waiting(number=1, oldest=NOW - timedelta(minutes=90)),
+        ReviewPart.UNSURE: Waiting(number=2, oldest=NOW - timedelta(minutes=8)),
+        ReviewPart.TO_CHECK: Waiting(number=2, oldest=NOW - timedelta(minutes=6)),
+        ReviewPart.HELD_AS_SPAM: Waiting(number=1, oldest=NOW - timedelta(minutes=7)),
+    }
+
+
+def test_messages_are_counted_while_they_are_tried_and_when_they_were_given_up(stores):
+    comment_id = keep_since(stores)
+    waiting, dead, told = (make_delivery(comment_id, id=f"del-{n}") for n in range(3))
+    stores.deliveries.add([waiting, dead, told])
+    for delivery, state in ((dead, DeliveryState.DEAD), (told, DeliveryState.DELIVERED)):
+        stores.deliveries.record(make_attempt(delivery.id), state=state)
+
+    backlog = stores.backlog.count()
+
+    assert backlog.callbacks == Waiting(number=1, oldest=waiting.created_at)
+    assert backlog.dead_callbacks == Waiting(number=1, oldest=dead.created_at)
+
+
+def test_the_oldest_kept_is_judged_and_has_its_words(stores):
+    stores.personal_data.withdraw([keep_since(stores, Outcome.SPAM, minutes=90)], at=NOW)
+    keep_since(stores, Outcome.HAM, minutes=40)
+    keep_since(stores, Outcome.SPAM, minutes=50)
+    keep_since(stores, minutes=99)
+
+    assert stores.backlog.count().oldest_kept == NOW - timedelta(minutes=50)

@@ -155,7 +155,8 @@ def test_a_database_with_rows_is_not_moved_into(engines):
 
 
 @pytest.mark.parametrize("engines", WAYS[:2], indirect=True, ids="-".join)
-def test_a_move_that_was_stopped_goes_on_where_it_was(engines):
+def test_a_move_that_was_stopped_goes_on_where_it_was(engines, monkeypatch):
+    monkeypatch.setattr("service.stores.sql.moving.PORTION", 3)
     source, target = engines
     fill(source)
 
@@ -168,7 +169,7 @@ def test_a_move_that_was_stopped_goes_on_where_it_was(engines):
                 raise StoppedError
 
     with pytest.raises(StoppedError):
-        move_rows(source, target, resume=False, told=stop, portion=3)
+        move_rows(source, target, resume=False, told=stop)
     move_rows(source, target, resume=True, told=ignore)
 
     assert all(one.equal for one in compare(source, target, told=ignore))

@@ -281,7 +281,7 @@ def test_callbacks_hooks_and_campaigns_are_logged_with_what_changes(stores):
     stores.campaigns.rejoin("camp_1", site_ids=None, act=none)
 
     assert [one.act for one in stores.audit_log.recent()][::-1] == [
-        *("put", "remove", "add", "revoke", "ask", "refuse"),
+        *("put", "remove", "add", "revoke", "ask", "refuse")
     ]
 
 

@@ -1,18 +1,55 @@
-"""Holds every store of personal data to finding a person's comments, and old ones."""
+"""Holds every store to what it knows of persons, and how it forgets them."""
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, is_dataclass, replace
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 
-from service.domain.case import SpamOnly
-from service.domain.comment import Author, Sender
+from service.domain.case import (
+    MAX_OTHER_NAMES,
+    CaseFilter,
+    Order,
+    SpamOnly,
+    State,
+    Trait,
+    TraitRecord,
+)
+from service.domain.comment import (
+    Author,
+    Comment,
+    CommentId,
+    FormEvidence,
+    Lane,
+    Listing,
+    ListKind,
+    Sender,
+    SiteId,
+)
 from service.domain.decision import Ruling
+from service.domain.errors import ConflictError
 from service.domain.sender import Person
+from service.domain.text import content_key
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
-from tests.factories import NOW, SITE, keep_one, make_decision
+from service.ports.comments import AddOutcome, NewComment
+from service.stores.sql.tables import comments
+from tests.factories import (
+    MARK,
+    NOW,
+    SITE,
+    keep_all,
+    keep_one,
+    make_comment,
+    make_decision,
+    make_full_comment,
+    make_report,
+    make_verdict,
+)
 
 EMAIL = Person(sender=Sender(email_key="e1"))
 
@@ -148,3 +185,407 @@ def test_of_held_spam_what_somebody_decided_is_left_even_after_it_was_found(stor
     assert found == {held, meanwhile}
     assert stores.personal_data.withdraw(list(found), at=NOW, only=SpamOnly.HELD) == 1
     assert stores.cases.get(meanwhile).withdrawn_at is None
+
+
+FULL = Sender(
+    address_key="a1",
+    network_key="n1",
+    wide_network_key="w1",
+    system=64500,
+    email_key="e1",
+    email_domain="example.org",
+    name_key="m1",
+    before_rotation=Sender(address_key="a0", email_key="e0"),
+    listings=(Listing(list_name="tor", kind=ListKind.NETWORKS, age_days=1.0),),
+)
+
+
+def keep_sent(stores, sender: Sender, **changes) -> Comment:
+    comment = make_comment(sender=sender, **changes)
+    keep_all(stores.comments, comment)
+    return comment
+
+
+def found_by(stores, sender: Sender, *, limit: int = 99) -> set[str]:
+    return set(stores.personal_data.find(Person(sender=sender), after=None, limit=limit))
+
+
+def test_a_persons_comments_are_found_by_address_email_or_name(stores):
+    full = keep_sent(stores, FULL)
+    by_name = keep_sent(stores, Sender(name_key="m1"))
+    keep_sent(stores, Sender(address_key="a2", email_key="a1", name_key="e1"))
+
+    assert found_by(stores, Sender(address_key="a1")) == {full.id}
+    assert found_by(stores, Sender(email_key="e1")) == {full.id}
+    assert found_by(stores, Sender(email_key="e1", name_key="m1")) == {full.id, by_name.id}
+
+
+def test_what_others_share_finds_nobody(stores):
+    keep_sent(stores, FULL)
+
+    shared = Sender(
+        network_key="n1", wide_network_key="w1", system=64500, email_domain="example.org"
+    )
+
+    assert found_by(stores, shared) == set()
+    assert found_by(stores, Sender()) == set()
+
+
+def test_an_erased_sender_leaves_the_comment_as_it_was_otherwise(stores):
+    erased, other = keep_sent(stores, FULL), keep_sent(stores, FULL)
+
+    stores.personal_data.erase_senders([erased.id, "unknown"])
+    stores.personal_data.erase_senders([erased.id])
+    stores.personal_data.erase_senders([])
+
+    assert stores.cases.get(erased.id).comment == replace(erased, sender=Sender())
+    assert stores.cases.get(other.id).comment == other
+
+
+def test_a_repeat_of_an_erased_senders_comment_is_still_known_as_one(stores):
+    first = keep_sent(stores, FULL, site_comment_id="17")
+    stores.personal_data.erase_senders([first.id])
+
+    again = make_comment(sender=FULL, site_comment_id="17")
+    [added] = keep_all(stores.comments, again)
+
+    assert (added.outcome, added.comment_id) == (AddOutcome.REPEAT, first.id)
+
+
+LATER = NOW + timedelta(days=1)
+
+
+def keep_given(
+    stores, *given: Comment, outcome: Outcome | None = None, key: str | None = None
+) -> None:
+    stores.comments.add([NewComment(comment=c, lane=Lane.BULK, idempotency_key=key) for c in given])
+    if outcome is not None:
+        stores.verdicts.add([make_verdict(c.id, outcome) for c in given], audit=frozenset())
+
+
+def find(stores, text: str, *, site_id: SiteId = SITE, days: float = 30) -> list[CommentId]:
+    return stores.comments.find_by_content(
+        site_id, content_key(text), since=NOW - timedelta(days=days)
+    )
+
+
+def words_in(value: object) -> str:
+    """Return every string that a value holds, however deep."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return " ".join(words_in(getattr(value, field.name)) for field in fields(value))
+    if isinstance(value, tuple):
+        return " ".join(words_in(item) for item in value)
+    return str(value)
+
+
+def in_review(stores) -> list[CommentId]:
+    page = stores.cases.page(
+        CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=50
+    )
+    assert stores.cases.count(CaseFilter(needs_review=True)) == len(page.cases)
+    return [case.comment.id for case in page.cases]
+
+
+def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sender(stores):
+    comment = make_full_comment()
+    keep_given(stores, comment, outcome=Outcome.SPAM)
+    assert MARK in words_in(stores.cases.get(comment.id))
+
+    stores.personal_data.withdraw([comment.id], at=LATER)
+
+    left = stores.cases.get(comment.id).comment
+    assert MARK not in words_in(left)
+    assert left == replace(
+        comment,
+        text="",
+        author=Author(),
+        sender=Sender(),
+        form=FormEvidence(),
+        post=replace(comment.post, excerpt=None),
+        user_agent=None,
+    )
+
+
+def test_no_column_of_a_withdrawn_comment_holds_its_words_or_says_what_they_were(stores):
+    comment = make_full_comment()
+    keep_given(stores, comment, key="a key")
+
+    stores.personal_data.withdraw([comment.id], at=LATER)
+
+    with stores.engine.connect() as connection:
+        row = connection.execute(sa.select(comments)).mappings().one()
+    assert not [name for name, value in row.items() if MARK in str(value)]
+    assert row["content_key"] is None
+
+
+def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay_without_notes(stores):
+    comment = make_full_comment()
+    keep_given(stores, comment, outcome=Outcome.SPAM)
+    stores.reports.add(make_report(comment.id))
+    for ruling in (Ruling.APPROVE, Ruling.REJECT):
+        decision = make_decision(f"d-{ruling}", comment.id, ruling, note=f"{MARK} again")
+        stores.decisions.add(decision)
+    before = stores.cases.get(comment.id)
+
+    stores.personal_data.withdraw([comment.id], at=LATER)
+
+    after = stores.cases.get(comment.id)
+    decisions = tuple(replace(one, note=None) for one in before.decisions)
+    assert after == replace(before, comment=after.comment, decisions=decisions, withdrawn_at=LATER)
+
+
+def test_a_withdrawn_comment_waits_for_no_verdict(stores):
+    gone, stays = make_full_comment(), make_full_comment(site_comment_id="own-18")
+    keep_given(stores, gone, stays)
+
+    for at in (NOW, LATER):
+        stores.personal_data.withdraw([gone.id], at=at)
+
+    assert stores.cases.get(gone.id).withdrawn_at == NOW
+    unjudged = stores.comments.load_unjudged([gone.id, stays.id])
+    stranded = stores.comments.find_stranded(
+        Lane.BULK, queued_before=LATER, received_before=LATER, limit=10
+    )
+    assert [attempt.comment.id for attempt in unjudged] == [stays.id]
+    assert stranded == [stays.id]
+    assert stores.comments.count_pending()[Lane.BULK] == 1
+
+
+@pytest.mark.parametrize("why", ["unsure", "audit", "report"])
+def test_a_withdrawn_comment_leaves_the_review_queue(stores, why):
+    comment = make_full_comment()
+    keep_given(stores, comment)
+    outcome = Outcome.UNSURE if why == "unsure" else Outcome.SPAM
+    audit = frozenset([comment.id]) if why == "audit" else frozenset()
+    stores.verdicts.add([make_verdict(comment.id, outcome)], audit=audit)
+    if why == "report":
+        stores.reports.add(make_report(comment.id))
+    before = in_review(stores)
+
+    stores.personal_data.withdraw([comment.id], at=LATER)
+
+    assert before == [comment.id]
+    assert in_review(stores) == []
+    assert not stores.cases.get(comment.id).needs_review
+
+
+def test_nothing_brings_a_withdrawn_comment_back_into_the_review_queue(stores):
+    comment = make_full_comment()
+    keep_given(stores, comment, outcome=Outcome.SPAM)
+    stores.personal_data.withdraw([comment.id], at=LATER)
+    unjudged = make_full_comment(site_comment_id="own-18")
+    keep_given(stores, unjudged)
+    stores.personal_data.withdraw([unjudged.id], at=LATER)
+
+    stores.reports.add(make_report(comment.id))
+    with pytest.raises(ConflictError):
+        stores.decisions.add(make_decision("d1", comment.id, Ruling.APPROVE))
+    late = stores.verdicts.add([make_verdict(unjudged.id)], audit=frozenset([unjudged.id]))
+
+    assert in_review(stores) == late == []
+    assert stores.cases.get(unjudged.id).verdict is None
+
+
+def test_lists_still_show_a_withdrawn_comment_with_how_far_it_came(stores):
+    pending, judged = make_full_comment(), make_full_comment(site_comment_id="own-18")
+    keep_given(stores, pending)
+    keep_given(stores, judged, outcome=Outcome.SPAM)
+
+    for comment in (pending, judged):
+        stores.personal_data.withdraw([comment.id], at=LATER)
+
+    for comment, state in ((pending, State.PENDING), (judged, State.JUDGED)):
+        listed = stores.cases.page(
+            CaseFilter(state=state), order=Order.NEWEST, cursor=None, limit=10
+        )
+        assert [case.comment.id for case in listed.cases] == [comment.id]
+        assert stores.cases.get(comment.id).state is state
+    assert stores.cases.count(CaseFilter()) == 2
+
+
+@pytest.mark.parametrize("key", [None, "a key"])
+def test_sending_a_withdrawn_comment_again_does_not_bring_it_back(stores, key):
+    comment = make_full_comment()
+    keep_given(stores, comment, key=key)
+    stores.personal_data.withdraw([comment.id], at=LATER)
+    again = replace(comment, id=CommentId("again"), received_at=LATER)
+
+    (answer,) = stores.comments.add(
+        [NewComment(comment=again, lane=Lane.BULK, idempotency_key=key)]
+    )
+
+    assert (answer.outcome, answer.comment_id) == (AddOutcome.REPEAT, comment.id)
+    assert stores.cases.get(comment.id).comment.text == ""
+    assert stores.cases.count(CaseFilter()) == 1
+
+
+def test_judging_and_withdrawing_at_the_same_time_leaves_every_comment_blank(stores):
+    given = [make_full_comment(site_comment_id=f"own-{number}") for number in range(20)]
+    keep_given(stores, *given)
+    together = threading.Barrier(2, timeout=30)
+
+    def judge() -> list[CommentId]:
+        stored = []
+        for comment in given:
+            together.wait()
+            stored += stores.verdicts.add([make_verdict(comment.id)], audit=frozenset())
+        return stored
+
+    def withdraw() -> None:
+        for comment in given:
+            together.wait()
+            stores.personal_data.withdraw([comment.id], at=LATER)
+
+    with ThreadPoolExecutor(2) as pool:
+        judging, withdrawing = pool.submit(judge), pool.submit(withdraw)
+        stored = judging.result(60)
+        withdrawing.result(60)
+
+    cases = [stores.cases.get(comment.id) for comment in given]
+    assert {case.comment.text for case in cases} == {""}
+    assert [case.comment.id for case in cases if case.verdict is not None] == stored
+    assert in_review(stores) == []
+
+
+def test_a_comment_is_found_by_what_escaping_and_filtering_leave_of_it(stores):
+    comment = make_comment('It\'s <b>"fine"</b> &amp; dandy')
+    other = make_comment("It's fine.")
+    keep_given(stores, comment, other)
+
+    found = [
+        find(stores, text)
+        for text in ('It\\\'s "fine" &amp; dandy', "<p>it&#039;s “FINE” &#38; dandy</p>\r\n")
+    ]
+
+    assert found == [[comment.id], [comment.id]]
+
+
+def test_equal_texts_are_found_newest_first_and_equal_times_by_id(stores):
+    ages = {"b": 1, "c": 1, "a": 0, "d": 2}
+    for name, age in ages.items():
+        keep_given(stores, make_comment(id=CommentId(name), received_at=NOW - timedelta(days=age)))
+
+    assert find(stores, make_comment().text) == ["a", "c", "b", "d"]
+
+
+def test_what_is_older_or_of_another_site_is_not_found(stores):
+    on_the_day = make_comment(received_at=NOW - timedelta(days=3))
+    older = make_comment(received_at=NOW - timedelta(days=3, microseconds=1))
+    elsewhere = make_comment(site_id=SiteId("site-2"))
+    keep_given(stores, on_the_day, older, elsewhere)
+
+    assert find(stores, on_the_day.text, days=3) == [on_the_day.id]
+    assert find(stores, on_the_day.text, site_id=SiteId("site-2")) == [elsewhere.id]
+    assert find(stores, on_the_day.text, site_id=SiteId("no")) == []
+
+
+def test_a_withdrawn_comment_is_not_found_by_its_former_text(stores):
+    comment = make_full_comment()
+    keep_given(stores, comment)
+
+    stores.personal_data.withdraw([comment.id], at=LATER)
+
+    assert find(stores, comment.text) == []
+    assert find(stores, "") == []
+
+
+SPAMMER = Sender(address_key="a1", network_key="n1", email_key="e1", name_key="m1")
+
+
+@pytest.fixture
+def kept(stores):
+    """Return a function that keeps, judges and perhaps decides a comment, each a minute older."""
+    minutes = iter(range(10_000))
+
+    def keep(ruling=None, *, outcome=Outcome.UNSURE, text="Buy at https://pills.com/", **changes):
+        at = NOW - timedelta(minutes=next(minutes))
+        comment = make_comment(text, **({"received_at": at, "sender": SPAMMER} | changes))
+        keep_all(stores.comments, comment)
+        stores.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
+        if ruling is not None:
+            decision = make_decision(f"d-{comment.id}", comment.id, ruling, decided_by="Ola")
+            stores.decisions.add(decision)
+        stores.search.index_due(limit=100)
+        return comment
+
+    return keep
+
+
+def test_other_comments_are_counted_by_each_trait_and_by_what_came_of_them(stores, kept):
+    opened = kept()
+    kept(Ruling.REJECT)
+    kept(Ruling.APPROVE)
+    kept()
+    kept(sender=Sender(network_key="n1"), text="no link", outcome=Outcome.HAM)
+    kept(sender=Sender(address_key="other"), text="no link")
+
+    record = stores.sender_records.look_up(opened, site_ids=None)
+
+    three = {"seen": 3, "approved": 1, "rejected": 1, "waiting": 1}
+    assert record.traits == (
+        TraitRecord(trait=Trait.ADDRESS, key="a1", **three),
+        TraitRecord(trait=Trait.NETWORK, key="n1", seen=4, approved=1, rejected=1, waiting=1),
+        TraitRecord(trait=Trait.EMAIL, key="e1", **three),
+        TraitRecord(trait=Trait.NAME, key="m1", **three),
+        TraitRecord(trait=Trait.DOMAIN, key="pills.com", **three),
+    )
+
+
+def test_an_undone_decision_counts_no_more(stores, kept):
+    opened, other = kept(), kept(Ruling.REJECT)
+    stores.decisions.undo(other.id, by="Ola", at=NOW)
+
+    record = stores.sender_records.look_up(opened, site_ids=None)
+
+    assert record.traits[0] == TraitRecord(trait=Trait.ADDRESS, key="a1", seen=1, waiting=1)
+
+
+def test_only_the_given_sites_are_told_of(stores, kept):
+    opened = kept()
+    kept(site_id=SiteId("site-2"), author=Author(name="Elsewhere"))
+
+    record = stores.sender_records.look_up(opened, site_ids=(opened.site_id,))
+
+    assert {trait.seen for trait in record.traits} == {0}
+    assert record.other_names == record.last == ()
+
+
+def test_keys_of_before_the_rotation_count_too(stores, kept):
+    kept(sender=Sender(address_key="old"), text="none")
+    rotated = Sender(address_key="new", before_rotation=Sender(address_key="old"))
+
+    record = stores.sender_records.look_up(kept(sender=rotated, text="none"), site_ids=None)
+
+    assert record.traits == (TraitRecord(trait=Trait.ADDRESS, key="new", seen=1, waiting=1),)
+
+
+def test_other_names_of_the_same_address_or_e_mail_are_told_at_most_five(stores, kept):
+    opened = kept(author=Author(name="Ann"))
+    names = [f"Name {number}" for number in range(7)]
+    for name in ("Ann", *names):
+        kept(author=Author(name=name))
+    kept(sender=Sender(network_key="n1"), author=Author(name="Neighbour"))
+
+    record = stores.sender_records.look_up(opened, site_ids=None)
+
+    assert len(record.other_names) == MAX_OTHER_NAMES
+    assert set(record.other_names) <= set(names)
+
+
+def test_the_last_three_comments_are_told_the_newest_first(stores, kept):
+    opened = kept()
+    others = [kept() for _ in range(4)]
+
+    record = stores.sender_records.look_up(opened, site_ids=None)
+
+    assert [case.comment.id for case in record.last] == [one.id for one in others[:3]]
+
+
+def test_counting_ends_at_a_thousand(stores, kept):
+    opened = kept()
+    lot = [make_comment("more", sender=Sender(address_key="a1")) for _ in range(1_001)]
+    keep_all(stores.comments, *lot)
+
+    address = stores.sender_records.look_up(opened, site_ids=None).traits[0]
+
+    assert (address.seen, address.capped) == (1_000, True)

@@ -1,7 +1,9 @@
-"""Holds every site store to its contract."""
+"""Holds every store of sites, endpoints, inbound hooks and hidden comments to its contract."""
 
 from __future__ import annotations
 
+import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
@@ -9,14 +11,23 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy import func, select
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
+from service.domain.delivery import (
+    Applied,
+    DeliveryForm,
+    Endpoint,
+    EventKind,
+    InboundHook,
+    Platform,
+)
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.verdict import SiteRules
 from service.ports.audit import AuditEntry
-from service.stores.sql.tables import sites
+from service.stores.sql.tables import inbound_seen, sites
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE
 
@@ -152,18 +163,16 @@ def test_keys_are_listed_oldest_first_with_the_revoked_ones(stores):
     assert stores.sites.list_keys(SITE) == [older, newer]
 
 
-def test_a_keys_ends_are_set_one_by_one(stores):
-    key = make_key()
+def test_a_key_is_revoked_whenever_it_expires(stores):
+    key = make_key(expires_at=NOW + timedelta(hours=1))
     stores.sites.add_key(key)
-    soon, now = NOW + timedelta(hours=1), NOW
 
-    expiring = stores.sites.end_key(key.id, expires_at=soon)
-    revoked = stores.sites.end_key(key.id, revoked_at=now)
-    untouched = stores.sites.end_key(key.id)
+    revoked = stores.sites.end_key(key.id, revoked_at=NOW)
 
-    assert expiring == replace(key, expires_at=soon)
-    assert revoked == untouched == replace(key, expires_at=soon, revoked_at=now)
+    assert revoked == replace(key, revoked_at=NOW)
     assert stores.sites.find_key(key.secret_sha256) == (revoked, stores.sites.get(key.site_id))
+    with pytest.raises(NotFoundError):
+        stores.sites.end_key("no", revoked_at=NOW)
 
 
 def test_of_keys_that_end_each_other_at_once_one_stays(stores):
@@ -185,3 +194,267 @@ def test_of_keys_that_end_each_other_at_once_one_stays(stores):
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(end, ids)) == [False, True]
     assert sum(key.is_valid(NOW) for key in stores.sites.list_keys(SITE)) == 1
+
+
+def make_endpoint(**changes) -> Endpoint:
+    values = {
+        "site_id": SITE,
+        "url": "https://blog.example/hooks?name=käse",
+        "secrets": ("whsec_bmV3", "whsec_b2xk"),
+    }
+    return Endpoint(**(values | changes))
+
+
+def test_an_endpoint_comes_back_as_it_was_put_last(stores):
+    first = make_endpoint(events=(EventKind.DECISION, EventKind.VERDICT))
+    other = make_endpoint(url="https://blog.example/new", secrets=("whsec_bmV3",), events=())
+
+    for endpoint in (first, other):
+        stores.endpoints.put(endpoint)
+
+        assert stores.endpoints.get(SITE) == endpoint
+
+
+def test_an_endpoint_is_changed_in_view_of_the_present_one_or_not_at_all(stores):
+    first = make_endpoint()
+    stores.endpoints.put(first)
+    act = AuditEntry(at=NOW, actor="ada", act="change callback", subject=SITE)
+
+    def refuse(present):
+        raise ConflictError(present.url)
+
+    with pytest.raises(ConflictError, match=re.escape(first.url)):
+        stores.endpoints.change(SITE, refuse, act=act)
+    changed = stores.endpoints.change(SITE, lambda present: replace(present, events=()))
+
+    assert changed == stores.endpoints.get(SITE) == replace(first, events=())
+    assert stores.audit_log.recent() == []
+    with pytest.raises(NotFoundError):
+        stores.endpoints.change(SiteId("no"), lambda _: first)
+
+
+def test_an_endpoint_can_be_forgotten_more_than_once(stores):
+    stores.endpoints.put(make_endpoint())
+
+    for _ in range(2):
+        stores.endpoints.remove(SITE)
+
+    assert stores.endpoints.get(SITE) is None
+
+
+def make_platform(**changes) -> Endpoint:
+    return make_endpoint(**({"form": DeliveryForm.GITHUB, "secrets": ("token",)} | changes))
+
+
+def test_a_pause_brings_back_no_rest_that_was_kept_before_a_longer_one(stores):
+    platform = make_platform()
+    stores.endpoints.put(replace(platform, rests_until=NOW))
+    read = stores.endpoints.get(SITE)
+    later = NOW + timedelta(minutes=2)
+
+    stores.endpoints.pause(read, rests_until=later)
+    stores.endpoints.pause(read, refused_at=NOW)
+    stores.endpoints.pause(read, rests_until=NOW + timedelta(minutes=1))
+
+    assert stores.endpoints.get(SITE) == replace(platform, refused_at=NOW, rests_until=later)
+
+
+def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stores):
+    old, new = make_platform(), make_platform(secrets=("another",))
+    stores.endpoints.put(old)
+    stores.endpoints.pause(old, refused_at=NOW)
+
+    stores.endpoints.put(new)
+    stores.endpoints.pause(old, refused_at=NOW)
+
+    assert stores.endpoints.get(SITE) == new
+
+
+def test_one_of_several_callers_begins_and_nobody_else_before_its_rest_has_passed(stores):
+    endpoint = make_platform()
+    stores.endpoints.put(endpoint)
+    until = NOW + timedelta(seconds=60)
+
+    began = [stores.endpoints.begin_call(endpoint, at=NOW, until=until) for _ in range(2)]
+    later = stores.endpoints.begin_call(endpoint, at=until, until=until + timedelta(seconds=60))
+
+    assert (began, later) == ([True, False], True)
+
+
+def test_no_call_begins_at_what_refused_or_was_replaced(stores):
+    endpoint = make_platform()
+    until = NOW + timedelta(seconds=60)
+    unknown = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+    stores.endpoints.put(make_platform(secrets=("another",)))
+    replaced = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+    stores.endpoints.put(endpoint)
+    stores.endpoints.pause(endpoint, refused_at=NOW)
+    refused = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+
+    assert (unknown, replaced, refused) == (False, False, False)
+
+
+def test_when_it_was_called_is_kept_beside_its_rest(stores):
+    endpoint = make_platform()
+    stores.endpoints.put(endpoint)
+    until = NOW + timedelta(seconds=60)
+    stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+
+    stores.endpoints.pause(endpoint, called_at=NOW)
+
+    assert stores.endpoints.get(SITE) == replace(endpoint, called_at=NOW, rests_until=until)
+
+
+WINDOW = timedelta(minutes=10)
+
+
+def make_hook(hook_id: str = "hook-1", **changes) -> InboundHook:
+    values = {
+        "id": hook_id,
+        "site_id": SITE,
+        "platform": Platform.CORAL,
+        "secret": "a secret that only the platform knows",
+        "created_at": NOW,
+    }
+    return InboundHook(**(values | changes))
+
+
+def remember(stores, delivery_id: str, *, hook_id: str = "hook-1", minutes: float = 0) -> bool:
+    at = NOW + timedelta(minutes=minutes)
+    return stores.inbound.remember(hook_id, delivery_id, at=at, forget=at - WINDOW)
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_a_hook_comes_back_as_it_was(stores, platform):
+    hook = make_hook(platform=platform, secret="süß\x00\ud800")
+
+    stores.inbound.add(hook)
+
+    assert stores.inbound.get(hook.id) == hook
+    assert "süß" not in repr(hook)
+
+
+def test_hooks_are_listed_oldest_first_of_one_site_or_of_all(stores):
+    newer = make_hook("a", created_at=NOW + timedelta(days=1))
+    older = make_hook("b")
+    elsewhere = make_hook("c", site_id=SiteId("site-2"), created_at=NOW - timedelta(days=1))
+    for hook in (newer, older, elsewhere):
+        stores.inbound.add(hook)
+
+    assert stores.inbound.all() == [elsewhere, older, newer]
+    assert stores.inbound.all(SITE) == [older, newer]
+    assert stores.inbound.all(SiteId("no")) == []
+
+
+def test_a_hook_of_an_unknown_site_or_a_taken_id_is_refused(stores):
+    stores.inbound.add(make_hook())
+
+    with pytest.raises(NotFoundError):
+        stores.inbound.add(make_hook("hook-2", site_id=SiteId("no")))
+    with pytest.raises(ConflictError):
+        stores.inbound.add(make_hook(secret="another secret"))
+
+    assert stores.inbound.all() == [make_hook()]
+
+
+def test_a_revoked_hook_stays_and_says_since_when(stores):
+    stores.inbound.add(make_hook())
+    later = NOW + timedelta(days=1)
+
+    answers = [stores.inbound.revoke("hook-1", at=at) for at in (NOW, later)]
+
+    assert answers == [replace(make_hook(), revoked_at=NOW)] * 2
+    assert stores.inbound.get("hook-1") == answers[0]
+
+
+def test_a_delivery_is_new_once_for_its_hook_until_its_time_is_over(stores):
+    for hook_id in ("hook-1", "hook-2"):
+        stores.inbound.add(make_hook(hook_id))
+
+    answers = [remember(stores, "d1", minutes=minutes) for minutes in (0, 9, 10, 10.01, 20)]
+
+    # A repeat does not lengthen how long it is remembered.
+    assert answers == [True, False, False, True, False]
+    assert remember(stores, "d2")
+    assert remember(stores, "d1", hook_id="hook-2")
+
+
+def test_what_was_remembered_has_been_seen_and_asking_remembers_nothing(stores):
+    for hook_id in ("hook-1", "hook-2"):
+        stores.inbound.add(make_hook(hook_id))
+    inbound, later = stores.inbound, NOW + timedelta(minutes=1)
+    before = inbound.has_seen("hook-1", "d1", since=NOW)
+
+    is_new = remember(stores, "d1")
+
+    assert (before, is_new) == (False, True)
+    assert inbound.has_seen("hook-1", "d1", since=NOW)
+    assert not inbound.has_seen("hook-1", "d1", since=later)
+    assert not inbound.has_seen("hook-1", "d2", since=NOW)
+    assert not inbound.has_seen("hook-2", "d1", since=NOW)
+
+
+def test_ids_of_any_length_and_code_points_are_told_apart(stores):
+    stores.inbound.add(make_hook())
+    ids = ["", " ", "x" * 100_000, "x" * 100_001, "\x00", "\ud800", "é", "e\u0301"]
+
+    answers = [[remember(stores, one) for one in ids] for _ in range(2)]
+
+    assert answers == [[True] * len(ids), [False] * len(ids)]
+
+
+def test_what_is_forgotten_takes_no_room(stores):
+    for hook_id in ("hook-1", "hook-2"):
+        stores.inbound.add(make_hook(hook_id))
+        for number in range(20):
+            remember(stores, f"d{number}", hook_id=hook_id)
+
+    remember(stores, "later", minutes=60)
+
+    with stores.engine.connect() as connection:
+        query = select(inbound_seen.c.hook_id, func.count()).group_by(inbound_seen.c.hook_id)
+        left = {row[0]: row[1] for row in connection.execute(query)}
+    assert left == {"hook-1": 1, "hook-2": 20}
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_of_several_who_bring_a_delivery_at_once_one_hears_that_it_is_new(stores, forgotten):
+    stores.inbound.add(make_hook())
+    together = threading.Barrier(4, timeout=30)
+
+    def bring(_number: int) -> list[bool]:
+        answers = []
+        for number in range(20):
+            together.wait()
+            name, minutes = ("the same", number * 11) if forgotten else (f"d{number}", number * 3)
+            answers.append(remember(stores, name, minutes=minutes))
+        return answers
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(bring, range(4)))
+
+    assert [sum(some) for some in zip(*answers, strict=True)] == [1] * 20
+
+
+KEY = "github:IC_kwDO7"
+HIDDEN = Applied(site_id=SITE, site_comment_id=KEY)
+
+
+def test_what_is_hidden_is_known_as_it_was_kept_last_until_it_is_forgotten(stores):
+    certain = replace(HIDDEN, certain=True)
+    for one in (HIDDEN, certain):
+        stores.applied.put(one)
+    known = stores.applied.get(SITE, KEY)
+    others = [stores.applied.get(SITE, f"{KEY}8"), stores.applied.get(SiteId("site-2"), KEY)]
+
+    for _ in range(2):
+        stores.applied.remove(SITE, KEY)
+
+    assert known == certain
+    assert others == [None, None]
+    assert stores.applied.get(SITE, KEY) is None
+
+
+def test_of_an_unknown_site_nothing_is_kept(stores):
+    with pytest.raises(NotFoundError):
+        stores.applied.put(replace(HIDDEN, site_id=SiteId("no")))

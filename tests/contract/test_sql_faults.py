@@ -82,12 +82,7 @@ from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.sql import create_engine
 from service.stores.sql.tables import metadata
-from tests.databases import (
-    Stores,
-    content_of,
-    databases_given_back,
-    fresh_stores,
-)
+from tests.databases import Stores, content_of, databases_given_back, fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 from tests.worlds import FailingAt

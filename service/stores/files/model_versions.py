@@ -6,19 +6,21 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from models.card_figures import CARD_PAGE, card_figures, card_provenance, read_card
 from models.errors import ModelError, ModelVersionError
 from models.inputs import ModelInput, ModelOutput
 from models.registry import (
+    SHIPPED_DIR,
     check_version,
     drop_leftovers,
     drop_version,
     list_versions,
+    load_version,
     promote,
     read_current_fusion,
     read_current_name,
@@ -33,11 +35,7 @@ _MOST_CARD_CHARS = 100_000
 
 
 class VersionShelf:
-    """The model versions of this installation, in a folder that is read at each call.
-
-    Promoting checks every file but loads no classifier: the workers that do so keep the version
-    they have if the new one cannot be loaded.
-    """
+    """The model versions of this installation, in a folder that is read at each call."""
 
     def __init__(self, find_folder: Callable[[], Path]) -> None:
         self._find_folder = find_folder
@@ -77,37 +75,24 @@ class VersionShelf:
     def promote(self, name: str) -> str | None:
         """Make a version current after checking its files; return the one that was.
 
-        Raise `NotFoundError` for an unknown one, `ConflictError` with one sentence for one that
-        is damaged or where the folder cannot be written to.
+        It loads no classifier: workers that cannot load it keep the version they have. Raise
+        `NotFoundError` for an unknown one, `ConflictError` for a damaged one or a read-only folder.
         """
         folder = self._known(name).parent
         before = _current(folder)
-        try:
+        with _conflicts(": promote with `slopsieve models promote` where it can"):
             promote(folder, name, check=check_version)
-        except ModelVersionError as error:
-            raise ConflictError(str(error)) from error
-        except OSError as error:
-            msg = (
-                f"the folder of versions cannot be written to here ({error.strerror}): "
-                "promote with `slopsieve models promote` where it can"
-            )
-            raise ConflictError(msg) from error
         return before
 
     def drop(self, name: str) -> None:
         """Delete a version.
 
         Raise `NotFoundError` for an unknown one, `ConflictError` for the current and the previous
-        one, and where the folder cannot be written to.
+        one or a read-only folder.
         """
         folder = self._known(name).parent
-        try:
+        with _conflicts():
             drop_version(folder, name)
-        except ModelVersionError as error:
-            raise ConflictError(str(error)) from error
-        except OSError as error:
-            msg = f"the folder of versions cannot be written to here ({error.strerror})"
-            raise ConflictError(msg) from error
 
     def drop_leftovers(self, *, older_than: timedelta) -> int:
         """Delete what killed processes left half written; return how many there were."""
@@ -124,6 +109,17 @@ class VersionShelf:
         return folder / name
 
 
+@contextlib.contextmanager
+def _conflicts(advice: str = "") -> Iterator[None]:
+    try:
+        yield
+    except ModelVersionError as error:
+        raise ConflictError(str(error)) from error
+    except OSError as error:
+        msg = f"the folder of versions cannot be written to here ({error.strerror}){advice}"
+        raise ConflictError(msg) from error
+
+
 def _current(folder: Path) -> str | None:
     try:
         return read_current_name(folder)
@@ -132,23 +128,18 @@ def _current(folder: Path) -> str | None:
 
 
 def read_promise(models_dir: Path | None) -> Promise | None:
-    """Return the promise of the version that serves from a folder; None where none can be read."""
+    """Return the promise of the current version of a folder; None where none can be read."""
     try:
         name, fusion = read_current_fusion(models_dir)
     except ModelVersionError:
         return None
-    return Promise(
-        version=name,
-        cutoffs=Cutoffs(ham_cutoff=fusion.ham_cutoff, spam_cutoff=fusion.spam_cutoff),
-        ham_called_spam=_rate(fusion.promises, "ham_called_spam"),
-        spam_called_ham=_rate(fusion.promises, "spam_called_ham"),
-    )
-
-
-def _rate(promises: Mapping[str, Any], name: str) -> float | None:
-    stated = promises.get(name)
-    rate = stated.get("promised_rate") if isinstance(stated, dict) else None
-    return float(rate) if isinstance(rate, int | float) else None
+    rates = {}
+    for rate_name in ("ham_called_spam", "spam_called_ham"):
+        stated = fusion.promises.get(rate_name)
+        rate = stated.get("promised_rate") if isinstance(stated, dict) else None
+        rates[rate_name] = float(rate) if isinstance(rate, int | float) else None
+    cutoffs = Cutoffs(ham_cutoff=fusion.ham_cutoff, spam_cutoff=fusion.spam_cutoff)
+    return Promise(version=name, cutoffs=cutoffs, **rates)
 
 
 if TYPE_CHECKING:
@@ -161,19 +152,11 @@ NO_VERSION = "none"
 _LOOK_EVERY_SECONDS = 2.0
 
 
-class UnavailableClassifier:
-    """Stands where no model version can be used; see `Classifier`."""
-
-    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
-        """Raise `ModelUnavailableError`, whatever the inputs."""
-        raise ModelUnavailableError("there is no usable model version")
-
-
 def model_unavailable() -> JudgingModel:
     """Return a model that makes every verdict degraded."""
     return JudgingModel(
         version=NO_VERSION,
-        classifier=UnavailableClassifier(),
+        classifier=_Translated(None),
         weights=Weights(),
         cutoffs=Cutoffs(ham_cutoff=0.0, spam_cutoff=1.0),
     )
@@ -194,18 +177,13 @@ def to_judging_model(version: ModelVersion) -> JudgingModel:
 class ModelVersions:
     """Gives the current version; loads another one when `CURRENT` names it.
 
-    A version that cannot be loaded never takes the place of one that serves. Without any, verdicts
-    are degraded and `problem` says why in one line. Nothing is imported or read before the first
-    call: only workers pay for the classifier.
+    A version that cannot be loaded never replaces one that serves. Without any, verdicts are
+    degraded and `problem` says why in one line. Nothing is read before the first call. While one
+    serves, `beside` runs the loading of the next, by default in a thread.
 
-    While one serves, the next is loaded by what `beside` does with the work, a thread of its own by
-    default: comments are judged by the old one until the new one is ready.
-
-    The folder is one path, None for the shipped versions, or what finds it at every look: an
-    installation gets a folder of its own with its first retraining, while workers run.
-
-    `loaded_at` is when the version that serves was loaded, None without one, `refusals` how many
-    others could not be used since the process started. `serving` names it without looking.
+    `folder` is one path, None for the shipped versions, or finds it at every look: an installation
+    gets its own folder with its first retraining. `loaded_at` is when the serving version was
+    loaded, `refusals` how many others could not be.
     """
 
     def __init__(
@@ -241,15 +219,12 @@ class ModelVersions:
 
     @property
     def serving(self) -> str:
-        """Return the version that judged last; it may not be loaded yet: see `NO_VERSION`."""
+        """Return the name of the serving version, or `NO_VERSION`, without looking."""
         return self._model.version
 
     def _look(self) -> None:
         """Load what `CURRENT` names if that does not serve; called with the lock held."""
         try:
-            # Imported late because the classifier's packages take a second to load.
-            from models.registry import read_current_name
-
             name = read_current_name(self._find())
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
@@ -260,28 +235,21 @@ class ModelVersions:
             self._take(name)
         elif not self._loading:
             self._loading = True
-            self._beside(lambda: self._load_beside(name))
-
-    def _load_beside(self, name: str) -> None:
-        try:
-            self._take(name)
-        finally:
-            self._loading = False
+            self._beside(lambda: self._take(name))
 
     def _take(self, name: str) -> None:
-        """Load a version and let it serve, or say why not."""
+        """Load a version and let it serve, or set `problem`."""
         try:
-            from models.registry import SHIPPED_DIR, load_version
-
             version = load_version((self._find() or SHIPPED_DIR) / name)
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
-            return
-        # One assignment: whoever asks meanwhile gets the old one or the new one, whole.
-        self._model = to_judging_model(version)
-        self.problem, self._refused = None, ""
-        self.loaded_at = datetime.now(UTC)
-        log.info("model version loaded", extra={"version": version.version})
+        else:
+            self._model = to_judging_model(version)
+            self.problem, self._refused = None, ""
+            self.loaded_at = datetime.now(UTC)
+            log.info("model version loaded", extra={"version": version.version})
+        finally:
+            self._loading = False
 
     def _refuse(self, error: Exception) -> None:
         reason = str(error)
@@ -300,13 +268,15 @@ def _in_a_thread(work: Callable[[], None]) -> None:
 
 
 class _Translated:
-    """A version's classifier whose refusals are the service's own error."""
+    """A version's classifier, None for none, whose errors are the service's own."""
 
-    def __init__(self, classifier: Classifier) -> None:
+    def __init__(self, classifier: Classifier | None) -> None:
         self._classifier = classifier
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
         """See `Classifier.score_batch`."""
+        if self._classifier is None:
+            raise ModelUnavailableError("there is no usable model version")
         try:
             return self._classifier.score_batch(inputs)
         except ModelError as error:

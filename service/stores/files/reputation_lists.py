@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
@@ -26,11 +26,9 @@ SUFFIX = ".list"
 _MAGIC = b"SLOPLST1"
 _LENGTH_BYTES = 8
 _DIGEST_BYTES = 32
-_MAX_HEADER_BYTES = 65_536
 # The arrays in their order in the file; each is 4 or 8 bytes an item (see `CompiledEntries`).
 _ITEM_FORMATS: tuple[ItemFormat, ...] = ("I", "I", "Q", "Q", "Q", "Q", "Q")
 _ITEM_BYTES = {"I": 4, "Q": 8}
-_ALIGNMENT = 16
 
 
 class DamagedListError(Exception):
@@ -38,11 +36,7 @@ class DamagedListError(Exception):
 
 
 def write_list(path: Path, about: AboutList, compiled: CompiledEntries) -> None:
-    """Write a list whole or not at all, in place of what was there.
-
-    Readers keep the old one mapped. The file is never changed or cut once it has its name: a
-    reader's map would break.
-    """
+    """Write a list whole, in place of the old file, which is not changed: readers map it."""
     columns = compiled.columns()
     header = _header_bytes(about, [len(column) for column in columns])
     arrays = (column.cast("B") for column in columns if len(column))
@@ -95,7 +89,7 @@ def open_list(path: Path) -> tuple[AboutList, CompiledEntries]:
 def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
     prefix = len(_MAGIC) + _LENGTH_BYTES
     length = int.from_bytes(body[len(_MAGIC) : prefix], "little")
-    if bytes(body[: len(_MAGIC)]) != _MAGIC or length > _MAX_HEADER_BYTES:
+    if bytes(body[: len(_MAGIC)]) != _MAGIC or length > 65_536:
         msg = "another kind of file"
         raise ValueError(msg)
     header = json.loads(bytes(body[prefix : prefix + length]))
@@ -132,7 +126,7 @@ def _header_bytes(about: AboutList, lengths: list[int]) -> bytes:
     raw = json.dumps(values).encode()
     prefix = len(_MAGIC) + _LENGTH_BYTES
     # Spaces after a JSON value are nothing; with them the arrays begin on a round address.
-    raw += b" " * (-(prefix + len(raw)) % _ALIGNMENT)
+    raw += b" " * (-(prefix + len(raw)) % 16)
     return _MAGIC + len(raw).to_bytes(_LENGTH_BYTES, "little") + raw
 
 
@@ -142,39 +136,21 @@ log = logging.getLogger(__name__)
 MAX_LOOKED_UP = 20
 # mail.some.example.com, some.example.com, example.com: more labels than these are made up.
 _MAX_PARENTS = 4
-_PRIVATE_FOLDER = 0o700
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 _Entry = tuple[AboutList, CompiledEntries]
 _Stamp = tuple[int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class _Sought:
-    """What a sender is looked up by, made ready once for all lists."""
-
-    version: int
-    address: int
-    domains: tuple[str, ...]
-    mail_domains: tuple[str, ...]
-
-    def is_on(self, about: AboutList, compiled: CompiledEntries) -> bool:
-        if about.kind is ListKind.NETWORKS:
-            ranges = compiled.ranges4 if self.version == 4 else compiled.ranges6
-            return self.version > 0 and ranges.holds(self.address)
-        names = self.domains if about.kind is ListKind.DOMAINS else self.mail_domains
-        return any(compiled.digests.holds(name) for name in names)
-
-
 class ListFolder:
     """Lists as files of one folder, which commands replace while servers read them.
 
-    A new file is seen within a second. A damaged one is told of in the log and left out; where a
-    good one was loaded before under its name, that one goes on. Safe to use from many threads.
+    A new file is read within a second. A damaged one is logged and left out, or the one loaded
+    before under its name stays. Thread-safe.
     """
 
     def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take the folder as it is; it need not exist. `clock` tells seconds."""
+        """Use a folder that need not exist; `clock` returns seconds."""
         self._folder = folder
         self._clock = clock
         self._lock = threading.Lock()
@@ -187,23 +163,36 @@ class ListFolder:
         return any(about.kind is kind for about, _ in self._current())
 
     def find(
-        self,
-        *,
-        address: str | None,
-        domains: Sequence[str],
-        mail_domain: str | None,
-        at: datetime,
+        self, *, address: str | None, domains: Sequence[str], mail_domain: str | None, at: datetime
     ) -> Sequence[Listing]:
-        """Return the lists that hold the address, one of the domains or the mail domain.
+        """Return the unexpired lists that hold the address, a domain or the mail domain.
 
-        Each list comes at most once, with its age at this moment; one past its expiry says
-        nothing. Addresses of private networks are on no list. At most `MAX_LOOKED_UP` domains
-        are looked up. It answers from memory and never raises.
+        Each comes once, with its age. Addresses of private networks are on no list, and at most
+        `MAX_LOOKED_UP` domains are looked up. It reads memory only and never raises.
         """
         lists = self._current()
         if not lists:
             return ()
-        sought = _sought(address, domains, mail_domain)
+        parsed = parse_address(address) if address else None
+        normal = (normal_domain(domain) for domain in domains[:MAX_LOOKED_UP])
+        mail = (mail_domain and normal_domain(mail_domain)) or ""
+        # Down to two labels, as a mail service lends out the lower ones.
+        labels = mail.split(".")
+        first = max(0, len(labels) - 1 - _MAX_PARENTS)
+        parents = (".".join(labels[at:]) for at in range(first, len(labels) - 1))
+        names = {
+            ListKind.DOMAINS: [domain for domain in normal if domain],
+            ListKind.MAIL_DOMAINS: list(dict.fromkeys((mail, *parents))) if mail else [],
+        }
+
+        def is_on(about: AboutList, compiled: CompiledEntries) -> bool:
+            if about.kind is not ListKind.NETWORKS:
+                return any(compiled.digests.holds(name) for name in names[about.kind])
+            if parsed is None or is_local(parsed):
+                return False
+            ranges = compiled.ranges4 if parsed.version == 4 else compiled.ranges6
+            return ranges.holds(int(parsed))
+
         return [
             Listing(
                 list_name=about.name,
@@ -212,11 +201,11 @@ class ListFolder:
                 basis=about.basis,
             )
             for about, compiled in lists
-            if at < about.expires_at and sought.is_on(about, compiled)
+            if at < about.expires_at and is_on(about, compiled)
         ]
 
     def all(self) -> list[AboutList]:
-        """Return what is known of every list that can be read, by name."""
+        """Return the metadata of every list that can be read, by name."""
         return [about for about, _ in self._current()]
 
     def damaged(self) -> list[str]:
@@ -226,7 +215,7 @@ class ListFolder:
 
     def put(self, about: AboutList, compiled: CompiledEntries) -> None:
         """Keep a list in place of an earlier one of its name, in one go. Raises `OSError`."""
-        self._folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_list(self._path(about.name), about, compiled)
         self._next_look = -1.0
 
@@ -244,7 +233,7 @@ class ListFolder:
         return self._folder / f"{name}{SUFFIX}"
 
     def _current(self) -> tuple[_Entry, ...]:
-        """Return the lists; look for new files at most once a second, one thread for all."""
+        """Return the lists; one thread looks for new files, at most once a second."""
         if self._clock() >= self._next_look and self._lock.acquire(blocking=not self._loaded):
             try:
                 self._look()
@@ -280,26 +269,3 @@ class ListFolder:
             reason = str(error) if isinstance(error, DamagedListError) else error.strerror
             log.warning("reputation list unreadable", extra={"list": name, "reason": reason})
             return stamp, known[1] if known else None
-
-
-def _sought(address: str | None, domains: Sequence[str], mail_domain: str | None) -> _Sought:
-    version, number = 0, 0
-    if address:
-        parsed = parse_address(address)
-        version, number = (0, 0) if is_local(parsed) else (parsed.version, int(parsed))
-    normal = (normal_domain(domain) for domain in domains[:MAX_LOOKED_UP])
-    mail = normal_domain(mail_domain) if mail_domain else None
-    return _Sought(
-        version,
-        number,
-        tuple(domain for domain in normal if domain),
-        _with_parents(mail) if mail else (),
-    )
-
-
-def _with_parents(domain: str) -> tuple[str, ...]:
-    """Return a domain and those above it down to two labels: a mail service lends out the lower."""
-    labels = domain.split(".")
-    first = max(0, len(labels) - 1 - _MAX_PARENTS)
-    parents = (".".join(labels[at:]) for at in range(first, len(labels) - 1))
-    return tuple(dict.fromkeys((domain, *parents)))

@@ -10,15 +10,11 @@ import maxminddb
 from service.domain.sender import parse_address
 from service.start_error import ExitCode, StartError
 
-_NUMBER = "autonomous_system_number"
-_MAX_NUMBER = 2**32 - 1
-
 
 def open_systems(path: Path | None) -> Callable[[str], int | None]:
-    """Return what finds an address's system; without a file, none is ever found.
+    """Return a function that finds an address's system; without a file it returns None.
 
-    The file is opened once: a newer one is read after a restart, and must be moved into place,
-    never written over. Raises `StartError` for a file that cannot be used.
+    The file is opened once and must never be written over. Raise `StartError` if it is unusable.
     """
     if path is None:
         return lambda _address: None
@@ -31,14 +27,13 @@ def open_systems(path: Path | None) -> Callable[[str], int | None]:
             "systems in MaxMind's format (.mmdb)"
         )
         raise StartError(msg, ExitCode.DATA_FOLDER) from None
-    return lambda address: _find(reader, address)
 
+    def find(address: str) -> int | None:
+        try:
+            found = reader.get(parse_address(address))
+        except (ValueError, maxminddb.InvalidDatabaseError):
+            return None
+        number = found.get("autonomous_system_number") if isinstance(found, dict) else None
+        return number if isinstance(number, int) and 0 < number < 2**32 else None
 
-def _find(reader: maxminddb.Reader, address: str) -> int | None:
-    """Return the number; None for an address that the file does not tell, or tells damaged."""
-    try:
-        found = reader.get(parse_address(address))
-    except (ValueError, maxminddb.InvalidDatabaseError):
-        return None
-    number = found.get(_NUMBER) if isinstance(found, dict) else None
-    return number if isinstance(number, int) and 0 < number <= _MAX_NUMBER else None
+    return find

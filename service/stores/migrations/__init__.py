@@ -1,9 +1,8 @@
 """Brings a database to the schema of this version, or of an earlier one, one process at a time.
 
-A new database is made of the tables that the code speaks of; migrations only change old ones. On
-SQLite all steps are one transaction. On PostgreSQL each step is one, so that a table is locked
-for as long as one step takes; a step that waits for others gives up soon and is tried again, since
-whoever comes after a waiting ALTER TABLE waits as well.
+A new database gets the tables of `tables.py`. On SQLite all steps are one transaction. On
+PostgreSQL each step is one; a step that waits for a table gives up soon and is tried again, since
+everything after a waiting ALTER TABLE waits as well.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from service.stores.sql.tables import metadata
 
 log = logging.getLogger(__name__)
 
-# Any number will do, as long as every version of this program takes the same.
+# Any number, the same in every version.
 _POSTGRESQL_LOCK = 5_071_033_186
 # Another process may fill a large table.
 _WAIT_FOR_OTHERS_SECONDS = 600.0
@@ -84,29 +83,34 @@ def schema_state(engine: sa.Engine) -> SchemaState:
 def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
     """Bring the schema up to date, or up or down to a revision; return whether anything changed.
 
-    A second process waits for the first one and then finds nothing to do. What was done before a
-    step failed stays done on PostgreSQL, and the next try goes on from there. Raises
-    `UnfitSchemaError`, `UnknownRevisionError`, `MigrationBlockedError`,
+    A second process waits for the first one. On PostgreSQL the steps before one that fails stay
+    done. Raise `UnfitSchemaError`, `UnknownRevisionError`, `MigrationBlockedError` or
     `StoreUnavailableError`.
     """
+
+    def migrate_at_once(connection: sa.Connection) -> bool:
+        is_new = _make_if_new(connection, to)
+        steps = _steps(connection, to)
+        for script, down in steps:
+            _run(connection, script, down=down)
+        return is_new or bool(steps)
+
     if engine.dialect.name != "postgresql":
-        return write(engine, lambda connection: _migrate_at_once(connection, to))
+        return write(engine, migrate_at_once)
     with our_errors(engine), _alone(engine):
         is_new = write(engine, lambda connection: _make_if_new(connection, to))
-        steps = _steps_of(engine, to)
-        for step in steps:
-            _take(engine, step)
+        with reading(engine) as connection:
+            steps = _steps(connection, to)
+        for script, down in steps:
+            _take(engine, script, down=down)
         return is_new or bool(steps)
 
 
 def lost_by(engine: sa.Engine, *, to: str) -> list[str]:
-    """Return what is lost by going down to a revision, a line a step, the newest first.
-
-    Raises what `migrate` raises.
-    """
+    """Return what is lost by going down to a revision, a line a step; raise as `migrate` does."""
     with reading(engine) as connection:
-        _, down = _steps(connection, to)
-    return [f"{one.revision}: {LOSSES[one.revision]}" for one in down]
+        steps = _steps(connection, to)
+    return [f"{one.revision}: {LOSSES[one.revision]}" for one, down in steps if down]
 
 
 def alembic_config() -> Config:
@@ -116,14 +120,6 @@ def alembic_config() -> Config:
     config.set_main_option("script_location", here.replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     return config
-
-
-def _migrate_at_once(connection: sa.Connection, to: str | None) -> bool:
-    is_new = _make_if_new(connection, to)
-    up, down = _steps(connection, to)
-    for step in (*up, *down):
-        _run(connection, step, down=step in down)
-    return is_new or bool(up or down)
 
 
 def _make_if_new(connection: sa.Connection, to: str | None) -> bool:
@@ -137,18 +133,11 @@ def _make_if_new(connection: sa.Connection, to: str | None) -> bool:
     return True
 
 
-_Step = tuple[Script, bool]
-
-
-def _steps_of(engine: sa.Engine, to: str | None) -> list[_Step]:
-    with reading(engine) as connection:
-        up, down = _steps(connection, to)
-    return [(one, False) for one in up] + [(one, True) for one in down]
-
-
-def _steps(connection: sa.Connection, to: str | None) -> tuple[list[Script], list[Script]]:
-    """Return which revisions are to be made, and which taken back, in order."""
-    _refuse_unfit(connection)
+def _steps(connection: sa.Connection, to: str | None) -> list[tuple[Script, bool]]:
+    """Return the revisions to run, in order, each with True if it is taken back."""
+    unfit = _UNFIT.get(_state(connection))
+    if unfit is not None:
+        raise UnfitSchemaError(unfit)
     current = MigrationContext.configure(connection).get_current_revision()
     oldest_first, want = _place_of(to)
     _, have = _place_of(current) if current else (oldest_first, want)
@@ -156,14 +145,11 @@ def _steps(connection: sa.Connection, to: str | None) -> tuple[list[Script], lis
     if last := next((one for one in down if getattr(one.module, "one_way", False)), None):
         msg = f"{last.revision} dropped tables and can't be taken back; restore a backup"
         raise UnfitSchemaError(msg)
-    return up, down
+    return [(one, False) for one in up] + [(one, True) for one in down]
 
 
 def _place_of(revision: str | None) -> tuple[list[Script], int]:
-    """Return all revisions, the oldest first, and how many there are up to this one, None for all.
-
-    Raise `UnknownRevisionError`.
-    """
+    """Return all revisions, the oldest first, and how many there are up to this one or the last."""
     scripts = ScriptDirectory.from_config(alembic_config())
     oldest_first = list(scripts.walk_revisions())[::-1]
     names = [one.revision for one in oldest_first]
@@ -185,19 +171,12 @@ _UNFIT = {
 }
 
 
-def _refuse_unfit(connection: sa.Connection) -> None:
-    unfit = _UNFIT.get(_state(connection))
-    if unfit is not None:
-        raise UnfitSchemaError(unfit)
-
-
 @contextmanager
 def _alone(engine: sa.Engine) -> Iterator[None]:
     """Keep other processes from migrating meanwhile.
 
-    The lock is asked for again and again rather than waited for: who waits within a statement is a
-    transaction that building an index concurrently would wait for in turn. The one that holds it
-    has no snapshot and touches no table.
+    The lock is polled: CREATE INDEX CONCURRENTLY would wait for a transaction that waits in a
+    statement. The one that holds the lock has no snapshot and touches no table.
     """
     deadline = time.monotonic() + _WAIT_FOR_OTHERS_SECONDS
     with engine.connect() as connection:
@@ -217,9 +196,8 @@ def _alone(engine: sa.Engine) -> Iterator[None]:
             time.sleep(_LOOK_EVERY_SECONDS)
 
 
-def _take(engine: sa.Engine, step: _Step) -> None:
-    """Take one step, again if somebody else holds what it needs."""
-    script, down = step
+def _take(engine: sa.Engine, script: Script, *, down: bool) -> None:
+    """Run one step, again if somebody else holds the table."""
     for number in range(1, _TRIES + 1):
         try:
             _take_once(engine, script, down=down)
@@ -263,14 +241,9 @@ def _run(connection: sa.Connection, script: Script, *, down: bool) -> None:
     config = alembic_config()
     config.attributes["connection"] = connection
     if down:
-        command.downgrade(config, _before(script))
+        command.downgrade(config, str(script.down_revision or "base"))
     else:
         command.upgrade(config, script.revision)
-
-
-def _before(script: Script) -> str:
-    before = script.down_revision
-    return before if isinstance(before, str) else "base"
 
 
 def _state(connection: sa.Connection) -> SchemaState:

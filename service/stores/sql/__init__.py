@@ -15,12 +15,7 @@ from service.stores.sql.cases import CaseStore
 from service.stores.sql.comments import CommentStore
 from service.stores.sql.decisions import BulkDecisionStore, DecisionStore
 from service.stores.sql.deliveries import DeliveryStore
-from service.stores.sql.engine import (
-    Connections,
-    create_engine,
-    one_moment,
-    ping,
-)
+from service.stores.sql.engine import Connections, create_engine, one_moment, ping
 from service.stores.sql.figures import BacklogStore, FigureStore
 from service.stores.sql.list_entries import ListEntryStore
 from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore

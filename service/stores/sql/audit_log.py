@@ -8,24 +8,19 @@ import sqlalchemy as sa
 
 from service.ports.audit import AuditEntry, AuditFilter, AuditPage
 from service.stores.sql.base import SqlStore
-from service.stores.sql.engine import reading
 from service.stores.sql.rows import entry_from, entry_values
 from service.stores.sql.tables import audit_log
 
 
 class AuditLog(SqlStore):
-    """Remembers every act of a person."""
+    """Keeps every act of a person; entries are only ever appended."""
 
     def append(self, entry: AuditEntry) -> None:
         """Append one act."""
         self.write(lambda connection: insert_entries(connection, [entry]))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
-        """Return one page of the acts that match, newest first.
-
-        `after` is another page's `next_after`, None for the first page. What is appended
-        meanwhile moves nothing.
-        """
+        """Return one page, the newest first; `after` is the page before's `next_after`, or None."""
         conditions = _conditions(criteria)
         if after is not None:
             conditions.append(audit_log.c.seq < after)
@@ -35,8 +30,7 @@ class AuditLog(SqlStore):
             .order_by(audit_log.c.seq.desc())
             .limit(limit + 1)
         )
-        with reading(self._engine) as connection:
-            found = connection.execute(query).all()
+        found = self._rows(query)
         return AuditPage(
             entries=tuple(entry_from(row) for row in found[:limit]),
             next_after=found[limit - 1].seq if len(found) > limit else None,
@@ -63,13 +57,11 @@ def insert_entry(connection: sa.Connection, entry: AuditEntry | None) -> None:
 
 
 def _conditions(criteria: AuditFilter) -> list[sa.ColumnElement[bool]]:
-    asked: list[sa.ColumnElement[bool]] = []
-    if criteria.actor is not None:
-        asked.append(audit_log.c.actor == criteria.actor)
-    if criteria.act is not None:
-        asked.append(audit_log.c.act == criteria.act)
-    if criteria.subject is not None:
-        asked.append(audit_log.c.subject == criteria.subject)
+    asked: list[sa.ColumnElement[bool]] = [
+        audit_log.c[name] == value
+        for name in ("actor", "act", "subject")
+        if (value := getattr(criteria, name)) is not None
+    ]
     if criteria.since is not None:
         asked.append(audit_log.c.at >= criteria.since)
     if criteria.before is not None:

@@ -18,8 +18,7 @@ from service.stores.sql.tables import write_probe
 
 _T = TypeVar("_T")
 
-# SQLite takes 32,766 parameters a statement, PostgreSQL 65,535; a page or a batch never needs
-# more than one chunk.
+# SQLite takes 32,766 parameters a statement, PostgreSQL 65,535.
 CHUNK = 1_000
 
 
@@ -89,7 +88,7 @@ def is_older(at: sa.Column[Any], row_id: sa.Column[Any], than: Place) -> sa.Colu
 
 
 def insert_if_free(connection: sa.Connection, table: sa.Table) -> Any:
-    """Return an INSERT that leaves out rows whose unique values are taken."""
+    """Return an INSERT that skips rows whose unique values are taken."""
     return upsert(connection, table).on_conflict_do_nothing()
 
 
@@ -103,11 +102,7 @@ def upsert(connection: sa.Connection, table: sa.Table) -> Any:
 def insert_rows(
     connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Insert rows that all give the same columns, on PostgreSQL with COPY.
-
-    COPY takes a third of the time of INSERT, and values are made ready as for an INSERT. What the
-    driver refuses there is its own error.
-    """
+    """Insert rows of the same columns; on PostgreSQL COPY raises the driver's own errors."""
     if not rows:
         return
     if connection.dialect.name != "postgresql":
@@ -133,7 +128,7 @@ def insert_rows(
 def take_lease(
     connection: sa.Connection, table: sa.Table, holder: str, *, now: datetime, until: datetime
 ) -> Lease:
-    """Take or prolong the lease that this table's one row is (`id`, `holder`, `until`)."""
+    """Take or prolong the lease in this table's one row."""
     query = sa.select(table).where(table.c.id == 1).with_for_update()
     row = connection.execute(query).one_or_none()
     if row is not None and row.holder != holder and row.until > now:
@@ -143,7 +138,7 @@ def take_lease(
     statement = (
         upsert(connection, table)
         .values(id=1, **values)
-        # Two may have found no row at once: the second one is refused here.
+        # Two concurrent calls may have found no row: the second one is refused here.
         .on_conflict_do_update(index_elements=["id"], set_=values, where=free)
         .returning(table.c.holder)
     )
@@ -157,10 +152,20 @@ _P = ParamSpec("_P")
 
 
 class SqlStore:
-    """A store over an engine, whose schema must be migrated."""
+    """A store over an engine whose schema is migrated."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
+
+    def _rows(self, query: sa.Select[Any]) -> Sequence[sa.Row[*tuple[Any, ...]]]:
+        """Return a query's rows."""
+        with reading(self._engine) as connection:
+            return connection.execute(query).all()
+
+    def _count(self, query: sa.Select[Any]) -> int:
+        """Return the only number of a query's only row, 0 for NULL or no row."""
+        with reading(self._engine) as connection:
+            return connection.scalar(query) or 0
 
     def _find(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> _T | None:
         """Return the value of a query's only row, None if there is no row."""
@@ -170,11 +175,10 @@ class SqlStore:
 
     def _list(self, query: sa.Select[Any], read: Callable[[Any], _T]) -> list[_T]:
         """Return the values of a query's rows."""
-        with reading(self._engine) as connection:
-            return [read(row) for row in connection.execute(query)]
+        return [read(row) for row in self._rows(query)]
 
     def write(self, work: Callable[[sa.Connection], _T]) -> _T:
-        """Do `work` in one transaction and return its answer once that is durable."""
+        """Call `work` in one transaction and return its result; see `engine.write`."""
         return write(self._engine, work)
 
 
@@ -184,10 +188,7 @@ _Store = TypeVar("_Store", bound=SqlStore)
 def transaction(
     method: Callable[Concatenate[_Store, sa.Connection, _P], _T],
 ) -> Callable[Concatenate[_Store, _P], _T]:
-    """Run a store's method in one transaction, whose connection it is given first.
-
-    As `write` does, it may run again after a deadlock.
-    """
+    """Run a store's method in one transaction, with its connection; again after a deadlock."""
 
     @wraps(method)
     def within(self: _Store, /, *args: _P.args, **named: _P.kwargs) -> _T:
@@ -196,16 +197,11 @@ def transaction(
     return within
 
 
-_ONLY_ROW = 1
-
-
 def prove_write(engine: sa.Engine, *, at: datetime) -> None:
-    """Return once a write is durable: `at`, into the one row of a table kept for this alone.
+    """Return once a write of `at` into the row of a table for this purpose is durable.
 
-    Nothing grows by it. A full disk, a read-only file or server is found out by the commit itself;
-    that a *large* write has room is not proven. This row may be sound where others are damaged, so
-    damage that this process met is an error until something else was written. Raise
-    `StoreUnavailableError`, after at most the time that any write waits for others.
+    Damage that this process met is an error until something else was written, as this row may be
+    sound all the same. Raise `StoreUnavailableError`.
     """
     refuse_damaged(engine)
-    write(engine, lambda connection: put_row(connection, write_probe, {"id": _ONLY_ROW, "at": at}))
+    write(engine, lambda connection: put_row(connection, write_probe, {"id": 1, "at": at}))

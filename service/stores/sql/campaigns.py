@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -28,7 +28,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.ports.audit import AuditEntry
 from service.ports.comments import Lease, Placement, TraitsPage
-from service.stores.cursor import Place, read_cursor, write_cursor
+from service.stores.cursor import Place, cursor_after, read_cursor
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import (
     SqlStore,
@@ -60,26 +60,17 @@ from service.stores.sql.tables import (
 
 _LIST = "campaigns"
 _MEMBERS = "members"
-_MOST_WAITING = 2**62
 # Of how many of its newest members a campaign's targets are read.
 READ_FOR_TARGETS = 20
-_TARGETS_NAMED = 4
 BEGINNINGS = 3
 _comments, _traits = comments.c, comment_traits.c
-_MOST_OF_A_BYTE = 127
 
 
 class CampaignStore(SqlStore):
-    """Keeps by what comments are recognised, and which of them belong to one campaign.
-
-    Where `site_ids` is given, nothing is told of other sites; None means all sites.
-    """
+    """Keeps comments' traits and campaigns. `site_ids` limits what is returned; None for all."""
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
-        """Let `holder` alone group comments till `until`, unless it is somebody else's turn now.
-
-        Of several calls at once at most one is not REFUSED.
-        """
+        """Let `holder` alone group comments until `until`; REFUSED while somebody else has it."""
         return self.write(lambda tx: take_lease(tx, grouping_lease, holder, now=now, until=until))
 
     def fresh(self, *, limit: int) -> list[Traits]:
@@ -89,15 +80,10 @@ class CampaignStore(SqlStore):
 
     def place_before(self, most: int) -> int:
         """Return a place after which at most `most` traits follow."""
-        with reading(self._engine) as connection:
-            newest = connection.scalar(sa.select(sa.func.max(_traits.seq))) or 0
-        return max(0, newest - most)
+        return max(0, self._count(sa.select(sa.func.max(_traits.seq))) - most)
 
     def grouped(self, *, after: int, limit: int) -> TraitsPage:
-        """Return traits of placed comments in the order they were judged in.
-
-        Comments that a moderator took out of their campaign are left out.
-        """
+        """Return traits of comments that were placed and not taken out, in the order of judging."""
         query = (
             _with_p_spam()
             .where(
@@ -108,8 +94,7 @@ class CampaignStore(SqlStore):
             .order_by(_traits.seq)
             .limit(limit)
         )
-        with reading(self._engine) as connection:
-            rows = connection.execute(query).all()
+        rows = self._rows(query)
         return TraitsPage(
             traits=tuple(_traits_from(row) for row in rows),
             next_after=rows[-1].seq if rows else None,
@@ -119,12 +104,11 @@ class CampaignStore(SqlStore):
     def place(
         self, tx: sa.Connection, placements: Sequence[Placement], *, at: datetime
     ) -> Mapping[CommentId, str]:
-        """Place comments in order, in one transaction; return who joined a campaign, and which.
+        """Place comments in order; return which campaign each joined.
 
         A comment joins the campaign of the one that it is like, or founds one with it. It stays
-        single if that one is gone or was taken out of its campaign. A comment that was placed
-        before, or has no traits any more, is left as it is and not returned: so of several
-        calls at once one places it.
+        single if that one is gone or was taken out of its campaign. One that was placed before or
+        has no traits any more is not returned, so one of several concurrent calls places it.
         """
         joined = {}
         for one in placements:
@@ -142,14 +126,13 @@ class CampaignStore(SqlStore):
         *,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> list[CommentId]:
-        """Take those members out of their campaign, for good; return who was taken out now.
+        """Take those members out of their campaign; return who was taken out now.
 
-        No later comment joins the campaign because of them. If there were any, `act` returns the
-        log's entry of so many, kept in the same transaction.
+        No later comment joins the campaign because of them. If there were any, the log gets what
+        `act` returns for their number.
         """
-        wanted = sorted(set(ids))
         left: list[CommentId] = []
-        for some in chunks(wanted):
+        for some in chunks(sorted(set(ids))):
             members = sa.and_(comments.c.id.in_(some), comments.c.campaign_id == campaign_id)
             left += _move(tx, members, to=None)
         _mark_left(tx, left, campaign_id)
@@ -165,7 +148,7 @@ class CampaignStore(SqlStore):
         site_ids: Sequence[SiteId] | None,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> list[CommentId]:
-        """Undo what `leave` did to these sites' comments, logged as it is there; return whose."""
+        """Undo `leave` for these sites' comments; return which came back."""
         left = sa.select(_traits.comment_id).where(
             _traits.left_campaign_id == campaign_id, has_left
         )
@@ -185,34 +168,46 @@ class CampaignStore(SqlStore):
         cursor: str | None,
         limit: int,
     ) -> CampaignPage:
-        """Return campaigns of at least `FEWEST_SHOWN` members, most waiting ones first.
+        """Return campaigns of at least `FEWEST_SHOWN` members, those with most waiting first.
 
-        Of equally many the one that grew last comes first. With `waiting_only` others than those
-        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
-        did not make.
+        Of equally many the one that grew last comes first. Raise `InvalidInputError` for a cursor
+        of another list.
         """
         waiting = _count_waiting(site_ids).subquery()
         counted = sa.func.coalesce(waiting.c.waiting, 0)
         joined = campaigns.join(
             waiting, waiting.c.campaign_id == campaigns.c.id, isouter=not waiting_only
         )
+        # It counts no more members than that.
+        enough = (
+            sa.select(sa.literal(1))
+            .select_from(comments)
+            .where(_comments.campaign_id == campaigns.c.id, is_member, *_of_sites(site_ids))
+            .limit(1)
+            .offset(FEWEST_SHOWN - 1)
+        )
         query = (
             sa.select(campaigns.c.id, campaigns.c.last_seen_at, counted.label("waiting"))
             .select_from(joined)
-            .where(_is_large_enough(site_ids))
+            .where(sa.exists(enough.correlate(campaigns)))
             .order_by(counted.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
             .limit(limit + 1)
         )
         if cursor is not None:
-            query = query.where(_later(read_cursor(cursor, _LIST, most=_MOST_WAITING), counted))
+            place = read_cursor(cursor, _LIST, most=2**62)
+            seen_at = sa.literal(place.at, campaigns.c.last_seen_at.type)
+            later = sa.or_(
+                campaigns.c.last_seen_at < seen_at,
+                sa.and_(campaigns.c.last_seen_at == seen_at, campaigns.c.id > place.id),
+            )
+            query = query.where(sa.or_(counted < place.rank, sa.and_(counted == place.rank, later)))
         with reading(self._engine) as connection:
             rows = connection.execute(query).all()
             shown = _describe(connection, [row.id for row in rows[:limit]], site_ids)
-        if len(rows) <= limit:
-            return CampaignPage(campaigns=shown)
-        last = rows[limit - 1]
-        place = Place(rank=last.waiting, at=last.last_seen_at, id=last.id)
-        return CampaignPage(campaigns=shown, next_cursor=write_cursor(_LIST, place))
+        next_cursor = cursor_after(
+            _LIST, rows, limit, lambda row: Place(rank=row.waiting, at=row.last_seen_at, id=row.id)
+        )
+        return CampaignPage(campaigns=shown, next_cursor=next_cursor)
 
     def most_waiting(
         self, *, site_ids: Sequence[SiteId] | None, limit: int
@@ -255,10 +250,10 @@ class CampaignStore(SqlStore):
         with reading(self._engine) as connection:
             rows = connection.execute(query).all()
             cases = tuple(load_cases(connection, [row.id for row in rows[:limit]]))
-        if len(rows) <= limit:
-            return CasePage(cases=cases)
-        last = Place(at=rows[limit - 1].received_at, id=rows[limit - 1].id)
-        return CasePage(cases=cases, next_cursor=write_cursor(_MEMBERS, last))
+        next_cursor = cursor_after(
+            _MEMBERS, rows, limit, lambda row: Place(at=row.received_at, id=row.id)
+        )
+        return CasePage(cases=cases, next_cursor=next_cursor)
 
     def waiting_ids(
         self,
@@ -285,14 +280,11 @@ class CampaignStore(SqlStore):
             sa.select(decisions.c.ruling, sa.func.count())
             .join(comments, _comments.id == decisions.c.comment_id)
             .where(
-                _comments.campaign_id == campaign_id,
-                decisions.c.undone_at.is_(None),
-                is_by_person,
+                _comments.campaign_id == campaign_id, decisions.c.undone_at.is_(None), is_by_person
             )
             .group_by(decisions.c.ruling)
         )
-        with reading(self._engine) as connection:
-            counts = {Ruling(ruling): count for ruling, count in connection.execute(query)}
+        counts = {Ruling(ruling): count for ruling, count in self._rows(query)}
         return PeoplesRulings(
             approved=counts.get(Ruling.APPROVE, 0), rejected=counts.get(Ruling.REJECT, 0)
         )
@@ -315,7 +307,7 @@ def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:
 
 
 def delete_traits(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    """Forget by what these comments could be recognised; their campaigns stay as they are."""
+    """Delete these comments' traits; their campaigns stay as they are."""
     execute_in(connection, sa.delete(comment_traits), _traits.comment_id, ids)
 
 
@@ -327,7 +319,7 @@ def _mark_left(
 
 
 def _with_p_spam() -> sa.Select[Any]:
-    """Return the query for traits with the probability, none where the classifier was away."""
+    """Return the query for traits with `p_spam`, which is NULL without the classifier."""
     p_spam = sa.case((verdicts.c.model_p_spam.is_not(None), verdicts.c.p_spam)).label("p_spam")
     return sa.select(comment_traits, p_spam).join(
         verdicts, verdicts.c.comment_id == _traits.comment_id
@@ -346,7 +338,7 @@ def _traits_from(row: Row) -> Traits:
 
 
 def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | None:
-    """Place one comment and return its campaign, None if it stays single or was placed before."""
+    """Place one comment; return its campaign, None if it stays single or was placed before."""
     claim = (
         sa.update(comment_traits)
         .where(_traits.comment_id == one.comment_id, is_fresh)
@@ -354,37 +346,26 @@ def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | Non
     )
     if connection.execute(claim).rowcount == 0 or one.like is None:
         return None
-    campaign_id = _campaign_of(connection, one.like, one.new_campaign_id, at)
-    if campaign_id is None or not _join(connection, one.comment_id, campaign_id):
-        return None
-    return campaign_id
-
-
-def _campaign_of(
-    connection: sa.Connection, like: CommentId, new_campaign_id: str, at: datetime
-) -> str | None:
-    """Return the campaign that a comment draws others into, a new one if it is single."""
     query = (
         sa.select(comments.c.campaign_id, comments.c.received_at, _traits.left_campaign_id)
         .join(comment_traits, _traits.comment_id == comments.c.id)
-        .where(comments.c.id == like)
-        # Who comes second waits here and finds the campaign that the first one founded.
+        .where(comments.c.id == one.like)
+        # A concurrent call waits here and finds the campaign that the first one founded.
         .with_for_update(of=comments, key_share=True)
     )
-    row = connection.execute(query).one_or_none()
-    if row is None or row.left_campaign_id is not None:
+    like = connection.execute(query).one_or_none()
+    if like is None or like.left_campaign_id is not None:
         return None
-    if row.campaign_id is not None:
-        found: str = row.campaign_id
-        return found
-    founded = {"id": new_campaign_id, "created_at": at, "last_seen_at": row.received_at}
-    connection.execute(sa.insert(campaigns), [founded])
-    _join(connection, like, new_campaign_id)
-    return new_campaign_id
+    campaign_id: str = like.campaign_id or one.new_campaign_id
+    if like.campaign_id is None:
+        founded = {"id": campaign_id, "created_at": at, "last_seen_at": like.received_at}
+        connection.execute(sa.insert(campaigns), [founded])
+        _join(connection, one.like, campaign_id)
+    return campaign_id if _join(connection, one.comment_id, campaign_id) else None
 
 
 def _join(connection: sa.Connection, comment_id: CommentId, campaign_id: str) -> bool:
-    """Make a comment a member unless it is one already, of whichever campaign."""
+    """Make a comment a member; return False if it is one already, of any campaign."""
     joined = (
         sa.update(comments)
         .where(comments.c.id == comment_id, comments.c.campaign_id.is_(None))
@@ -411,19 +392,14 @@ def _move(
 
 # Without NumPy, which the web processes' image leaves out.
 def _pack_embedding(embedding: Sequence[float] | None) -> bytes | None:
-    """Return the vector as signed bytes, scaled so that its largest number fills one.
-
-    2026-11-21, 10,000 random directions in 64 dimensions: the cosine between a vector and what
-    comes back is 0.99998 on average.
-    """
+    """Return the vector as signed bytes; on average its cosine with what comes back is 0.99998."""
     if embedding is None:
         return None
-    scale = _MOST_OF_A_BYTE / (max(map(abs, embedding), default=0.0) or 1.0)
+    scale = 127 / (max(map(abs, embedding), default=0.0) or 1.0)
     return array("b", (round(number * scale) for number in embedding)).tobytes()
 
 
 def _unpack_embedding(packed: bytes | None) -> tuple[float, ...] | None:
-    """Return the vector, of unit length again."""
     if packed is None:
         return None
     vector = array("b", packed)
@@ -432,14 +408,12 @@ def _unpack_embedding(packed: bytes | None) -> tuple[float, ...] | None:
 
 
 def _of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions for a comment of these sites."""
     return [] if site_ids is None else [_comments.site_id.in_(site_ids)]
 
 
 def _newest_members(
     campaign_id: str, site_ids: Sequence[SiteId] | None, *, waiting_only: bool
 ) -> sa.Select[Any]:
-    """Return the query for members, the newest first."""
     kind = is_waiting_member if waiting_only else is_member
     return (
         sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
@@ -457,29 +431,10 @@ def _count_waiting(site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
     )
 
 
-def _is_large_enough(site_ids: Sequence[SiteId] | None) -> sa.ColumnElement[bool]:
-    """Return the condition for enough members; it looks at no more of them than that."""
-    query = (
-        sa.select(sa.literal(1))
-        .select_from(comments)
-        .where(_comments.campaign_id == campaigns.c.id, is_member, *_of_sites(site_ids))
-    )
-    return sa.exists(query.limit(1).offset(FEWEST_SHOWN - 1).correlate(campaigns))
-
-
-def _later(place: Place, counted: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    at = sa.literal(place.at, campaigns.c.last_seen_at.type)
-    same_moment = sa.and_(campaigns.c.last_seen_at == at, campaigns.c.id > place.id)
-    return sa.or_(
-        counted < place.rank,
-        sa.and_(counted == place.rank, sa.or_(campaigns.c.last_seen_at < at, same_moment)),
-    )
-
-
 def _describe(
     connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
 ) -> tuple[Campaign, ...]:
-    """Return these campaigns in order, without those that have no members at these sites."""
+    """Return these campaigns, in order, without those that have no members at these sites."""
     if not ids:
         return ()
     by_site: defaultdict[str, list[Row]] = defaultdict(list)
@@ -512,14 +467,14 @@ def _describe(
     )
 
 
-# What a row of `_counts` counts, unless it is what its ruling says.
+# What a row of `_counts` counts, or a ruling.
 _OF_SITE, _WAITING, _LOW, _LEFT = "of a site", "waiting", "low", "left"
 
 
 def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.CompoundSelect[Any]:
-    """Return one statement for all numbers of these campaigns, a kind of them an arm."""
+    """Return one statement for all numbers of these campaigns, an arm for each kind."""
     number = sa.func.count().label("n")
-    # What can be counted from an index alone, a row a site.
+    # A row a site, from an index alone.
     by_site = (
         sa.select(
             sa.literal(_OF_SITE).label("counted"),
@@ -566,11 +521,9 @@ def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.Compoun
 
 
 def _newest_targets(
-    connection: sa.Connection,
-    campaign_ids: Sequence[str],
-    site_ids: Sequence[SiteId] | None,
+    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: Sequence[SiteId] | None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the targets of each campaign's newest members, the most common first."""
+    """Return four targets of each campaign's newest members, the most common first."""
     if not campaign_ids:
         return {}
     arms = _newest_each(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)
@@ -584,25 +537,18 @@ def _newest_targets(
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in connection.execute(query):
         found[row.campaign_id] += row.targets
-    return {one: _most_common(found[one]) for one in campaign_ids}
-
-
-def _most_common(targets: Iterable[str]) -> tuple[str, ...]:
-    """Return a few targets, the most common first, equally common ones by name.
-
-    Of guessed names of what is sold one at most: they are many, and share their letters.
-    """
-    counts = Counter(targets)
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    names = [target for target, _ in ordered if is_name(target)]
-    chosen = [target for target, _ in ordered if target not in names[1:]]
-    return tuple(chosen[:_TARGETS_NAMED])
+    common = {}
+    for campaign_id in campaign_ids:
+        counts = Counter(found[campaign_id])
+        ordered = sorted(counts, key=lambda target: (-counts[target], target))
+        # At most one guessed name of what is sold: they are many, and share their letters.
+        names = [target for target in ordered if is_name(target)]
+        common[campaign_id] = tuple(one for one in ordered if one not in names[1:])[:4]
+    return common
 
 
 def _beginnings(
-    connection: sa.Connection,
-    campaign_ids: Sequence[str],
-    site_ids: Sequence[SiteId] | None,
+    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: Sequence[SiteId] | None
 ) -> dict[str, tuple[Case, ...]]:
     """Return each campaign's newest members, those that wait before the others."""
     if not campaign_ids:
@@ -632,9 +578,9 @@ def _newest_each(
     waiting_only: bool,
     limit: int,
 ) -> list[sa.Select[Any]]:
-    """Return for each campaign the query for so many newest members, in no order.
+    """Return for each campaign the query for its newest members, in no order.
 
-    One arm a campaign reads so many entries of an index each; a window function would read all.
+    Each arm reads `limit` entries of an index; a window function would read all.
     """
     arms = [
         _newest_members(campaign_id, site_ids, waiting_only=waiting_only).limit(limit).subquery()

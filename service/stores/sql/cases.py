@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from service.domain.figures import CutoffPreview, Moved, Tally
 from service.domain.published import PublishedComment
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
-from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, read_cursor, write_cursor
+from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, cursor_after, read_cursor
 from service.stores.sql.base import SqlStore, chunks, is_older, known, rows_in
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import (
@@ -38,6 +38,7 @@ from service.stores.sql.tables import (
     has_verdict,
     is_decided,
     is_held_as_spam,
+    is_in_force,
     reports,
     sites,
     verdicts,
@@ -77,35 +78,36 @@ class CaseStore(SqlStore):
         if cursor is not None:
             place = read_cursor(cursor, order.value, least=APPEAL_RANK, most=REST_RANK)
             conditions.append(_after(place, order))
+        rank: sa.ColumnElement[Any] = sa.literal(0)
+        at: sa.ColumnElement[Any] = comments.c.received_at
+        if order is Order.REVIEW:
+            rank, at = comments.c.review_rank, comments.c.review_at
         query = (
-            sa.select(comments.c.id, *_placing(order))
+            sa.select(comments.c.id, rank.label("rank"), at.label("at"))
             .where(*conditions)
-            .order_by(*_ordering(order))
+            .order_by(*_ASCENDING.get(order, _NEWEST))
             .limit(limit + 1)
         )
         with reading(self._engine) as connection:
             found = connection.execute(query).all()
             cases = load_cases(connection, [row.id for row in found[:limit]])
-        if len(found) <= limit:
-            return CasePage(cases=tuple(cases))
-        last = found[limit - 1]
-        place = Place(rank=last.rank, at=last.at, id=last.id)
-        return CasePage(cases=tuple(cases), next_cursor=write_cursor(order.value, place))
+        next_cursor = cursor_after(
+            order.value, found, limit, lambda row: Place(rank=row.rank, at=row.at, id=row.id)
+        )
+        return CasePage(cases=tuple(cases), next_cursor=next_cursor)
 
     def published(
         self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
     ) -> list[PublishedComment]:
-        """Return what a site shows under any of these addresses, as `as_published` says.
+        """Return what a site shows under any of these addresses, oldest first; see `as_published`.
 
-        The oldest come first, of one moment by id. Addresses longer than `MAX_POST_CHARS` find
-        nothing.
+        Addresses longer than `MAX_POST_CHARS` find nothing.
         """
-        in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
         at = sa.func.coalesce(comments.c.written_at, comments.c.received_at).label("at")
         names = ("id", "text", "author_name", "author_url", "post_url", "reply_to")
         query = (
             sa.select(*(comments.c[name] for name in names), at)
-            .select_from(comments.outerjoin(decisions, in_force))
+            .select_from(comments.outerjoin(decisions, is_in_force))
             .where(
                 comments.c.site_id == site_id,
                 comments.c.post_url.in_(post_urls),
@@ -124,8 +126,7 @@ class CaseStore(SqlStore):
     def count(self, criteria: CaseFilter) -> int:
         """Return how many cases match."""
         query = sa.select(sa.func.count()).select_from(comments).where(*_conditions(criteria))
-        with reading(self._engine) as connection:
-            return connection.execute(query).scalar_one()
+        return self._count(query)
 
     def newcomers(
         self,
@@ -135,10 +136,7 @@ class CaseStore(SqlStore):
         judged_after: datetime,
         limit: int,
     ) -> list[CommentId]:
-        """Return comments that wait for review and came in since then, the newest first.
-
-        `site_ids` None means all sites.
-        """
+        """Return comments that wait for review and came in since then, the newest first."""
         query = (
             sa.select(comments.c.id)
             .join(verdicts, verdicts.c.comment_id == comments.c.id)
@@ -161,36 +159,56 @@ class CaseStore(SqlStore):
         criteria = CaseFilter(
             site_id=site_id, received_from=received_from, received_before=received_before
         )
-        in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
         columns = (comments.c.outcome, comments.c.reported_as, decisions.c.ruling)
         query = (
             sa.select(*columns, sa.func.count().label("comments_counted"))
-            .select_from(comments.outerjoin(decisions, in_force))
+            .select_from(comments.outerjoin(decisions, is_in_force))
             .where(*_conditions(criteria))
             .group_by(*columns)
         )
-        with reading(self._engine) as connection:
-            return _tally_of(connection.execute(query))
+        rows = self._rows(query)
+        outcomes: Counter[str | None] = Counter()
+        # An unsure verdict can't be contradicted.
+        contradicted: Counter[str] = Counter()
+        for row in rows:
+            outcomes[row.outcome] += row.comments_counted
+            label = row.reported_as
+            if row.ruling is not None:
+                label = Label.SPAM if row.ruling == Ruling.REJECT else Label.HAM
+            if row.outcome in (Outcome.SPAM, Outcome.HAM) and label not in (None, row.outcome):
+                contradicted[row.outcome] += row.comments_counted
+        return Tally(
+            received=outcomes.total(),
+            spam=outcomes[Outcome.SPAM],
+            ham=outcomes[Outcome.HAM],
+            unsure=outcomes[Outcome.UNSURE],
+            missed_spam=contradicted[Outcome.HAM],
+            false_positives=contradicted[Outcome.SPAM],
+        )
 
     def cutoff_preview(
         self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs
     ) -> CutoffPreview:
-        """Return what these cutoffs would make of a site's comments received since then.
-
-        Each has its verdict; its `p_spam` is compared anew, as `scoring.policy` does.
-        """
+        """Return what these cutoffs would make of a site's judged comments received since then."""
         # Wrapped, or SQLite takes the index by outcome and reads every comment for the rest.
         was = sa.func.coalesce(comments.c.outcome, "").label("was")
-        columns = (was, _would_be(cutoffs).label("becomes"))
+        # As `scoring.policy.decide` has it.
+        becomes = sa.case(
+            (comments.c.degraded.is_(True), Outcome.UNSURE.value),
+            (comments.c.p_spam >= cutoffs.spam_cutoff, Outcome.SPAM.value),
+            (comments.c.id.in_(_HELD), Outcome.UNSURE.value),
+            (comments.c.p_spam < cutoffs.ham_cutoff, Outcome.HAM.value),
+            else_=Outcome.UNSURE.value,
+        )
+        columns = (was, becomes.label("becomes"))
         wanted = (comments.c.site_id == site_id, comments.c.received_at >= received_from)
         number = sa.func.count().label("comments_counted")
         all_of_them = (
             sa.select(*columns, number).where(*wanted, has_p_spam).group_by("was", "becomes")
         )
-        in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
         ruled = (
             sa.select(*columns, decisions.c.ruling, number)
-            .select_from(comments.join(decisions, in_force))
+            .select_from(comments.join(decisions, is_in_force))
             .where(*wanted, comments.c.decided, has_p_spam)
             .group_by("was", "becomes", decisions.c.ruling)
         )
@@ -218,38 +236,6 @@ class CaseStore(SqlStore):
 _HELD = sa.select(verdicts.c.comment_id).where(verdicts.c.held_by.is_not(None))
 
 
-def _would_be(cutoffs: Cutoffs) -> sa.ColumnElement[str]:
-    """Return the outcome that these cutoffs make of a comment, as `scoring.policy.decide` says."""
-    return sa.case(
-        (comments.c.degraded.is_(True), Outcome.UNSURE.value),
-        (comments.c.p_spam >= cutoffs.spam_cutoff, Outcome.SPAM.value),
-        (comments.c.id.in_(_HELD), Outcome.UNSURE.value),
-        (comments.c.p_spam < cutoffs.ham_cutoff, Outcome.HAM.value),
-        else_=Outcome.UNSURE.value,
-    )
-
-
-def _tally_of(rows: Iterable[Row]) -> Tally:
-    """Add up rows of outcome, newest report and ruling. An unsure verdict can't be contradicted."""
-    outcomes: Counter[str | None] = Counter()
-    contradicted: Counter[str] = Counter()
-    for row in rows:
-        outcomes[row.outcome] += row.comments_counted
-        label = row.reported_as
-        if row.ruling is not None:
-            label = Label.SPAM if row.ruling == Ruling.REJECT else Label.HAM
-        if row.outcome in (Outcome.SPAM, Outcome.HAM) and label not in (None, row.outcome):
-            contradicted[row.outcome] += row.comments_counted
-    return Tally(
-        received=outcomes.total(),
-        spam=outcomes[Outcome.SPAM],
-        ham=outcomes[Outcome.HAM],
-        unsure=outcomes[Outcome.UNSURE],
-        missed_spam=contradicted[Outcome.HAM],
-        false_positives=contradicted[Outcome.SPAM],
-    )
-
-
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
     """Return what a comment's row must satisfy."""
     wanted: list[sa.ColumnElement[bool]] = []
@@ -270,17 +256,12 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
         if criteria.degraded:
             # Always true, a degraded verdict is unsure; but an index knows the outcomes.
             wanted.append(comments.c.outcome == Outcome.UNSURE.value)
-    return [*wanted, *_bounds(criteria)]
-
-
-def _bounds(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
-    received_at = comments.c.received_at
-    asked: tuple[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]], ...] = (
-        (criteria.received_from, lambda moment: received_at >= moment),
-        (criteria.received_before, lambda moment: received_at < moment),
-        (criteria.p_spam_below, lambda p_spam: comments.c.p_spam < p_spam),
+    bounds: tuple[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]], ...] = (
+        (criteria.received_from, comments.c.received_at.__ge__),
+        (criteria.received_before, comments.c.received_at.__lt__),
+        (criteria.p_spam_below, comments.c.p_spam.__lt__),
     )
-    return [condition(bound) for bound, condition in asked if bound is not None]
+    return [*wanted, *(condition(bound) for bound, condition in bounds if bound is not None)]
 
 
 def _of_sites(site_ids: Sequence[SiteId]) -> sa.ColumnElement[bool]:
@@ -297,19 +278,7 @@ _STATE_CONDITIONS: dict[State, list[sa.ColumnElement[bool]]] = {
 }
 
 
-def _placing(order: Order) -> tuple[sa.ColumnElement[Any], ...]:
-    """Return what a place is made of, as `rank` and `at`."""
-    if order is Order.REVIEW:
-        return (comments.c.review_rank.label("rank"), comments.c.review_at.label("at"))
-    return (sa.literal(0).label("rank"), comments.c.received_at.label("at"))
-
-
-def _ordering(order: Order) -> tuple[sa.ColumnElement[object], ...]:
-    if order is Order.NEWEST:
-        return (comments.c.received_at.desc(), comments.c.id.desc())
-    return _ASCENDING[order]
-
-
+_NEWEST = (comments.c.received_at.desc(), comments.c.id.desc())
 # Without a verdict there is no doubt to measure: such a comment comes last.
 _doubt = sa.func.coalesce(sa.func.abs(comments.c.p_spam - 0.5), sa.literal(1.0))
 _ASCENDING: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
@@ -338,14 +307,14 @@ def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
 def _of_comment(
     what: sa.ColumnElement[Any], comment_id: sa.ColumnElement[str]
 ) -> sa.ColumnElement[Any]:
-    """Return what never changes of the comment that a cursor names."""
+    """Return a value of the comment that a cursor names, one that never changes."""
     one = comments.alias("named")
     named = sa.select(ClauseAdapter(one).traverse(what)).where(one.c.id == comment_id)
     return named.scalar_subquery()
 
 
 def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
-    """Return the cases of these ids, in order, in two or three statements a thousand of them."""
+    """Return the cases of these ids, in order, in two or three statements a thousand."""
     cases: dict[CommentId, Case] = {}
     for some in chunks(ids):
         rows = connection.execute(_CASE_ROWS.where(comments.c.id.in_(some))).all()
@@ -365,7 +334,10 @@ def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case
                 withdrawn_at=row.withdrawn_at,
                 campaign_id=row.campaign_id,
                 second_opinion=second_opinion_from(row.second_opinion),
-                appeal=_appeal(row),
+                appeal=row.appealed_at
+                and Appeal(
+                    text=row.appeal, at=row.appealed_at, is_open=row.review_rank == APPEAL_RANK
+                ),
                 explains_spam=settings.explains_spam,
             )
     return [cases[comment_id] for comment_id in ids if comment_id in cases]
@@ -382,20 +354,9 @@ _CASE_ROWS = (
 )
 
 
-def _appeal(row: Row) -> Appeal | None:
-    if row.appealed_at is None:
-        return None
-    is_open = row.review_rank == APPEAL_RANK
-    return Appeal(text=row.appeal, at=row.appealed_at, is_open=is_open)
-
-
 def _by_comment(
-    connection: sa.Connection,
-    table: sa.Table,
-    ids: Sequence[CommentId],
-    read: Callable[[Row], _T],
+    connection: sa.Connection, table: sa.Table, ids: Sequence[CommentId], read: Callable[[Row], _T]
 ) -> defaultdict[CommentId, list[_T]]:
-    """Return the values of a table's rows about these comments, each comment's in order."""
     found: defaultdict[CommentId, list[_T]] = defaultdict(list)
     query = sa.select(table).where(table.c.comment_id.in_(ids)).order_by(table.c.seq)
     for row in connection.execute(query) if ids else ():

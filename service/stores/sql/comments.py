@@ -54,8 +54,7 @@ from service.stores.sql.tables import (
 _ADD_TRIES = 5
 # From so many on COPY is quicker than INSERT.
 COPIED_FROM = 10
-# A lane is first in, first out, but a batch of workers finishes a little out of order: what was
-# queued this much before a comment that is already judged was lost, not merely slower.
+# A lane is first in, first out; what was queued this much before a judged comment was lost.
 OVERTAKEN_BY = timedelta(minutes=1)
 # Spam may repeat one text thousands of times; only the newest are needed.
 MAX_FOUND_BY_CONTENT = 100
@@ -71,16 +70,14 @@ class CommentStore(SqlStore):
     def add(
         self, comments: Sequence[NewComment], *, queued_at: datetime | None = None
     ) -> list[Added]:
-        """Keep the comments in one transaction and answer for each, in order.
+        """Keep the comments in one transaction and return what became of each, in order.
 
-        A comment repeats an earlier one of the same site if it has the same idempotency key or the
-        same `site_comment_id`; it is a REPEAT if `fingerprint()` agrees and a CONFLICT if not, or
-        if it is to be kept and the earlier one is not. Repeats within one call count too. Without
-        either key every comment is NEW. Safe under concurrent calls: of two equal keys exactly one
-        becomes NEW. Adding the same id again is a repeat too, so a call whose answer was lost can
-        be made again. What was written before a deletion that is noted is DELETED, also if the two
-        come at once. `queued_at` is when they are handed to the queue, which is next; see
-        `mark_queued`. Raise `NotFoundError`, and keep none of them, if one is of an unknown site.
+        A comment with the id, idempotency key or `site_comment_id` of an earlier one of its site
+        is a REPEAT if their `fingerprint()` agrees, else a CONFLICT, as is one to be kept if the
+        earlier one is not. This holds within a call and under concurrent calls: of equal keys
+        exactly one becomes NEW. What was written before a noted deletion is DELETED, also if the
+        two come at once. `queued_at` is as in `mark_queued`. Raise `NotFoundError`, and keep none,
+        if one is of an unknown site.
         """
         if not comments:
             return []
@@ -103,20 +100,18 @@ class CommentStore(SqlStore):
         deleted_at: datetime,
         at: datetime,
     ) -> None:
-        """Remember that a comment was deleted, each version of it, whether it has come yet or not.
+        """Remember that a comment was deleted, in every version, whether it has come or not.
 
-        Look for it afterwards: it may have come meanwhile. Of a site's deletions the
-        newest 10,000 are remembered, as digests.
+        Look for the comment afterwards: it may have come meanwhile. The newest 10,000 of a site
+        are remembered, as digests.
         """
-        digest = site_comment_digest(site_id, site_comment_id)
-
         values = {
-            "site_comment_digest": digest,
+            "site_comment_digest": site_comment_digest(site_id, site_comment_id),
             "site_id": site_id,
             "deleted_at": deleted_at,
             "noted_at": at,
         }
-        # Whoever keeps a comment of this site now is waited for, so that a later look finds it.
+        # Waits for calls that keep a comment of this site now, so that a later look finds it.
         site = sa.select(sites.c.id).where(sites.c.id == site_id)
         tx.execute(site.with_for_update())
         put_row(tx, early_deletions, values)
@@ -135,9 +130,8 @@ class CommentStore(SqlStore):
 
     def forget_deletion(self, site_id: SiteId, site_comment_id: str) -> None:
         """Take a deletion back: the site shows the comment again."""
-        digest = site_comment_digest(site_id, site_comment_id)
         statement = sa.delete(early_deletions).where(
-            early_deletions.c.site_comment_digest == digest
+            early_deletions.c.site_comment_digest == site_comment_digest(site_id, site_comment_id)
         )
         self.write(lambda connection: connection.execute(statement))
 
@@ -147,10 +141,7 @@ class CommentStore(SqlStore):
         return self.write(lambda connection: connection.execute(statement).rowcount)
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
-        """Return those of `ids` that are kept and have no verdict.
-
-        Unknown, repeated and already judged ids are left out. The order follows `ids`.
-        """
+        """Return those of `ids` that are kept and have no verdict, each once, in order."""
         wanted = list(dict.fromkeys(ids))
         query = (
             sa.select(comments, sites.c.settings, *JOINED_ENDPOINT)
@@ -171,24 +162,18 @@ class CommentStore(SqlStore):
         return [found[comment_id] for comment_id in wanted if comment_id in found]
 
     def count_attempt(self, ids: Sequence[CommentId]) -> None:
-        """Add one to `attempts` of each id, durably, before its judging starts.
-
-        A comment that takes the whole worker down is recognised by this count.
-        """
+        """Add one to `attempts` of each id before its judging, to recognise what ends workers."""
         self._update(ids, {"attempts": comments.c.attempts + 1})
 
     def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
-        """Let `attempts` of each id be no more than given: what was counted since was no death."""
+        """Lower `attempts` of each id to the number given: the worker did not end."""
         for number in set(to.values()):
             ids = [comment_id for comment_id, most in to.items() if most == number]
             attempts = sa.case((comments.c.attempts > number, number), else_=comments.c.attempts)
             self._update(ids, {"attempts": attempts})
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime | None) -> None:
-        """Remember that these ids were handed to the queue at `at`, each in its own lane.
-
-        None says that the queue did not take them.
-        """
+        """Set when these ids were handed to the queue, None if the queue did not take them."""
         self._update(ids, {"queued_at": at})
 
     def _update(self, ids: Sequence[CommentId], changes: Mapping[str, object]) -> None:
@@ -201,12 +186,10 @@ class CommentStore(SqlStore):
     def find_stranded(
         self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
     ) -> list[CommentId]:
-        """Return a lane's comments without a verdict, oldest first, that it seems to have lost.
+        """Return comments without a verdict that the lane's queue seems to have lost, oldest first.
 
-        That is: never queued and received before `received_before`, or queued before
-        `queued_before`, or queued well before a comment of the same lane that already has its
-        verdict (a lane is first in, first out), that is earlier than the newest judged one's
-        `queued_at` less one minute. What goes on in other lanes changes nothing.
+        Those were never queued and received before `received_before`, or queued before
+        `queued_before`, or queued a minute before the newest judged comment of the lane.
         """
         with reading(self._engine) as connection:
             newest = connection.scalar(
@@ -237,17 +220,13 @@ class CommentStore(SqlStore):
             .where(waits_for_verdict)
             .group_by(comments.c.lane)
         )
-        with reading(self._engine) as connection:
-            counts = {Lane(lane): count for lane, count in connection.execute(query)}
+        counts = {Lane(lane): count for lane, count in self._rows(query)}
         return {lane: counts.get(lane, 0) for lane in Lane}
 
     def find_by_content(
         self, site_id: SiteId, content_key: str, *, since: datetime
     ) -> list[CommentId]:
-        """Return a site's comments with this `content_key`, received since then, newest first.
-
-        At most the newest hundred; withdrawn ones are left out.
-        """
+        """Return a site's newest comments with this `content_key`, at most a hundred."""
         query = (
             sa.select(comments.c.id)
             .where(
@@ -265,10 +244,7 @@ class CommentStore(SqlStore):
     def find_by_site_ids(
         self, site_id: SiteId, site_comment_ids: Sequence[str]
     ) -> Mapping[str, CommentId]:
-        """Return which of the site's own ids are kept, and as which comments; withdrawn ones too.
-
-        At most a thousand may be asked for.
-        """
+        """Return which of the site's own ids are kept, and as which comments, also withdrawn."""
         names = {site_comment_digest(site_id, name): name for name in site_comment_ids}
         digest = comments.c.site_comment_digest
         query = sa.select(digest, comments.c.id)
@@ -290,27 +266,48 @@ class CommentStore(SqlStore):
         return self._list(query, lambda row: row.id)
 
     def count_listings(self) -> Mapping[str, ListHits]:
-        """Return for every reputation list that holds a kept comment how many, and the rulings.
+        """Return for every reputation list its kept comments and the rulings in force on them."""
+        name: sa.ColumnElement[str]
+        if self._engine.dialect.name == "postgresql":
+            each = sa.func.json_array_elements(comments.c.sender_listings).table_valued("value")
+            name = each.c.value.op("->>")("list")
+        else:
+            each = sa.func.json_each(comments.c.sender_listings).table_valued("value")
+            name = sa.func.json_extract(each.c.value, "$.list")
+        listed = (
+            sa.select(name.label("name"), decisions.c.ruling.label("ruling"))
+            .select_from(comments.outerjoin(decisions, is_in_force).join(each, sa.true()))
+            .where(comments.c.sender_listings.is_not(None))
+            .subquery()
+        )
 
-        Of decisions those in force count. Reads every comment that is listed at all.
-        """
-        with reading(self._engine) as connection:
-            return _count_listings(connection)
+        def ruled(ruling: Ruling) -> sa.ColumnElement[int]:
+            return sa.func.coalesce(sa.func.sum(sa.case((listed.c.ruling == ruling.value, 1))), 0)
+
+        query = sa.select(
+            listed.c.name,
+            sa.func.count().label("number"),
+            ruled(Ruling.APPROVE).label("approved"),
+            ruled(Ruling.REJECT).label("rejected"),
+        ).group_by(listed.c.name)
+        return {
+            row.name: ListHits(comments=row.number, approved=row.approved, rejected=row.rejected)
+            for row in self._rows(query)
+        }
 
     def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
     ) -> CommentId | None:
-        """Work out anew where a site's waiting comments stand in the review queue.
+        """Compute again where a site's waiting comments stand in the review queue.
 
-        At most `limit` of them in one transaction, in the order of their ids from the one after
-        `after` on. Return the last one's id, None if there were none. What changes meanwhile is
-        placed by the site's settings as they are then, so this may be done twice.
+        At most `limit` of them in one transaction, by id, those after `after`. Return the last
+        one's id, None if there were none. Safe to repeat.
         """
         return self.write(lambda tx: place_waiting(tx, site_id, after, limit))
 
 
 def site_comment_digest(site_id: SiteId, site_comment_id: str) -> str:
-    """Return the claim that a comment with this id of its site's own lays."""
+    """Return the digest of an id that a site gave a comment."""
     return _digest("own", site_id, site_comment_id)
 
 
@@ -319,11 +316,7 @@ def _digest(kind: str, site_id: SiteId, value: str) -> str:
 
 
 def comment_values(new: NewComment) -> Values:
-    """Return a new comment's row.
-
-    Its digests, which any index can hold, cover the site as well: equal keys of two sites never
-    meet.
-    """
+    """Return a new comment's row. Its digests cover the site, so keys of two sites never meet."""
     comment = new.comment
     key, own_id = new.idempotency_key, comment.site_comment_id
     return {
@@ -351,7 +344,12 @@ class _TakenError(Exception):
 
 
 def _add(connection: sa.Connection, rows: Sequence[Values]) -> list[Added]:
-    _lock_sites(connection, sorted({row["site_id"] for row in rows}))
+    # No deletion at these sites is noted meanwhile.
+    wanted = sorted({row["site_id"] for row in rows})
+    query = sa.select(sites.c.id).with_for_update(read=True, key_share=True)
+    locked = {row.id for row in rows_in(connection, query, sites.c.id, wanted)}
+    if missing := [one for one in wanted if one not in locked]:
+        raise no_such("site", missing[0])
     deleted = _find_deleted(connection, rows)
     held = _find_held(connection, rows)
     answers, new = [], []
@@ -370,18 +368,13 @@ def _add(connection: sa.Connection, rows: Sequence[Values]) -> list[Added]:
 
 
 def _claims(row: Values) -> list[str]:
-    """Return the keys that identify a comment, in the order of lookup."""
+    """Return the keys that identify a comment, in the order of look-up."""
     claims = (row["idempotency_digest"], row["site_comment_digest"], f"id:{row['id']}")
     return [one for one in claims if one is not None]
 
 
 def _resolve(row: Values, held: Mapping[str, Values]) -> Added:
-    """Return the outcome for a comment, given the earlier comments that hold claims.
-
-    Any holder with other content makes it a CONFLICT, and so does one that is not to be kept if
-    this one is. A comment under the very same id counts as a holder too, so that a call whose
-    answer was lost can be made again.
-    """
+    """Return the outcome for a comment, given the earlier comments by their claims."""
     holders = [held[claim] for claim in _claims(row) if claim in held]
     for holder in holders:
         # What is kept may be asked about again by who would not keep it.
@@ -391,15 +384,6 @@ def _resolve(row: Values, held: Mapping[str, Values]) -> Added:
     first = holders[0] if holders else row
     is_kept = not first["fingerprint"].startswith(_UNKEPT)
     return Added(outcome=outcome, comment_id=first["id"], is_kept=is_kept)
-
-
-def _lock_sites(connection: sa.Connection, wanted: Sequence[SiteId]) -> None:
-    """Keep deletions at these sites from being noted meanwhile. Raise for an unknown site."""
-    query = sa.select(sites.c.id).with_for_update(read=True, key_share=True)
-    locked = {row.id for row in rows_in(connection, query, sites.c.id, wanted)}
-    for site_id in wanted:
-        if site_id not in locked:
-            raise no_such("site", site_id)
 
 
 def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[CommentId]:
@@ -424,7 +408,9 @@ def _find_deleted(connection: sa.Connection, rows: Sequence[Values]) -> set[Comm
 def _insert(connection: sa.Connection, rows: Sequence[Values]) -> int:
     """Insert the rows whose claims are free; return how many, 0 if COPY meets one that is not."""
     # In one order everywhere, so that two batches with keys in common seldom deadlock.
-    rows = sorted(rows, key=_lock_order)
+    rows = sorted(
+        rows, key=lambda row: (str(row["idempotency_digest"]), str(row["site_comment_digest"]))
+    )
     if connection.dialect.name == "postgresql" and len(rows) >= COPIED_FROM:
         try:
             insert_rows(connection, comments, rows)
@@ -433,10 +419,6 @@ def _insert(connection: sa.Connection, rows: Sequence[Values]) -> int:
         return len(rows)
     statement = insert_if_free(connection, comments).returning(comments.c.id)
     return sum(len(connection.execute(statement, some).all()) for some in chunks(rows))
-
-
-def _lock_order(row: Values) -> tuple[str, str]:
-    return (str(row["idempotency_digest"]), str(row["site_comment_digest"]))
 
 
 def _find_held(connection: sa.Connection, rows: Sequence[Values]) -> dict[str, Values]:
@@ -456,33 +438,3 @@ def _find_held(connection: sa.Connection, rows: Sequence[Values]) -> dict[str, V
             kept = row._asdict()
             held.update(dict.fromkeys(_claims(kept), kept))
     return held
-
-
-def _count_listings(connection: sa.Connection) -> dict[str, ListHits]:
-    name: sa.ColumnElement[str]
-    if connection.dialect.name == "postgresql":
-        each = sa.func.json_array_elements(comments.c.sender_listings).table_valued("value")
-        name = each.c.value.op("->>")("list")
-    else:
-        each = sa.func.json_each(comments.c.sender_listings).table_valued("value")
-        name = sa.func.json_extract(each.c.value, "$.list")
-    listed = (
-        sa.select(name.label("name"), decisions.c.ruling.label("ruling"))
-        .select_from(comments.outerjoin(decisions, is_in_force).join(each, sa.true()))
-        .where(comments.c.sender_listings.is_not(None))
-        .subquery()
-    )
-
-    def ruled(ruling: Ruling) -> sa.ColumnElement[int]:
-        return sa.func.coalesce(sa.func.sum(sa.case((listed.c.ruling == ruling.value, 1))), 0)
-
-    query = sa.select(
-        listed.c.name,
-        sa.func.count().label("number"),
-        ruled(Ruling.APPROVE).label("approved"),
-        ruled(Ruling.REJECT).label("rejected"),
-    ).group_by(listed.c.name)
-    return {
-        row.name: ListHits(comments=row.number, approved=row.approved, rejected=row.rejected)
-        for row in connection.execute(query)
-    }

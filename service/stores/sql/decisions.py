@@ -47,7 +47,7 @@ from service.stores.sql.tables import (
     strokes,
 )
 
-_id = decisions.c.id
+_id = decisions.c.id  # Where an argument is called `decisions`.
 MAX_AT_ONCE = 500
 
 
@@ -64,17 +64,15 @@ class DecisionStore(SqlStore):
         acts: Acts | None = None,
         instead_of: Collection[str] | None = None,
     ) -> Decision | None:
-        """Append a decision; return the one it replaces, marked as undone by it, if any.
+        """Append a decision; return the one that it replaces, marked as undone, if any.
 
-        Both happen in one transaction, so that at most one decision of a comment is in force
-        however many moderators rule at once. `deliveries` are kept in the same transaction, so
-        that neither is there without the other. What was to tell the replaced decision and nobody
-        has tried to send yet is withdrawn; if a verdict's message was, because it told that
-        decision too, those of `deliveries` that tell the verdict are kept in its place, and left
-        out else. So are the log's entries that `acts` returns of the decisions that changed, the
-        replaced one first. With `instead_of` it replaces one of these ids alone.
-        Raise `NotFoundError` if the comment is not kept, `ConflictError` if it is withdrawn, if the
-        decision's id is taken or another decision than those is in force; nothing is kept then.
+        At most one decision of a comment is in force, however many moderators rule at once.
+        `deliveries` and the log's entries that `acts` returns of the changed decisions, the
+        replaced one first, are kept in the same transaction. Unsent messages of the replaced
+        decision are withdrawn; those of `deliveries` that tell the verdict are kept only if that
+        withdrew the verdict's message. With `instead_of` it replaces one of these ids only. Raise
+        `NotFoundError` if the comment is not kept, `ConflictError` if it is withdrawn, if the id
+        is taken or if another decision is in force; nothing is kept then.
         """
         positions = _lock_comments(tx, [decision.comment_id])
         row = known(positions.get(decision.comment_id), "comment", decision.comment_id)
@@ -96,25 +94,34 @@ class DecisionStore(SqlStore):
         acts: Acts | None = None,
         open_only: bool = False,
     ) -> list[Decision]:
-        """Append decisions on at most 500 comments; return what changed.
+        """Append decisions on at most 500 comments; return those, after those that they replace.
 
-        That is: those appended, and those they replace, marked as undone by them. All must be by
-        one person, of one moment and of one bulk decision or none, at most one of a comment, else
-        `ValueError` is raised. Left out are those on comments that are not kept, withdrawn, or
-        ruled alike already, with `open_only` on any that are ruled at all, those whose authors
-        appealed, as each appeal is answered by itself, those on a comment that
-        their bulk decision has decided before, even if that was undone, and all of them if their
-        bulk decision is unknown or was taken back. The bulk decision's counts and sites are kept in
-        step. Of `deliveries` those on comments decided now are kept as `add` keeps them, and what
-        `acts` returns, all in one transaction. Raise `ConflictError`, and keep nothing, if an id is
-        taken.
+        All must be one act: by one person, at one moment, of one bulk decision or none, with one
+        ruling, at most one of a comment; else raise `ValueError`. Left out are those on comments
+        that are not kept, withdrawn, appealed or ruled alike already (with `open_only` ruled at
+        all), or that the same bulk decision decided before, even if that was undone. All are if the
+        bulk decision is unknown or was taken back; its counts and sites are kept in step.
+        `deliveries` and `acts` are as in `add`. Raise `ConflictError`, and keep nothing, if an id
+        is taken.
         """
-        _refuse_mixed(decisions)
+        if len(decisions) > MAX_AT_ONCE:
+            msg = f"at most {MAX_AT_ONCE} decisions can be made in one call, got {len(decisions)}"
+            raise ValueError(msg)
+        made = {
+            (one.decided_by, one.decided_at, one.bulk_decision_id, one.ruling) for one in decisions
+        }
+        if len(made) > 1 or len({one.comment_id for one in decisions}) < len(decisions):
+            raise ValueError("decisions of one call are one act, with one of a comment")
         if not decisions:
             return []
         bulk_decision_id = decisions[0].bulk_decision_id
-        if bulk_decision_id is not None and not _lock_open_bulk_decision(tx, bulk_decision_id):
-            return []
+        if bulk_decision_id is not None:
+            # Locked against an undo.
+            in_force = sa.select(strokes.c.id).where(
+                strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None)
+            )
+            if tx.execute(in_force.with_for_update(key_share=True)).one_or_none() is None:
+                return []
         wanted = [one.comment_id for one in decisions]
         positions = {
             key: row
@@ -147,12 +154,10 @@ class DecisionStore(SqlStore):
     ) -> Decision:
         """Mark the decision in force as undone and return it so marked.
 
-        With `decision_id` that one alone: raise `ConflictError` if another is in force.
-        `deliveries` are kept in the same transaction, but if the site was told neither of this
-        decision nor of one that it replaced: then what was to tell it is withdrawn, and the site is
-        told nothing of it at all. Those that tell the verdict are kept where `add` keeps them, and
-        so is what `acts` returns. Raise `NotFoundError` if the comment has no decision in force;
-        nothing is kept then.
+        With `decision_id` that one only: raise `ConflictError` if another is in force. If the site
+        was told neither of this decision nor of one that it replaced, its messages are withdrawn
+        instead of keeping those of `deliveries`. Those that tell the verdict are kept as in `add`,
+        and so is what `acts` returns. Raise `NotFoundError` if no decision is in force.
         """
         positions = _lock_comments(tx, [comment_id])
         if decision_id is not None:
@@ -176,10 +181,9 @@ class DecisionStore(SqlStore):
         deliveries: Sequence[Delivery] = (),
         acts: Acts | None = None,
     ) -> list[Decision]:
-        """Undo those of at most 500 decisions that are in force; return them so marked.
+        """Undo, as `undo` does, those of at most 500 decisions that are in force; return them.
 
-        For each what holds for `undo` holds; `deliveries` of comments of which nothing is undone
-        are left out. `acts` is asked once for all of them, and not if there are none.
+        `deliveries` of other comments are left out. `acts` is called once, if there are any.
         """
         wanted = [one.id for one in decisions]
         positions = _lock_comments(tx, [one.comment_id for one in decisions])
@@ -201,11 +205,7 @@ class DecisionStore(SqlStore):
         return self._page(of_bulk_decision, after=after, limit=limit)
 
     def find_unremembered(self, *, limit: int) -> list[DecidedComment]:
-        """Return decisions whose making or undoing histories may not know of, the oldest first.
-
-        `add` and `undo` put a decision here in their own transactions, `mark_remembered` takes it
-        out again.
-        """
+        """Return what histories may not know since `add` or `undo`, the oldest first."""
         query = (
             sa.select(decisions)
             .where(is_unremembered)
@@ -217,10 +217,7 @@ class DecisionStore(SqlStore):
 
     @transaction
     def mark_remembered(self, tx: sa.Connection, told: Sequence[Decision]) -> None:
-        """Say that histories know of these decisions as they stand in the arguments.
-
-        One that was undone since is left where it is: histories know of its making alone.
-        """
+        """Note that histories know these decisions as given; one undone since stays listed."""
         # Sorted, so that two that mark the same ones lock them in the same order.
         undone_at = decisions.c.undone_at
         for undone in (False, True):
@@ -230,17 +227,13 @@ class DecisionStore(SqlStore):
             execute_in(tx, statement, decisions.c.id, ids)
 
     def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
-        """Return decisions in force in the order they were made in, from the first if `after` is 0.
-
-        A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
-        """
+        """Return decisions in force in the order of their making, after a page's `next_after`."""
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
     def find_training_decisions(self, *, limit: int) -> list[tuple[int, CommentId]]:
         """Return the number and the comment of the newest decisions that can teach, in order.
 
-        Those are people's, in force, on comments that were judged with all their evidence and that
-        were not withdrawn.
+        Those are people's decisions in force, on comments not withdrawn and judged on all evidence.
         """
         query = (
             sa.select(decisions.c.seq, decisions.c.comment_id)
@@ -255,15 +248,14 @@ class DecisionStore(SqlStore):
             .order_by(decisions.c.seq.desc())
             .limit(limit)
         )
-        with reading(self._engine) as connection:
-            newest_first = [(row.seq, row.comment_id) for row in connection.execute(query)]
+        newest_first = [(row.seq, row.comment_id) for row in self._rows(query)]
         return newest_first[::-1]
 
     def last_change(self) -> tuple[int, int]:
-        """Return two numbers of which one rises with whatever changes what decisions teach.
+        """Return the numbers of the newest decision and of the newest act in the audit log.
 
-        The first is the newest decision's, the second the newest act's in the audit log, as every
-        undoing, withdrawal, erasure and change of a site's settings is an act.
+        One of them rises with whatever changes what decisions teach: every undoing, withdrawal,
+        erasure and change of a site's settings is an act.
         """
         decision = sa.select(sa.func.max(decisions.c.seq)).scalar_subquery()
         act = sa.select(sa.func.max(audit_log.c.seq)).scalar_subquery()
@@ -286,17 +278,6 @@ class DecisionStore(SqlStore):
             )
 
 
-def _refuse_mixed(decisions: Sequence[Decision]) -> None:
-    """Raise `ValueError` for decisions that are no single act, or are too many for one call."""
-    if len(decisions) > MAX_AT_ONCE:
-        msg = f"at most {MAX_AT_ONCE} decisions can be made in one call, got {len(decisions)}"
-        raise ValueError(msg)
-    acts = {(one.decided_by, one.decided_at, one.bulk_decision_id, one.ruling) for one in decisions}
-    if len(acts) > 1 or len({one.comment_id for one in decisions}) < len(decisions):
-        msg = "decisions of one call are one act, with one of a comment"
-        raise ValueError(msg)
-
-
 def _log(connection: sa.Connection, changed: Sequence[Decision], acts: Acts | None) -> None:
     if acts is not None:
         insert_entries(connection, acts(changed))
@@ -312,19 +293,9 @@ def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Decid
     ]
 
 
-def _lock_open_bulk_decision(connection: sa.Connection, bulk_decision_id: str) -> bool:
-    """Return True if a bulk decision may continue; its row is locked against an undo."""
-    query = (
-        sa.select(strokes.c.id)
-        .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))
-        .with_for_update(key_share=True)
-    )
-    return connection.execute(query).one_or_none() is not None
-
-
 def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[CommentId, Row]:
-    """Return what the review queue needs of comments, locked against other decisions."""
-    # In order, so that two that decide the same ones never wait for each other.
+    """Return what the review queue needs of comments; their rows are locked."""
+    # In order, so that two calls with the same ids never deadlock.
     query = (
         sa.select(*POSITION_COLUMNS)
         .where(comments.c.id.in_(ids))
@@ -364,16 +335,10 @@ def _append(
     positions: Mapping[CommentId, Row],
     messages: Sequence[Delivery],
 ) -> list[Decision]:
-    """Put new decisions in force, all made by one person at one moment; return what they replace.
-
-    Their comments must be locked.
-    """
+    """Put new decisions of one act in force; return what they replace. Comments are locked."""
     ids = [one.comment_id for one in new]
     replaced = _take_back(
-        connection,
-        decisions.c.comment_id.in_(ids),
-        by=new[0].decided_by,
-        at=new[0].decided_at,
+        connection, decisions.c.comment_id.in_(ids), by=new[0].decided_by, at=new[0].decided_at
     )
     cancelled = cancel_unsent(connection, replaced)
     taken = sa.select(decisions.c.id).where(decisions.c.id.in_([one.id for one in new]))
@@ -398,7 +363,7 @@ def _let_undone(
     positions: Mapping[CommentId, Row],
     messages: Sequence[Delivery],
 ) -> None:
-    """Let everything follow from decisions that were taken back; their comments must be locked."""
+    """Update comments and messages after decisions were undone. Comments are locked."""
     cancelled = cancel_unsent(connection, undone)
     _keep_in_step(connection, [positions[one.comment_id] for one in undone], by=None)
     silent = {one.comment_id for one in undone if one.id in cancelled.unsent}
@@ -408,7 +373,7 @@ def _let_undone(
 def _take_back(
     connection: sa.Connection, wanted: sa.ColumnElement[bool], *, by: str, at: datetime
 ) -> list[Decision]:
-    """Mark the wanted decisions that are in force as undone; return them so marked, by number."""
+    """Mark those that are in force as undone; return them so marked, by number."""
     statement = (
         sa.update(decisions)
         .where(wanted, decisions.c.undone_at.is_(None))
@@ -422,9 +387,9 @@ def _take_back(
 def _keep_in_step(
     connection: sa.Connection, positions: Sequence[Row], *, by: Decision | None
 ) -> None:
-    """Let the comments' rows say whether they are decided, by such a decision.
+    """Set the comments' `decided` and `review_rank`; None undoes.
 
-    It closes appeals if a person made it. One that is undone opens them again.
+    A person's decision closes appeals, undoing opens them again.
     """
     ranks = []
     for row in positions:
@@ -432,17 +397,13 @@ def _keep_in_step(
         if by is not None:
             appealed = row.review_rank == APPEAL_RANK and not made_by_person(by)
         rank = rank_of(row, decided=by is not None, appealed=appealed)
-        ranks.append({"decided_id": row.id, "rank": rank})
-    connection.execute(
-        sa.update(comments)
-        .where(comments.c.id == sa.bindparam("decided_id"))
-        .values(decided=by is not None, review_rank=sa.bindparam("rank")),
-        ranks,
-    )
+        ranks.append({"decided_id": row.id, "decided": by is not None, "review_rank": rank})
+    is_it = comments.c.id == sa.bindparam("decided_id")
+    connection.execute(sa.update(comments).where(is_it), ranks)
 
 
 def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[Row]) -> None:
-    """Let a locked bulk decision say that it has decided these comments, too, and where."""
+    """Add these comments to the counts and sites of a locked bulk decision."""
     connection.execute(
         sa.update(strokes)
         .where(strokes.c.id == bulk_decision_id)
@@ -474,11 +435,7 @@ class BulkDecisionStore(SqlStore):
     def begin(
         self, tx: sa.Connection, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
     ) -> BulkDecision:
-        """Keep a bulk decision before its first decision; return the kept one if its id is known.
-
-        The log's entry that `act` returns is kept in the same transaction, if the bulk decision is
-        new.
-        """
+        """Keep a bulk decision, logged by `act`; return the kept one if its id is known."""
         values = _values(bulk_decision) | {"n_decided": 0}
         is_new = insert_new(tx, strokes, values)
         kept = _get(tx, bulk_decision.id)
@@ -501,11 +458,7 @@ class BulkDecisionStore(SqlStore):
         at: datetime,
         act: BulkDecisionAct | None = None,
     ) -> BulkDecision:
-        """Mark a bulk decision as undone, so that it decides nothing more; return it so marked.
-
-        The log's entry that `act` returns is kept in the same transaction. One that is undone
-        already stays as it is. Raise `NotFoundError` for an unknown one.
-        """
+        """Mark a bulk decision as undone, for good, and return it. Raise `NotFoundError`."""
         statement = (
             sa.update(strokes)
             .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))

@@ -62,10 +62,10 @@ is_unsent = sa.and_(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancelled:
-    """What followed from withdrawing the messages that were to tell decisions.
+    """What followed from withdrawing messages of decisions.
 
-    `unsent` are the decisions of which the site knows nothing now, nor of one that they replaced.
-    `lack_verdict` are the comments that lost a verdict's message, which told a decision too.
+    `unsent` are the decisions whose site was told neither of them nor of one that they replaced,
+    `lack_verdict` the comments that lost their verdict's message, as it told the decision too.
     """
 
     unsent: frozenset[str]
@@ -78,8 +78,7 @@ class DeliveryStore(SqlStore):
     def add(self, deliveries: Sequence[Delivery]) -> None:
         """Keep deliveries; a known id changes nothing. Raise `NotFoundError` for no comment.
 
-        `seq` is given by the store: of one comment's deliveries what was kept later has the
-        higher one.
+        The store gives each its `seq`, which rises in the order of keeping for one comment.
         """
         if deliveries:
             self.write(lambda connection: insert_deliveries(connection, deliveries))
@@ -94,14 +93,11 @@ class DeliveryStore(SqlStore):
         limit: int,
         except_sites: Collection[SiteId] = (),
     ) -> list[Delivery]:
-        """Return waiting deliveries whose time has come, and lease them till `until`.
+        """Return deliveries that are due, the longest first, and lease them until `until`.
 
-        Those of `except_sites` stay where they are: such a site is being told enough already. So
-        do those for a platform that refused its token or that rests.
-
-        Those that are due the longest come first. At most one a comment: a later one waits until
-        the earlier was delivered or given up. No other call returns a leased one, or another of its
-        comment, before `until` or `record`.
+        Left out are those of `except_sites` and of platforms that refused their token or rest. At
+        most one a comment: a later one waits until the earlier was delivered or given up. No other
+        call returns a leased one, or another of its comment, before `until` or `record`.
         """
         # What its platform refused, or what lets it rest; Akismet's callbacks go elsewhere.
         is_paused = sa.or_(
@@ -137,16 +133,20 @@ class DeliveryStore(SqlStore):
         state: DeliveryState,
         next_try_at: datetime | None = None,
     ) -> Delivery:
-        """Log an attempt, set what follows from it and return the delivery.
+        """Log an attempt, set the delivery's `state` after it and return the delivery.
 
-        WAITING goes on at `next_try_at`, at once without one. What was delivered stays so,
-        whatever a slower worker tells, and what was given up waits no more until it is replayed.
-        Raise `NotFoundError` for an unknown delivery.
+        WAITING is due again at `next_try_at`, at once without one. What was delivered stays so,
+        and what was given up does not wait again before `replay`. Raise `NotFoundError`.
         """
         found = _lock_line_of(tx, attempt.delivery_id)
         before = known(found, "delivery", attempt.delivery_id)
         tx.execute(sa.insert(delivery_attempts), [attempt_values(attempt)])
-        after = after_attempt(before, at=attempt.at, state=state, next_try_at=next_try_at)
+        after = replace(before, attempts=before.attempts + 1)
+        # A slow worker's result may come after another delivered it or gave it up; both stay.
+        if before.state is DeliveryState.WAITING and state is DeliveryState.WAITING:
+            after = replace(after, next_try_at=next_try_at or attempt.at)
+        elif before.state is not DeliveryState.DELIVERED and state is not DeliveryState.WAITING:
+            after = replace(after, state=state, next_try_at=None, ended_at=attempt.at)
         _replace(tx, after)
         _let_first_in_line_be_due(tx, [after.comment_id])
         return after
@@ -168,10 +168,7 @@ class DeliveryStore(SqlStore):
         at: datetime,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> int:
-        """Let given-up deliveries be tried again from the start; return how many there were.
-
-        If there were any, `act` returns the log's entry of so many.
-        """
+        """Let given-up deliveries be tried again; return how many, which `act` logs if any."""
         wanted = sorted(set(delivery_ids))
         replayed = sum(_replay(tx, some, at) for some in chunks(wanted))
         insert_entry(tx, act(replayed) if act and replayed else None)
@@ -197,8 +194,8 @@ class DeliveryStore(SqlStore):
         return self._list(query, delivery_from)
 
     def troubles(self, *, site_ids: Collection[SiteId] | None, at_most: int) -> Troubles:
-        """Return what needs a person, of these sites, of all for None; messages to `at_most`."""
-        # Says the same twice; the index is only used by a query that says so.
+        """Return what needs a person at these sites, all for None; counts `at_most` messages."""
+        # Twice the same condition: the index is only used by a query that has it.
         dead = sa.select(_d.seq).where(_d.state == DeliveryState.DEAD.value, is_undelivered)
         refused = sa.select(sa.func.count()).where(site_endpoints.c.refused_at.is_not(None))
         if site_ids is not None:
@@ -221,10 +218,7 @@ class DeliveryStore(SqlStore):
 
     @transaction
     def prune(self, tx: sa.Connection, *, delivered_before: datetime, limit: int) -> int:
-        """Delete those delivered longest ago, with their attempts; return how many, at most limit.
-
-        What waits or was given up is never deleted, however old.
-        """
+        """Delete those delivered longest ago, with their attempts; return how many."""
         old = (
             sa.select(deliveries.c.id)
             .where(is_delivered, deliveries.c.ended_at < delivered_before)
@@ -255,10 +249,7 @@ def insert_of_locked(connection: sa.Connection, new: Sequence[Delivery]) -> None
 
 
 def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Cancelled:
-    """Delete what was to tell these decisions and nobody has tried to send yet.
-
-    Their comments must be locked.
-    """
+    """Delete unsent messages of these decisions, whose comments must be locked."""
     ids = [one.id for one in undone]
     told = set(ids)
     lack_verdict: set[CommentId] = set()
@@ -294,7 +285,6 @@ def _lock_line_of(
     connection: sa.Connection, delivery_id: str, *, only_leased: bool = False
 ) -> Delivery | None:
     """Return a delivery if it is kept, with its comment locked against changes of the line."""
-    # The comment first, as everywhere: what is read of the delivery is what stands after that.
     query = (
         sa.select(deliveries)
         .join(comments, comments.c.id == _d.comment_id)
@@ -308,7 +298,7 @@ def _lock_line_of(
 
 
 def _replace(connection: sa.Connection, delivery: Delivery) -> None:
-    """Write what became of a delivery that is leased no more; the line must be looked at next."""
+    """Write a delivery, leased no more; `_let_first_in_line_be_due` must follow."""
     connection.execute(
         sa.update(deliveries)
         .where(deliveries.c.seq == delivery.seq)
@@ -341,8 +331,17 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
     )
     dead = [delivery_from(row) for row in connection.execute(query)]
     for delivery in dead:
-        _replace(connection, revived(delivery, at=at))
-    # What is revived goes before what waited behind it, unless that is on its way already.
+        _replace(
+            connection,
+            replace(
+                delivery,
+                state=DeliveryState.WAITING,
+                attempts=0,
+                next_try_at=at,
+                ended_at=None,
+            ),
+        )
+    # What is revived comes before what waited behind it, unless that is being sent.
     connection.execute(
         sa.update(deliveries)
         .where(
@@ -386,26 +385,3 @@ def kept_of(
             else one.comment_id in cancelled.lack_verdict
         )
     ]
-
-
-def after_attempt(
-    delivery: Delivery, *, at: datetime, state: DeliveryState, next_try_at: datetime | None
-) -> Delivery:
-    """Return the delivery with one attempt more and what follows from it.
-
-    A worker may tell so late that another has delivered or given up meanwhile: what was delivered
-    stays so, and what was given up waits no longer for anything but a person.
-    """
-    tried = replace(delivery, attempts=delivery.attempts + 1)
-    if delivery.state is DeliveryState.DELIVERED:
-        return tried
-    if state is DeliveryState.WAITING:
-        if delivery.state is DeliveryState.DEAD:
-            return tried
-        return replace(tried, next_try_at=next_try_at or at)
-    return replace(tried, state=state, next_try_at=None, ended_at=at)
-
-
-def revived(delivery: Delivery, *, at: datetime) -> Delivery:
-    """Return a delivery that was given up as a waiting one without attempts."""
-    return replace(delivery, state=DeliveryState.WAITING, attempts=0, next_try_at=at, ended_at=None)

@@ -29,8 +29,7 @@ from service.install_commands import install_extra
 
 _T = TypeVar("_T")
 
-# How long one process waits for another's write before the call fails as unavailable. The
-# longest write of ours, 1,000 comments, holds the lock for about 0.1 s.
+# The longest write of ours, 1,000 comments, holds the lock for about 0.1 s.
 _LOCK_TIMEOUT_MS = 5_000
 _STATEMENT_TIMEOUT_MS = 15_000
 _CONNECT_TIMEOUT_SECONDS = 3
@@ -50,13 +49,12 @@ _DEADLOCK_PAUSE_SECONDS = 0.01
 
 _WRITING = "slopsieve_writing"
 _STATE = "slopsieve_state"
-# A connection that was used so lately is handed out without being asked whether it still answers,
-# which costs a round trip. A server that restarts takes longer than this.
+# A connection that was used so lately is not tested, which costs a round trip, before it is handed
+# out. A restart takes longer.
 _TRUSTED_SECONDS = 1.0
 _USED_AT = "slopsieve_used_at"
-# SQLite waits for another's write by sleeping ever longer, up to 0.1 s; a write takes one or two
-# milliseconds, so under load most of the time nobody wrote. 2026-11-20, 200 comments a second
-# offered: 47 answered in time as SQLite waits, 200 with turns among threads and short sleeps.
+# SQLite itself sleeps ever longer, up to 0.1 s, for a write of one or two milliseconds. 2026-11-20,
+# of 200 comments a second 47 were answered in time so, 200 with turns and short sleeps.
 _WRITE_TURN_SLEEP_SECONDS = 0.001
 _IS_DAMAGED = "the database cannot be used now: its file is damaged"
 _FORMS = "a database URL begins with postgresql:// or is sqlite:///FILE"
@@ -78,16 +76,12 @@ class Connections:
 
 
 def create_engine(
-    url: str,
-    *,
-    lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
-    connections: Connections | None = None,
+    url: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS, connections: Connections | None = None
 ) -> sa.Engine:
     """Return an engine for a `sqlite:///file` or `postgresql://` URL; nothing is opened yet.
 
-    A call that waits longer than `lock_timeout_ms` for another's write is given up. Raises
-    `ValueError` for any other URL, without repeating it as it may hold a password, and for
-    PostgreSQL without its driver.
+    Calls fail that wait longer than `lock_timeout_ms` for another's write. Raise `ValueError` for
+    any other URL, whose password the message leaves out, and for PostgreSQL without its driver.
     """
     allowed = connections or Connections()
     try:
@@ -129,15 +123,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     """Make a commit durable and let readers and the writer of several processes coexist."""
     # The driver's own BEGIN comes too late and is never IMMEDIATE; `_begin_sqlite` sends it.
     connection.isolation_level = None
-    _use_write_ahead_log(connection)
-    connection.execute("PRAGMA synchronous=FULL")
-    connection.execute("PRAGMA foreign_keys=ON")
-    # 8 MB for each connection, and a busy API may hold 64 of them.
-    connection.execute("PRAGMA cache_size=-8000")
-
-
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Switch a new database to WAL. Two processes that do so at once do not wait by themselves."""
+    # Two processes that switch a new database at once do not wait for each other by themselves.
     deadline = time.monotonic() + _LOCK_TIMEOUT_MS / 1000
     while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
         try:
@@ -146,6 +132,10 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
             if time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+    # 8 MB for each connection, and a busy API may hold 64 of them.
+    connection.execute("PRAGMA cache_size=-8000")
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
@@ -154,27 +144,24 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     if not options.get(_WRITING, False):
         connection.exec_driver_sql("BEGIN")
         return
+    driver: Any = connection.connection.driver_connection
     patience_seconds = options[_STATE].patience_seconds
     deadline = time.monotonic() + patience_seconds
-    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    driver.execute("PRAGMA busy_timeout=0")
     try:
-        while not _has_begun(connection, last_try=time.monotonic() >= deadline):
+        while True:
+            is_last_try = time.monotonic() >= deadline
+            try:
+                driver.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                is_busy = error.sqlite_errorcode & _PRIMARY_CODE == sqlite3.SQLITE_BUSY
+                if is_last_try or not is_busy:
+                    raise
+            else:
+                return
             time.sleep(_WRITE_TURN_SLEEP_SECONDS)
     finally:
-        connection.exec_driver_sql(f"PRAGMA busy_timeout={round(patience_seconds * 1000)}")
-
-
-def _has_begun(connection: sa.Connection, *, last_try: bool) -> bool:
-    """Try to take the write lock of the file; return False if another process has it now."""
-    driver = connection.connection.driver_connection
-    assert isinstance(driver, sqlite3.Connection)  # noqa: S101  # only SQLite comes here
-    try:
-        driver.execute("BEGIN IMMEDIATE")
-    except sqlite3.OperationalError as error:
-        if last_try or error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY:
-            raise
-        return False
-    return True
+        driver.execute(f"PRAGMA busy_timeout={round(patience_seconds * 1000)}")
 
 
 @contextmanager
@@ -253,16 +240,15 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connectio
 
 
 class _Held(threading.local):
-    """The connection that a thread reads all it wants of one moment with, while it does so."""
+    """The connection with which a thread reads within `one_moment`."""
 
     is_open = False
     in_use = 0
     connection: sa.Connection | None = None
 
     def take(self, engine: sa.Engine) -> sa.Connection:
-        """Return the connection, whose first statement chooses the moment."""
         if self.connection is None:
-            connection = engine.connect().execution_options(**_reading_options(engine))
+            connection = _reader(engine)
             try:
                 connection.begin()
             except BaseException:
@@ -272,7 +258,6 @@ class _Held(threading.local):
         return self.connection
 
     def let_go(self) -> None:
-        """Give the connection back: what is read next is read of a later moment."""
         connection, self.connection = self.connection, None
         if connection is not None:
             connection.close()
@@ -298,9 +283,9 @@ def _state(engine: sa.Engine) -> _State:
 def one_moment(engine: sa.Engine) -> Iterator[None]:
     """Let all that this thread reads within see one moment, over one connection.
 
-    The moment is that of the first reading. A write by this thread ends it: what is read after it
-    is of a later moment, so that nobody misses what they wrote. Within another one it changes
-    nothing. It opens nothing by itself; hold it for as long as it takes to show a page, no longer.
+    The moment is that of the first reading. After a write by this thread a later one begins, so
+    that the thread sees what it wrote. Within another `one_moment` it changes nothing. Hold it no
+    longer than a page takes.
     """
     held = _state(engine).held
     if held.is_open:
@@ -317,47 +302,36 @@ def one_moment(engine: sa.Engine) -> Iterator[None]:
 
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Give a connection whose statements all see one moment. Raise `StoreUnavailableError`.
+    """Give a connection whose statements all see one moment, that of `one_moment` within it.
 
-    Within `one_moment` that is the moment, and the connection, of all this thread reads.
+    Raise `StoreUnavailableError`.
     """
     held = _state(engine).held
-    if held.is_open:
-        with our_errors(engine), _reading_held(held, engine) as connection:
-            yield connection
-        return
-    with (
-        our_errors(engine),
-        engine.connect().execution_options(**_reading_options(engine)) as connection,
-        connection.begin(),
-    ):
-        yield connection
+    with our_errors(engine):
+        if not held.is_open:
+            with _reader(engine) as connection, connection.begin():
+                yield connection
+            return
+        held.in_use += 1
+        try:
+            yield held.take(engine)
+        except BaseException:
+            # After an error PostgreSQL refuses whatever follows in a transaction.
+            held.let_go()
+            raise
+        finally:
+            held.in_use -= 1
 
 
-@contextmanager
-def _reading_held(held: _Held, engine: sa.Engine) -> Iterator[sa.Connection]:
-    held.in_use += 1
-    try:
-        yield held.take(engine)
-    except BaseException:
-        # After an error PostgreSQL refuses whatever follows in a transaction.
-        held.let_go()
-        raise
-    finally:
-        held.in_use -= 1
-
-
-def _reading_options(engine: sa.Engine) -> dict[str, Any]:
+def _reader(engine: sa.Engine) -> sa.Connection:
+    connection = engine.connect()
     if engine.dialect.name != "postgresql":
-        return {}
-    return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        return connection
+    return connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
 
 
 def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
-    """Do `work` in one transaction and return its answer once that is durable.
-
-    `work` may be called again after a deadlock. Raises `StoreUnavailableError`.
-    """
+    """Call `work` in one transaction, again after a deadlock, and return its durable result."""
     with our_errors(engine):
         for number in range(1, _DEADLOCK_TRIES):
             try:
@@ -367,7 +341,7 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
                 driver_error = getattr(error, "orig", error)
                 if getattr(driver_error, "sqlstate", None) != "40P01":
                     raise
-            # Who is tried again at once may overtake the other, and they wait for each other anew.
+            # At once, the two might deadlock again.
             time.sleep(_DEADLOCK_PAUSE_SECONDS * number)
         return _write_once(engine, work)
 
@@ -375,8 +349,7 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
 def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
     held = _state(engine).held
     if not held.in_use:
-        # Before a connection is asked for: who holds one while waiting for another may wait for
-        # somebody who does the same.
+        # First, as threads that hold a connection while they wait for another might deadlock.
         held.let_go()
     with (
         _turn(engine) if engine.dialect.name == "sqlite" else nullcontext(),
@@ -390,19 +363,16 @@ def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
 
 @contextmanager
 def our_errors(engine: sa.Engine) -> Iterator[None]:
-    """Raise `StoreUnavailableError` for whatever is not the statement's own fault.
-
-    The engine remembers damage, for `refuse_damaged`.
-    """
+    """Raise `StoreUnavailableError` for what is not a statement's own fault; note damage."""
     try:
         yield
     except (OperationalError, InterfaceError, InternalError, PoolTimeoutError) as error:
         raise _unavailable(error, engine) from error
     except (sqlite3.DatabaseError, engine.dialect.loaded_dbapi.OperationalError) as error:
-        # What fails while a connection is prepared comes straight from the driver.
+        # Errors of preparing a connection come straight from the driver.
         raise _unavailable(error, engine) from error
     except DatabaseError as error:
-        # The drivers' base class itself: a damaged or foreign file.
+        # The base class itself stands for a damaged or foreign file.
         if type(error) is not DatabaseError:
             raise
         raise _unavailable(error, engine) from error
@@ -437,7 +407,7 @@ def refuse_damaged(engine: sa.Engine) -> None:
 def is_whole(path: Path) -> bool:
     """Return True if SQLite finds no damage in tables and indexes; it reads the whole file.
 
-    Raises `OSError` for a file that cannot be opened.
+    Raise `OSError` for a file that cannot be opened.
     """
     with path.open("rb"):
         pass

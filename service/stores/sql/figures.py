@@ -41,17 +41,16 @@ from service.stores.sql.tables import (
     waits_for_verdict,
 )
 
-# The newest so many decisions tell how long people wait.
+# How many of the newest decisions tell how long people wait.
 MAX_WAITED = 2_000
 RECENT = timedelta(days=7)
 EARLIER = timedelta(days=28)
 _FIRST_DAY = date(1970, 1, 1)
-_is_confident = comments.c.outcome.in_([Outcome.HAM.value, Outcome.SPAM.value])
-_is_audited = sa.and_(_is_confident, comments.c.audit.is_(True))
+_is_audited = sa.and_(
+    comments.c.outcome.in_([Outcome.HAM.value, Outcome.SPAM.value]), comments.c.audit.is_(True)
+)
 _decided_by_person = sa.and_(
-    decisions.c.comment_id == comments.c.id,
-    decisions.c.undone_at.is_(None),
-    is_by_person,
+    decisions.c.comment_id == comments.c.id, decisions.c.undone_at.is_(None), is_by_person
 )
 # A verdict that followed a moderator's list entry is none that the model could get wrong.
 _followed_entry = sa.exists().where(
@@ -63,17 +62,21 @@ class FigureStore(SqlStore):
     """Counts what figures are made of."""
 
     def count(self, scope: Scope) -> FigureCounts:
-        """Return the counts of the scope as of one moment, with `waiting` as it is now.
+        """Return the counts of the scope; `waiting` is as of now.
 
-        A comment belongs to the day on which it was received. Verdicts that followed a moderator's
-        list entry, and decisions of a campaign's policy, say nothing of mistakes and are left out
-        of `audited`.
+        A comment counts on the day on which it was received. `audited` leaves out verdicts that
+        followed a moderator's list entry, and decisions of policies.
         """
         recently = scope.until - RECENT
+        degraded = sa.select(sa.func.count()).where(
+            *_received(scope),
+            comments.c.outcome == Outcome.UNSURE.value,
+            comments.c.degraded.is_(True),
+        )
         with reading(self._engine) as connection:
             return FigureCounts(
                 days=_days(connection, scope),
-                degraded=_degraded(connection, scope),
+                degraded=connection.execute(degraded).scalar_one(),
                 waiting=_waiting(connection, scope),
                 audited=_audited(connection, scope),
                 waited=_waited(connection, scope),
@@ -86,19 +89,14 @@ def _of_sites(scope: Scope) -> list[sa.ColumnElement[bool]]:
     return [] if scope.site_ids is None else [comments.c.site_id.in_(scope.site_ids)]
 
 
-def _received(scope: Scope) -> list[sa.ColumnElement[bool]]:
-    return _received_between(scope, scope.since, scope.until)
-
-
-def _received_between(
-    scope: Scope, since: datetime, until: datetime
+def _received(
+    scope: Scope, since: datetime | None = None, until: datetime | None = None
 ) -> list[sa.ColumnElement[bool]]:
-    """Return the conditions for comments of the scope's sites that were received between these.
-
-    An index that begins with the site is only used by a query that names the sites.
-    """
+    """Return the conditions for comments of the scope's sites received between these moments."""
+    # An index that begins with the site is only used by a query that names the sites.
     of_sites = _of_sites(scope) or [comments.c.site_id.in_(sa.select(sites.c.id))]
-    return [*of_sites, comments.c.received_at >= since, comments.c.received_at <= until]
+    received_at = comments.c.received_at
+    return [*of_sites, received_at >= (since or scope.since), received_at <= (until or scope.until)]
 
 
 def _days(connection: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
@@ -122,24 +120,12 @@ def _days(connection: sa.Connection, scope: Scope) -> tuple[DayCount, ...]:
 
 
 def _utc_day(connection: sa.Connection) -> sa.ColumnElement[Any]:
-    """Return the number of days from 1970 to a comment's, whatever the session's time zone.
-
-    Without parameters, as the query groups by it.
-    """
+    """Return a comment's UTC day as a number from 1970, without parameters, to group by."""
     received_at = comments.c.received_at
     if connection.dialect.name == "postgresql":
         utc = sa.func.timezone(sa.literal_column("'UTC'"), received_at)
         return sa.cast(utc, sa.Date) - sa.literal_column("DATE '1970-01-01'", sa.Date)
     return sa.type_coerce(received_at, sa.BigInteger).op("/")(sa.literal_column("86400000000"))
-
-
-def _degraded(connection: sa.Connection, scope: Scope) -> int:
-    query = sa.select(sa.func.count()).where(
-        *_received(scope),
-        comments.c.outcome == Outcome.UNSURE.value,
-        comments.c.degraded.is_(True),
-    )
-    return connection.execute(query).scalar_one()
 
 
 def _waiting(connection: sa.Connection, scope: Scope) -> WaitingNow:
@@ -213,7 +199,7 @@ def _scores(
     in_bin = sa.case(*((comments.c.p_spam < edge, n) for n, edge in steps), else_=last)
     query = (
         sa.select(in_bin.label("in_bin"), sa.func.count().label("number"))
-        .where(*_received_between(scope, since, until), has_verdict)
+        .where(*_received(scope, since, until), has_verdict)
         .group_by(in_bin)
     )
     found = {row.in_bin: row.number for row in connection.execute(query)}
@@ -230,10 +216,10 @@ _PARTS = {
 
 
 class BacklogStore(SqlStore):
-    """Counts what waits, for whoever operates the service."""
+    """Counts what waits, for operators."""
 
     def count(self) -> Backlog:
-        """Return what waits now, all as of one moment; served by indexes alone."""
+        """Return what waits now, as of one moment, from indexes alone."""
         with reading(self._engine) as connection:
             unjudged = _by(connection, comments.c.lane, comments.c.received_at, waits_for_verdict)
             review = _by(
@@ -242,20 +228,27 @@ class BacklogStore(SqlStore):
             held = sa.select(_NUMBER, sa.func.min(comments.c.received_at).label("oldest"))
             row = connection.execute(held.where(is_held_as_spam)).one()
             review[REST_RANK] = Waiting(number=row.number, oldest=row.oldest)
+            # One outcome at a time, because the index has their ages apart.
+            received_at = sa.select(comments.c.received_at).order_by(comments.c.received_at)
+            oldest: list[datetime | None] = [
+                connection.scalar(
+                    received_at.where(
+                        is_kept_and_judged, comments.c.outcome == outcome.value
+                    ).limit(1)
+                )
+                for outcome in Outcome
+            ]
             told = _by(connection, deliveries.c.state, deliveries.c.created_at, is_undelivered)
             return Backlog(
                 unjudged={lane: unjudged.get(lane.value, Waiting()) for lane in Lane},
                 review={part: review.get(rank, Waiting()) for rank, part in _PARTS.items()},
                 callbacks=told.get(DeliveryState.WAITING.value, Waiting()),
                 dead_callbacks=told.get(DeliveryState.DEAD.value, Waiting()),
-                oldest_kept=_oldest_kept(connection),
+                oldest_kept=min((at for at in oldest if at is not None), default=None),
             )
 
     def oldest_unjudged(self) -> datetime | None:
-        """Return when the comment came in that waits longest for its verdict, None if none does.
-
-        It costs the same however many wait.
-        """
+        """Return when the comment came in that waits longest for its verdict, None for none."""
         query = (
             sa.select(comments.c.received_at)
             .where(waits_for_verdict)
@@ -281,17 +274,3 @@ def _by(
     return {
         row.key: Waiting(number=row.number, oldest=row.oldest) for row in connection.execute(query)
     }
-
-
-def _oldest_kept(connection: sa.Connection) -> datetime | None:
-    # One outcome at a time, because the index knows their ages apart.
-    found = [
-        connection.scalar(
-            sa.select(comments.c.received_at)
-            .where(is_kept_and_judged, comments.c.outcome == outcome.value)
-            .order_by(comments.c.received_at)
-            .limit(1)
-        )
-        for outcome in Outcome
-    ]
-    return min((one for one in found if one is not None), default=None)

@@ -11,15 +11,10 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError
-from service.domain.list_entry import (
-    EntryFilter,
-    EntryKind,
-    EntryPage,
-    ListEntry,
-)
+from service.domain.list_entry import EntryFilter, EntryKind, EntryPage, ListEntry
 from service.ports.audit import AuditEntry
 from service.signals.entry_book import EntryBook
-from service.stores.cursor import Place, read_cursor, write_cursor
+from service.stores.cursor import Place, cursor_after, read_cursor
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base import (
     SqlStore,
@@ -34,7 +29,7 @@ from service.stores.sql.base import (
     upsert,
 )
 from service.stores.sql.engine import reading
-from service.stores.sql.rows import Row, Values, reader, writer
+from service.stores.sql.rows import Values, reader, writer
 from service.stores.sql.tables import list_entries, list_version, sites
 
 log = logging.getLogger(__name__)
@@ -58,12 +53,10 @@ class ListEntryStore(SqlStore):
         act: Callable[[ListEntry], AuditEntry] | None = None,
         check: Callable[[Sequence[ListEntry]], None] | None = None,
     ) -> None:
-        """Keep entries, all or none. Raise `NotFoundError` for an unknown site.
+        """Keep entries, all or none, and in the log what `act` returns for each.
 
-        `check` is given those in force first, which nobody else changes meanwhile; what it raises
-        is raised.
-        What `act` returns of each goes into the log in the same transaction; so it does of those
-        that `remove` and `restore` return. Raise `ConflictError` for an id that is taken.
+        `check` is first called with those in force, which nobody else changes meanwhile; what it
+        raises is raised. Raise `NotFoundError` for an unknown site, `ConflictError` for a taken id.
         """
         for site_id in sorted({entry.site_id for entry in entries if entry.site_id is not None}):
             refuse_unknown(tx, sites, site_id, "site")
@@ -71,8 +64,8 @@ class ListEntryStore(SqlStore):
         if check is not None:
             check(_in_force(tx, entries[0].added_at))
         for entry in entries:
-            values = _entry_values(entry) | {"folded": _folded_text(entry)}
-            if not insert_new(tx, list_entries, values):
+            folded = "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
+            if not insert_new(tx, list_entries, _entry_values(entry) | {"folded": folded}):
                 msg = f"there is a list entry {entry.id!r} already"
                 raise ConflictError(msg)
         insert_entries(tx, [act(entry) for entry in entries] if act else [])
@@ -85,9 +78,9 @@ class ListEntryStore(SqlStore):
         at: datetime,
         act: Callable[[ListEntry], AuditEntry] | None = None,
     ) -> list[ListEntry]:
-        """Mark entries as removed and return those that were not before; unknown ones are left out.
+        """Mark entries as removed; return those that were not before, logged by `act`.
 
-        They stay, so that verdicts that followed them can be understood.
+        They are kept, so that verdicts that followed them can be understood.
         """
         values = {"removed_at": at, "removed_by": by}
         return self._mark(entry_ids, _c.removed_at.is_(None), values, act)
@@ -95,7 +88,7 @@ class ListEntryStore(SqlStore):
     def restore(
         self, entry_ids: Sequence[str], *, act: Callable[[ListEntry], AuditEntry] | None = None
     ) -> list[ListEntry]:
-        """Take removals back and return the entries that were removed."""
+        """Take removals back; return the entries that were removed, logged by `act`."""
         values = {"removed_at": None, "removed_by": None}
         return self._mark(entry_ids, _c.removed_at.is_not(None), values, act)
 
@@ -119,9 +112,9 @@ class ListEntryStore(SqlStore):
 
     @transaction
     def forget(self, tx: sa.Connection, keys: Sequence[str]) -> int:
-        """Delete, for good, the entries that know one e-mail or address by one of these keys.
+        """Delete the entries for one e-mail or address with one of these keys; return how many.
 
-        Return how many there were. Networks, domains and phrases stay: they are others' too.
+        Those for networks, domains and phrases stay: other people share them.
         """
         gone = _known_by(tx, frozenset(keys))
         if gone:
@@ -152,19 +145,16 @@ class ListEntryStore(SqlStore):
             .order_by(_c.added_at.desc(), _c.id.desc())
             .limit(limit + 1)
         )
-        with reading(self._engine) as connection:
-            found = [_entry_from(row) for row in connection.execute(query)]
-        page = tuple(found[:limit])
-        if len(found) <= limit:
-            return EntryPage(entries=page)
-        last = Place(at=page[-1].added_at, id=page[-1].id)
-        return EntryPage(entries=page, next_cursor=write_cursor(_LIST, last))
+        found = self._list(query, _entry_from)
+        next_cursor = cursor_after(
+            _LIST, found, limit, lambda entry: Place(at=entry.added_at, id=entry.id)
+        )
+        return EntryPage(entries=tuple(found[:limit]), next_cursor=next_cursor)
 
     def count(self, criteria: EntryFilter) -> int:
         """Return how many entries match."""
         query = sa.select(sa.func.count()).select_from(list_entries).where(*_conditions(criteria))
-        with reading(self._engine) as connection:
-            return connection.execute(query).scalar_one()
+        return self._count(query)
 
     def in_force(self, at: datetime) -> list[ListEntry]:
         """Return all entries that are not removed and have not expired at `at`, in no order."""
@@ -173,15 +163,10 @@ class ListEntryStore(SqlStore):
 
     def version(self) -> int:
         """Return a number that grows with every change but hits; cheap to ask for."""
-        with reading(self._engine) as connection:
-            version: int | None = connection.scalar(sa.select(list_version.c.version))
-        return version or 0
+        return self._count(sa.select(list_version.c.version))
 
     def count_hits(self, hits: Mapping[str, int], *, at: datetime) -> None:
-        """Add to the hits of entries, by id, and set when the last one was; unknown ids are left.
-
-        No reason to read the entries again: the version stays.
-        """
+        """Add to the hits of entries, by id, and set when the last one was; `version` stays."""
         # In one order everywhere, so that two batches with entries in common do not deadlock.
         rows = [{"entry_id": key, "more": hits[key], "at": at} for key in sorted(hits)]
         if not rows:
@@ -199,7 +184,15 @@ class ListEntryStore(SqlStore):
 
 def _in_force(connection: sa.Connection, at: datetime) -> list[ListEntry]:
     rows = connection.execute(sa.select(list_entries).where(_is_in_force(at))).all()
-    return [entry for row in rows if (entry := _readable(row))]
+    entries = []
+    for row in rows:
+        # One of a kind that only a later version knows must not keep comments unjudged.
+        try:
+            entries.append(_entry_from(row))
+        except ValueError:
+            extra = {"entry_id": row.id}
+            log.exception("a list entry cannot be read and is not followed", extra=extra)
+    return entries
 
 
 def _count_change(connection: sa.Connection) -> None:
@@ -236,33 +229,12 @@ def _conditions(criteria: EntryFilter) -> list[sa.ColumnElement[bool]]:
     return wanted
 
 
-def _readable(row: Row) -> ListEntry | None:
-    """Return the entry, None for one of a kind that only a later version knows.
-
-    Judging asks for all of them at once: one that cannot be read must not keep comments unjudged.
-    """
-    try:
-        return _entry_from(row)
-    except ValueError:
-        log.exception("a list entry cannot be read and is not followed", extra={"entry_id": row.id})
-        return None
-
-
-def _folded_text(entry: ListEntry) -> str:
-    """Return what a moderator searches in."""
-    return "\n".join((entry.label, entry.reason, entry.added_by)).casefold()
-
-
 # A new entry counts in every process after this long at most.
 RECHECK_SECONDS = 0.5
 
 
 class BookKeeper:
-    """Keeps the entries in force ready for judging, and reads them anew when they changed.
-
-    Asking is one small query every half a second. An entry that expires between two readings is
-    left out by the book itself.
-    """
+    """Keeps the entries in force ready for judging, and asks every half second for changes."""
 
     def __init__(
         self,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -19,26 +18,23 @@ from service.stores.sql.tables import comments, metadata, search_due
 
 # Some 10 MB of comments.
 PORTION = 5_000
-# What an installation writes about itself, or for a minute only; every database has its own. What
-# comments are found by lies partly outside the tables and differs by kind: it is made anew.
+# Every database has its own of these; the search's index differs by kind and is built again.
 _ITS_OWN = frozenset(
     {"claims", "grouping_lease", "retraining_lease", "search_docs", "search_due", "write_probe"}
 )
 
+# Is called with the number of rows that are done since the last call.
 Told = Callable[[int], None]
-"""Is told how many more rows are done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TableSum:
+class TableSum(NamedTuple):
     """What a table holds: its rows, and a SHA-256 over all their values in the key's order."""
 
     rows: int
     sha256: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(NamedTuple):
     """One table on both sides."""
 
     table: str
@@ -62,35 +58,32 @@ def count_rows(engine: sa.Engine) -> int:
         return sum(_count(connection, table) for table in moved_tables())
 
 
-def move_rows(
-    source: sa.Engine, target: sa.Engine, *, resume: bool, told: Told, portion: int = PORTION
-) -> None:
-    """Copy every row of `source` into `target`, whose schemas must both be of this version.
+def move_rows(source: sa.Engine, target: sa.Engine, *, resume: bool, told: Told) -> None:
+    """Copy every row of `source` into `target`; both schemas must be of this version.
 
-    `portion` rows make a transaction. Comments can be searched once upkeep has taken them in.
-
-    The source is read as it was at one moment, and nothing in it is changed. With `resume` each
-    table goes on after the last key that the target has, so a move that was stopped can be ended.
-    Raises `ConflictError`, before anything is written, if the target holds rows and `resume` is
-    False; `StoreUnavailableError`.
+    `PORTION` rows make a transaction. The source is read as of one moment. With `resume` each table
+    continues after the last key in the target. Upkeep indexes the comments for the search later.
+    Raise `ConflictError`, before anything is written, if the target holds rows without `resume`;
+    `StoreUnavailableError`.
     """
     if not resume and count_rows(target):
         msg = "the database to move to holds rows already: give an empty one, or --resume"
         raise ConflictError(msg)
     with reading(source) as connection:
         for table in moved_tables():
-            _move_table(connection, target, table, told, portion)
+            with reading(target) as at_target:
+                after = _last_key(at_target, table)
+            for rows in _portions(connection, table, after):
+                write(target, partial(insert_rows, table=table, rows=rows))
+                told(len(rows))
     write(target, _count_on)
     write(target, _let_be_found)
 
 
 def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compared]:
-    """Return what each table holds on both sides. Raise `StoreUnavailableError`.
-
-    One side after the other, each as it was at one moment: PostgreSQL ends a transaction that
-    waits for long, as it would while the other side is read.
-    """
+    """Return what each table holds on both sides. Raise `StoreUnavailableError`."""
     sums = []
+    # One after the other, as PostgreSQL ends a transaction that is idle for long.
     for side in (source, target):
         with reading(side) as connection:
             sums.append([_sum(connection, table, told) for table in moved_tables()])
@@ -100,18 +93,8 @@ def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compare
     ]
 
 
-def _move_table(
-    source: sa.Connection, target: sa.Engine, table: sa.Table, told: Told, portion: int
-) -> None:
-    with reading(target) as connection:
-        after = _last_key(connection, table)
-    for rows in _portions(source, table, after=after, portion=portion):
-        write(target, partial(insert_rows, table=table, rows=rows))
-        told(len(rows))
-
-
 def _count_on(connection: sa.Connection) -> None:
-    """Let numbers that the database gives go on after those that were copied."""
+    """Set PostgreSQL's sequences to follow the copied numbers."""
     if connection.dialect.name != "postgresql":
         return
     for table in moved_tables():
@@ -127,7 +110,7 @@ def _count_on(connection: sa.Connection) -> None:
 
 
 def _let_be_found(connection: sa.Connection) -> None:
-    """Ask upkeep to take in every comment that has words to be found by."""
+    """Have upkeep index every comment that has words."""
     if connection.dialect.name == "postgresql":
         # One statement for all of an archive: it may take longer than anybody waits for a page.
         connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
@@ -137,7 +120,7 @@ def _let_be_found(connection: sa.Connection) -> None:
 
 def _sum(connection: sa.Connection, table: sa.Table, told: Told) -> TableSum:
     digest, rows = hashlib.sha256(), 0
-    for some in _portions(connection, table, after=None):
+    for some in _portions(connection, table):
         for row in some:
             digest.update(json.dumps(list(row.values()), sort_keys=True, default=_plain).encode())
         rows += len(some)
@@ -146,7 +129,6 @@ def _sum(connection: sa.Connection, table: sa.Table, told: Told) -> TableSum:
 
 
 def _plain(value: object) -> str:
-    """Return what JSON has no form for."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, bytes | memoryview):
@@ -156,16 +138,12 @@ def _plain(value: object) -> str:
 
 
 def _portions(
-    connection: sa.Connection,
-    table: sa.Table,
-    *,
-    after: Sequence[Any] | None,
-    portion: int = PORTION,
+    connection: sa.Connection, table: sa.Table, after: Sequence[Any] | None = None
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows in the order of the key, after a key if one is given."""
     key = list(table.primary_key.columns)
     while True:
-        query = sa.select(table).order_by(*key).limit(portion)
+        query = sa.select(table).order_by(*key).limit(PORTION)
         if after is not None:
             literals = [
                 sa.literal(value, column.type) for value, column in zip(after, key, strict=True)

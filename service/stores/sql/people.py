@@ -40,15 +40,13 @@ class UserStore(SqlStore):
         end_sessions_at: datetime | None = None,
         act: AuditEntry | None = None,
     ) -> User:
-        """Replace an account by what `how` makes of it in view of all accounts, and return that.
+        """Replace an account by what `how` returns for it and all accounts; return the new one.
 
-        With `end_sessions_at` all its sessions end in the same transaction, which keeps `act`, too.
-
-        No other change of any account happens in between, so what `how` saw is still so when its
-        answer is kept. It may be called more than once; what it raises is raised, and nothing is
-        changed then. Raise `NotFoundError` for an unknown account.
+        All accounts are locked meanwhile. `how` may be called again after a deadlock; what it
+        raises undoes everything. With `end_sessions_at` all sessions of the account end. Raise
+        `NotFoundError` for an unknown account, `ConflictError` for a taken name.
         """
-        # In one order everywhere, so that two that change accounts wait instead of deadlock.
+        # In one order everywhere, so that two changes of accounts do not deadlock.
         query = sa.select(users).order_by(users.c.id).with_for_update()
         everybody = [user_from(row) for row in tx.execute(query)]
         mine = next((user for user in everybody if user.id == user_id), None)
@@ -65,14 +63,12 @@ class UserStore(SqlStore):
 
     def get(self, user_id: str) -> User | None:
         """Return an account by id."""
-        return self._one(users.c.id == user_id)
+        return self._find(sa.select(users).where(users.c.id == user_id), user_from)
 
     def find(self, name: str) -> User | None:
         """Return an account by name, without regard to case."""
-        return self._one(users.c.name_folded == name.casefold())
-
-    def _one(self, condition: sa.ColumnElement[bool]) -> User | None:
-        return self._find(sa.select(users).where(condition), user_from)
+        query = sa.select(users).where(users.c.name_folded == name.casefold())
+        return self._find(query, user_from)
 
     def all(self) -> list[User]:
         """Return all accounts, by name."""
@@ -87,16 +83,16 @@ class SessionStore(SqlStore):
 
     @transaction
     def add(self, tx: sa.Connection, session: UserSession, *, password_hash: str) -> None:
-        """Keep a session that begins.
+        """Keep a new session. Raise `NotAuthenticatedError` if its account ended or changed.
 
-        Raise `NotAuthenticatedError` unless its account is there, goes on and has this password.
+        It has changed if it has another password hash by now.
         """
         query = sa.select(users.c.id).where(
             users.c.id == session.user_id,
             users.c.password_hash == password_hash,
             users.c.ended_at.is_(None),
         )
-        # Locked, so that whatever ends the account's sessions comes before this or ends it.
+        # Locked, so that a call that ends the account's sessions comes before this or ends it.
         if tx.execute(query.with_for_update(read=True)).one_or_none() is None:
             raise NotAuthenticatedError("the account has another password, or none, by now")
         tx.execute(sa.insert(user_sessions), [_session_values(session)])
@@ -107,7 +103,7 @@ class SessionStore(SqlStore):
         return self._find(query, _session_from)
 
     def touch(self, session_id: str, *, at: datetime) -> None:
-        """Remember that a session was used; harmless for an unknown one."""
+        """Set when a session was last used."""
         statement = (
             sa.update(user_sessions).where(user_sessions.c.id == session_id).values(last_seen_at=at)
         )
@@ -128,10 +124,7 @@ class SessionStore(SqlStore):
         except_session: str | None = None,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> int:
-        """End every session of an account, all but one if it is named; return how many.
-
-        If there were any, `act` returns the log's entry of so many.
-        """
+        """End all sessions of an account, except one; return how many, which `act` logs if any."""
         which = None if except_session is None else user_sessions.c.id != except_session
         ended = end_sessions(tx, user_id, at=at, which=which)
         insert_entry(tx, act(ended) if act and ended else None)
@@ -147,11 +140,10 @@ class SessionStore(SqlStore):
         return self._list(query, _session_from)
 
     def last_seen(self) -> Mapping[str, datetime]:
-        """Return when each account was last seen, by its id; who never was is left out."""
+        """Return when each account was last seen, by its id, without those that never were."""
         seen = sa.func.max(user_sessions.c.last_seen_at, type_=user_sessions.c.last_seen_at.type)
         query = sa.select(user_sessions.c.user_id, seen).group_by(user_sessions.c.user_id)
-        with reading(self._engine) as connection:
-            return {row[0]: row[1] for row in connection.execute(query)}
+        return {row[0]: row[1] for row in self._rows(query)}
 
     def prune(self, *, seen_before: datetime, limit: int) -> int:
         """Delete at most `limit` sessions last used before then; return how many."""
@@ -176,7 +168,7 @@ def end_sessions(
     at: datetime,
     which: sa.ColumnElement[bool] | None = None,
 ) -> int:
-    """End an account's sessions within a transaction, all or those that match; return how many."""
+    """End an account's sessions, all or those that match; return how many."""
     statement = (
         sa.update(user_sessions)
         .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
@@ -192,7 +184,7 @@ _factor_values, _factor_from = writer(SecondFactor), reader(SecondFactor)
 
 
 class SecondFactorStore(SqlStore):
-    """Keeps second factors, at most one an account, and what stands in for a lost one."""
+    """Keeps second factors, at most one an account, and recovery codes."""
 
     @transaction
     def put(
@@ -203,11 +195,7 @@ class SecondFactorStore(SqlStore):
         recovery_digests: Collection[str],
         act: AuditEntry | None = None,
     ) -> None:
-        """Keep an account's second factor and its recovery codes in place of earlier ones.
-
-        The log's entry is kept in the same transaction. Raise `NotFoundError` for an unknown
-        account.
-        """
+        """Replace an account's second factor and recovery codes. Raise `NotFoundError`."""
         refuse_unknown(tx, users, factor.user_id, "account")
         _remove(tx, factor.user_id)
         tx.execute(sa.insert(second_factors), [_factor_values(factor)])
@@ -229,10 +217,7 @@ class SecondFactorStore(SqlStore):
             return frozenset(connection.scalars(sa.select(second_factors.c.user_id)))
 
     def use_step(self, user_id: str, step: int) -> bool:
-        """Say that the code of this time step was used; False if it, or a later one, was before.
-
-        Of several calls at once with one step, one returns True.
-        """
+        """Mark a time step's code as used, once; return False if it or a later one was."""
         statement = (
             sa.update(second_factors)
             .where(second_factors.c.user_id == user_id, second_factors.c.last_step < step)
@@ -250,10 +235,10 @@ class SecondFactorStore(SqlStore):
         *,
         act: Callable[[int], AuditEntry] | None = None,
     ) -> bool:
-        """Strike a recovery code off; False if there is none such.
+        """Delete a recovery code; return False if there is none such.
 
-        Of several calls at once with one code, one returns True. `act` returns the log's entry for
-        so many codes left.
+        Of several concurrent calls with one code, one returns True. `act` returns the log's entry
+        for the number of codes left.
         """
         statement = (
             sa.delete(recovery_codes)
@@ -262,32 +247,24 @@ class SecondFactorStore(SqlStore):
         )
         if tx.execute(statement).one_or_none() is None:
             return False
-        insert_entry(tx, act(_count_recovery(tx, user_id)) if act else None)
+        insert_entry(tx, act(tx.execute(_recovery_codes(user_id)).scalar_one()) if act else None)
         return True
 
     def count_recovery(self, user_id: str) -> int:
         """Return how many recovery codes are left."""
-        with reading(self._engine) as connection:
-            return _count_recovery(connection, user_id)
+        return self._count(_recovery_codes(user_id))
 
     @transaction
     def remove(self, tx: sa.Connection, user_id: str, *, act: AuditEntry | None = None) -> bool:
-        """Forget an account's second factor and its codes; return whether there was one.
-
-        If so, the log's entry is kept in the same transaction.
-        """
+        """Delete an account's second factor and codes; return whether there was one."""
         removed = _remove(tx, user_id)
         insert_entry(tx, act if removed else None)
         return removed
 
 
-def _count_recovery(connection: sa.Connection, user_id: str) -> int:
-    query = (
-        sa.select(sa.func.count())
-        .select_from(recovery_codes)
-        .where(recovery_codes.c.user_id == user_id)
-    )
-    return connection.execute(query).scalar_one()
+def _recovery_codes(user_id: str) -> sa.Select[int]:
+    codes = sa.select(sa.func.count()).select_from(recovery_codes)
+    return codes.where(recovery_codes.c.user_id == user_id)
 
 
 def _remove(connection: sa.Connection, user_id: str) -> bool:

@@ -31,8 +31,7 @@ from service.stores.sql.tables import (
     is_kept_and_judged,
 )
 
-# What withdrawing leaves of what the site sent: it says which comment it was. The excerpt goes, as
-# it only served the verdict and may quote other people.
+# What withdrawing leaves of what the site sent. The excerpt goes, as it may quote other people.
 _LEFT = frozenset(
     {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title", "kind"}
 )
@@ -54,9 +53,8 @@ class PersonalDataStore(SqlStore):
     def find(self, person: Person, *, after: CommentId | None, limit: int) -> list[CommentId]:
         """Return the ids of a person's comments, ascending, those after `after` if it is given.
 
-        They have the address, e-mail or name key of `person.sender`, its keys before the rotation
-        too, or exactly the author's name `person.author_name`: it may have no key, or that of a
-        secret before. Withdrawn ones are nobody's. Looks at every comment: nobody waits for it.
+        They have an address, e-mail or name key of `person.sender`, from before the rotation too,
+        or exactly the name `person.author_name`. Withdrawn ones are left out. Reads every comment.
         """
         condition = _is_of(person)
         if condition is None:
@@ -76,19 +74,17 @@ class PersonalDataStore(SqlStore):
             .where(condition)
             .group_by(comments.c.site_id)
         )
-        with reading(self._engine) as connection:
-            return {SiteId(site_id): count for site_id, count in connection.execute(query)}
+        return {SiteId(site_id): count for site_id, count in self._rows(query)}
 
     def find_old(
         self, *, received_before: datetime, only: SpamOnly | None = None, limit: int
     ) -> list[CommentId]:
         """Return comments received before then whose words are still kept, in no order.
 
-        Left out is what waits: for its verdict, or for a person. Spam is as old as the undoing of
-        the last decision on it, and what is held as its site's mode, if those are younger: until
-        then it was published, or somebody's to keep.
+        Left out is what waits for its verdict or for a person. With `only` a comment is no older
+        than the last undoing of a decision on it, with HELD also than its site's present mode.
         """
-        # One outcome at a time, because the index knows their ages apart.
+        # One outcome at a time, because the index has their ages apart.
         queries = [_old(outcome, received_before) for outcome in Outcome]
         if only is SpamOnly.NOT_APPROVED:
             queries = [_old(Outcome.SPAM, received_before)]
@@ -101,9 +97,19 @@ class PersonalDataStore(SqlStore):
                     break
                 query = query.where(*_CONDITIONS[only]).limit(limit - len(found))
                 if only is not None:
-                    query = query.where(sa.not_(_was_decided_since(received_before)))
+                    undone_since = sa.exists().where(
+                        decisions.c.comment_id == comments.c.id,
+                        decisions.c.undone_at >= received_before,
+                    )
+                    query = query.where(sa.not_(undone_since))
                 if only is SpamOnly.HELD:
-                    query = query.where(comments.c.site_id.not_in(_of_other_mode(received_before)))
+                    # Whose mode was changed since, as the log says.
+                    changed = sa.select(audit_log.c.subject).where(
+                        audit_log.c.act == "change settings",
+                        audit_log.c.at >= received_before,
+                        audit_log.c.detail.startswith("mode: "),
+                    )
+                    query = query.where(comments.c.site_id.not_in(changed))
                 found += connection.scalars(query)
         return found
 
@@ -118,20 +124,16 @@ class PersonalDataStore(SqlStore):
         deliveries: Sequence[Delivery] = (),
         only: SpamOnly | None = None,
     ) -> int:
-        """Blank these comments' words, names and senders, and take them off all queues.
+        """Blank these comments' words, names and senders; return how many were withdrawn now.
 
-        Gone are the text, the author, the sender's keys, the user agent, the post's excerpt, the
-        comment's traits, its author's appeal and what moderators noted of it, and it leaves its
-        campaign. Verdict, decisions and log stay, so that figures stay true, and so do the keys by
-        which a repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never
-        judged, swept, counted as pending or listed for review.
+        The text, author, sender's keys, user agent, excerpt, traits, appeal and moderators' notes
+        go, and the comment leaves its campaign and all queues. Verdict, decisions and log stay, so
+        that figures stay true, and so do the digests: sending it again is a REPEAT.
 
-        Return how many were not withdrawn before; left out are unknown ones, and those that are
-        not `only` what was looked for any more. `deliveries` on those withdrawn now are kept in
-        the same transaction, and so is the log's entry that `act` returns of so many, if any; it
-        is asked of none too.
+        Those that do not match `only` any more are left out. `deliveries` of the others are kept in
+        the same transaction, and so is what `act`, called for 0 too, returns for their number.
         """
-        # Sorted, so that two that withdraw the same ones lock them in the same order.
+        # Sorted, so that two calls with the same ids lock them in the same order.
         query = (
             sa.select(comments.c.id)
             .where(comments.c.withdrawn_at.is_(None), *_CONDITIONS[only])
@@ -155,13 +157,8 @@ class PersonalDataStore(SqlStore):
     def erase_senders(
         self, tx: sa.Connection, ids: Sequence[CommentId], *, act: AuditEntry | None = None
     ) -> None:
-        """Take all that is known of their senders off these comments; `Sender()` is left.
-
-        The comment's own words and names stay, and so does its `fingerprint`, by which repeats
-        are known. Its traits, by which it could be told to be like others, go as well. All of it
-        is one transaction, in which `act` is kept too.
-        """
-        # Sorted, so that two batches with ids in common lock them in the same order.
+        """Set the comments' sender to `Sender()` and delete their traits; the rest stays."""
+        # Sorted, so that two calls with the same ids lock them in the same order.
         wanted = sorted(set(ids))
         update = sa.update(comments).values(**sender_values(Sender()))
         execute_in(tx, update, comments.c.id, wanted)
@@ -185,8 +182,8 @@ def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
 
 
 def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[CommentId]]:
-    # Said and ordered as `ix_comments_age` has it, and nothing else: where much is old PostgreSQL
-    # would otherwise begin with the oldest of all, and read past what was withdrawn before.
+    # As `ix_comments_age` has it: otherwise PostgreSQL may begin with the oldest of all, and read
+    # past what was withdrawn before.
     key = (comments.c.outcome, comments.c.received_at)
     end = (sa.literal(outcome.value, key[0].type), sa.literal(received_before, key[1].type))
     return (
@@ -198,19 +195,6 @@ def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[Comment
             comments.c.review_rank == REST_RANK,
         )
         .order_by(*key, comments.c.id)
-    )
-
-
-def _was_decided_since(at: datetime) -> sa.Exists:
-    return sa.exists().where(decisions.c.comment_id == comments.c.id, decisions.c.undone_at >= at)
-
-
-def _of_other_mode(at: datetime) -> sa.Select[tuple[str]]:
-    """Return the ids of sites whose mode was changed since, which their log begins with."""
-    return sa.select(audit_log.c.subject).where(
-        audit_log.c.act == "change settings",
-        audit_log.c.at >= at,
-        audit_log.c.detail.startswith("mode: "),
     )
 
 

@@ -7,13 +7,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.errors import ConflictError
-from service.domain.retraining import (
-    Answer,
-    Retraining,
-    RetrainingState,
-    report_from,
-    report_to,
-)
+from service.domain.retraining import Answer, Retraining, RetrainingState, report_from, report_to
 from service.ports.audit import AuditEntry
 from service.ports.comments import Lease
 from service.stores.sql.audit_log import insert_entry
@@ -27,21 +21,18 @@ _all_values = writer(Retraining, columns=_COLUMNS, report=lambda one: one and re
 _retraining_from = reader(
     Retraining, columns=_COLUMNS, report=lambda kept: kept and report_from(kept)
 )
-_OF_ANSWER = frozenset({"answer", "answered_by", "answered_at"})
+_NO_ANSWER = {"answer": None, "answered_by": None, "answered_at": None}
 
 
 class RetrainingStore(SqlStore):
     """Keeps which retrainings there were, and who alone may run one now."""
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
-        """Let `holder` alone retrain till `until`, unless it is somebody else's turn now.
-
-        Of several calls at once at most one is not REFUSED.
-        """
+        """Let `holder` alone retrain until `until`; REFUSED while somebody else has it."""
         return self.write(lambda tx: take_lease(tx, retraining_lease, holder, now=now, until=until))
 
     def end_lease(self, holder: str) -> None:
-        """Let others retrain at once; nothing happens if it is not this holder's turn."""
+        """End this holder's lease, if it has it."""
         ended = sa.delete(retraining_lease).where(retraining_lease.c.holder == holder)
         self.write(lambda connection: connection.execute(ended))
 
@@ -49,21 +40,13 @@ class RetrainingStore(SqlStore):
     def put(
         self, tx: sa.Connection, retraining: Retraining, *, act: AuditEntry | None = None
     ) -> None:
-        """Keep a retraining as it is now, a new one too, and the log's entry.
-
-        What was answered to it stays.
-        """
-        values = _values(retraining)
-        put_row(tx, retrainings, values)
+        """Keep a new retraining, or an old one as it is now; its answer stays."""
+        put_row(tx, retrainings, _values(retraining))
         insert_entry(tx, act)
 
     @transaction
     def ask(self, tx: sa.Connection, asked: Retraining, *, act: AuditEntry) -> None:
-        """Keep a new retraining that somebody asks for, with its entry in the log.
-
-        Raise `ConflictError` if one is asked for or runs already; of several calls at once one is
-        kept.
-        """
+        """Keep a new retraining. Raise `ConflictError` if one is asked for or runs already."""
         # SQLite lets one transaction write at a time anyway.
         if tx.dialect.name == "postgresql":
             tx.exec_driver_sql("LOCK TABLE retrainings IN EXCLUSIVE MODE")
@@ -99,11 +82,7 @@ class RetrainingStore(SqlStore):
         at: datetime,
         act: AuditEntry | None = None,
     ) -> Retraining:
-        """Note what was made of a candidate, with its entry in the log; return the retraining.
-
-        Of several calls at once one is kept. Raise `ConflictError` if it was answered before,
-        `NotFoundError` if it is unknown.
-        """
+        """Keep the answer to a candidate. Raise `ConflictError` for a second, `NotFoundError`."""
         answered = (
             sa.update(retrainings)
             .where(retrainings.c.id == retraining_id, retrainings.c.answer.is_(None))
@@ -118,9 +97,9 @@ class RetrainingStore(SqlStore):
         return found
 
     def reopen(self, retraining_id: str) -> None:
-        """Forget what was made of a candidate, as it could not be done."""
-        nobody = {"answer": None, "answered_by": None, "answered_at": None}
-        reopened = sa.update(retrainings).where(retrainings.c.id == retraining_id).values(nobody)
+        """Delete the answer to a candidate."""
+        this = retrainings.c.id == retraining_id
+        reopened = sa.update(retrainings).where(this).values(_NO_ANSWER)
         self.write(lambda connection: connection.execute(reopened))
 
 
@@ -136,4 +115,4 @@ def _values(one: Retraining) -> Values:
         "version": one.version,
         "recommendation": one.recommendation and one.recommendation.value,
     }
-    return {name: value for name, value in values.items() if name not in _OF_ANSWER}
+    return {name: value for name, value in values.items() if name not in _NO_ANSWER}

@@ -16,13 +16,7 @@ from service.stores.cursor import APPEAL_RANK, CHECK_RANK, REST_RANK, UNSURE_RAN
 from service.stores.sql.base import SqlStore, rows_in, transaction, upsert
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, reader, second_opinion_from, settings_from, writer
-from service.stores.sql.tables import (
-    claims,
-    comments,
-    sites,
-    users,
-    waits_for_review,
-)
+from service.stores.sql.tables import claims, comments, sites, users, waits_for_review
 
 # What a transaction must read, and lock, of a comment before it may change the comment's place.
 POSITION_COLUMNS = (
@@ -50,10 +44,9 @@ def rank_of(
     reported_as: Label | None = None,
     appealed: bool | None = None,
 ) -> int:
-    """Return the `review_rank` of a comment of which this much changes now.
+    """Return the `review_rank` of a comment after these changes; see `Case.needs_review`.
 
-    To be checked are the audit sample and what the newest report contradicts; `reported_as` is
-    that report's label. It says in one number what `Case.needs_review` says.
+    The audit sample and what the newest report (`reported_as`) contradicts are to be checked.
     """
     outcome, reported_as = _judged(position, outcome), _reported(position, reported_as)
     if outcome is None or position.withdrawn_at is not None:
@@ -78,7 +71,7 @@ def review_at_of(
     p_spam: float | None = None,
     reported_as: Label | None = None,
 ) -> datetime:
-    """Return the `review_at` of a comment of which this much changes now."""
+    """Return the `review_at` of a comment after these changes."""
     return review_at(
         position.received_at,
         mode=mode,
@@ -120,10 +113,8 @@ def place_waiting(
     # Read after the rows were locked: a verdict or report that comes now waits for this.
     mode = modes_of(connection, [site_id])[site_id]
     connection.execute(
-        sa.update(comments)
-        .where(comments.c.id == sa.bindparam("placed_id"))
-        .values(review_at=sa.bindparam("placed_at")),
-        [{"placed_id": row.id, "placed_at": review_at_of(row, mode=mode)} for row in rows],
+        sa.update(comments).where(comments.c.id == sa.bindparam("placed_id")),
+        [{"placed_id": row.id, "review_at": review_at_of(row, mode=mode)} for row in rows],
     )
     last: CommentId = rows[-1].id
     return last
@@ -146,11 +137,11 @@ class ClaimStore(SqlStore):
     def take(self, tx: sa.Connection, claim: Claim) -> Claim:
         """Claim a comment as of `claim.since` and return the claim that is in force now.
 
-        Somebody else's is left alone and returned as long as it holds. One's own is renewed: it
-        keeps its `since`, unless it ran out before. Whatever else this moderator had claimed is
-        claimed no more. Of two who claim at once one gets it.
+        Somebody else's is returned as long as it holds. The moderator's own is renewed and keeps
+        its `since`, unless it ran out. The moderator's other claims end. Of two concurrent claims
+        one gets it.
         """
-        # Two tabs of one moderator take turns: each ends what the other has taken.
+        # Two tabs of one moderator take turns: each ends the other's claim.
         tx.execute(
             sa.select(users.c.id).where(users.c.id == claim.user_id).with_for_update(key_share=True)
         )
@@ -176,11 +167,11 @@ class ClaimStore(SqlStore):
         if row is None:
             held = sa.select(claims).where(claims.c.comment_id == claim.comment_id)
             row = tx.execute(held).one_or_none()
-        # Whoever had it may have ended it between the two statements; the page's script asks again.
+        # It may have been ended between the two statements; the page's script asks again.
         return claim if row is None else _claim_from(row)
 
     def end(self, comment_id: CommentId, *, user_id: str | None = None) -> None:
-        """End the claim on a comment, anybody's or this moderator's; harmless if there is none."""
+        """End the claim on a comment, anybody's or this moderator's, if there is one."""
         ended = sa.delete(claims).where(claims.c.comment_id == comment_id)
         if user_id is not None:
             ended = ended.where(claims.c.user_id == user_id)

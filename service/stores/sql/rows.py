@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import fields
 from datetime import datetime
-from enum import Enum
 from operator import attrgetter
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from service.domain.comment import (
     Author,
@@ -25,12 +26,7 @@ from service.domain.comment import (
     Sender,
 )
 from service.domain.decision import Decision
-from service.domain.delivery import (
-    Delivery,
-    DeliveryAttempt,
-    Endpoint,
-    InboundHook,
-)
+from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, InboundHook
 from service.domain.form import behaviour_values, read_behaviour
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.text import phrase_from, phrase_values
@@ -54,7 +50,7 @@ Value = TypeVar("Value", bound="DataclassInstance")
 Values = dict[str, Any]
 Change = Callable[[Any], Any]
 _NONE: Mapping[str, str] = {}
-# What most fields are, told by one look; a string that is an enum's member is none of them.
+# Most fields are of these types, and need no conversion for a column.
 _IN_COLUMNS = frozenset({NoneType, str, int, float, bool, datetime})
 
 
@@ -65,131 +61,60 @@ def writer(
     columns: Mapping[str, str] = _NONE,
     **writes: Change,
 ) -> Callable[[Any], Values]:
-    """Return how values of a data class become columns, each named for its field.
+    """Return a function that returns the columns of a data class's value, one a field.
 
-    `columns` names those that are called otherwise than their field; a field whose metadata says
-    `"kept": False` has none. What a field of `writes` becomes, that function says; of any other a
-    column takes it as it is or as JSON.
+    `columns` names the columns that are not called like their field. A field whose metadata has
+    `"kept": False` has no column. `writes` convert fields; any other becomes a column as it is, or
+    as JSON.
     """
     made = [
-        (field.name, prefix + columns.get(field.name, field.name), writes.get(field.name, _written))
-        for field in _kept_fields(of)
+        (name, prefix + columns.get(name, name), writes.get(name, _written))
+        for name in _kept_fields(of)
     ]
 
     def write(value: object) -> Values:
-        return {column: as_kept(getattr(value, name)) for name, column, as_kept in made}
+        return {column: convert(getattr(value, name)) for name, column, convert in made}
 
     return write
 
 
 def reader(
-    of: type[Value],
-    *,
-    prefix: str = "",
-    columns: Mapping[str, str] = _NONE,
-    **reads: Change,
+    of: type[Value], *, prefix: str = "", columns: Mapping[str, str] = _NONE, **reads: Change
 ) -> Callable[[Any], Value]:
-    """Return how rows, or what has the same names, become values of a data class, field by field.
+    """Return a function that returns a data class's value from a row that `writer` wrote.
 
-    It reads what `writer` wrote. What a column of `reads` becomes, that function says; any other
-    becomes what the field's type says. Reading raises `AttributeError` where a column is missing.
+    `reads` convert columns; any other is converted by its field's type. Raise `AttributeError`
+    for a row without one of the columns.
     """
-    names = tuple(field.name for field in _kept_fields(of))
+    names = _kept_fields(of)
     read_columns = attrgetter(*(prefix + columns.get(name, name) for name in names))
-    changes = [
-        (name, change)
-        for name, change in _changes(of, reads).items()
-        # A column gives moments as they are.
-        if change not in (None, _moment)
-    ]
+    validate = TypeAdapter(of).validate_python
 
     def read(row: object) -> Value:
-        # As many columns as names; to have that checked would take as long as all the rest.
         found = dict(zip(names, read_columns(row), strict=False))
-        for name, change in changes:
-            found[name] = change(found[name])
-        return of(**found)
+        for name, convert in reads.items():
+            found[name] = convert(found[name])
+        return validate(found)
 
     return read
 
 
-def json_reader(
-    of: type[Value], *, columns: Mapping[str, str] = _NONE, **reads: Change
-) -> Callable[[Mapping[str, Any] | None], Value]:
-    """Return how a JSON object becomes a value of a data class.
+def json_reader(of: type[Value]) -> Callable[[Mapping[str, Any] | None], Value]:
+    """Return a function that returns a data class's value from a JSON object.
 
-    What it lacks has its default, as has all where there is no object. What no field is named for
-    is left out: another version wrote it.
+    What the object lacks, or None, has its default. Unknown keys, which another version wrote, are
+    ignored.
     """
-    made = [
-        (name, columns.get(name, name), change or _same)
-        for name, change in _changes(of, reads).items()
-    ]
-
-    def read(kept: Mapping[str, Any] | None) -> Value:
-        values = kept or {}
-        found = {name: change(values[key]) for name, key, change in made if key in values}
-        return of(**found)
-
-    return read
+    validate = TypeAdapter(of).validate_python
+    return lambda kept: validate(kept or {})
 
 
-def _kept_fields(of: type[DataclassInstance]) -> list[Field[Any]]:
-    return [field for field in fields(of) if field.metadata.get("kept", True)]
+def _kept_fields(of: type[DataclassInstance]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(of) if field.metadata.get("kept", True))
 
 
 def _written(value: Any) -> Any:
-    """Return the value of a column for a field. A datetime stays a datetime."""
-    return value if type(value) in _IN_COLUMNS else as_json(value)
-
-
-def as_json(value: Any) -> Any:
-    """Return a value as JSON takes it. A data class becomes an object with its fields."""
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, tuple):
-        return [as_json(one) for one in value]
-    if isinstance(value, datetime):
-        return value.isoformat()
-    if is_dataclass(value):
-        return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
-    return value
-
-
-def _changes(of: type[DataclassInstance], reads: Mapping[str, Change]) -> dict[str, Change | None]:
-    """Return a function for each field that reads the stored value, None if none is needed."""
-    types = get_type_hints(of)
-    return {
-        field.name: reads.get(field.name) or _change(types[field.name])
-        for field in _kept_fields(of)
-    }
-
-
-def _change(kind: Any) -> Change | None:
-    """Return the function that reads a value of this type from JSON, None if none is needed."""
-    if get_origin(kind) is UnionType:
-        inner = _change(next(one for one in get_args(kind) if one is not NoneType))
-        if inner is None or inner is _moment:
-            return inner
-        return lambda kept: None if kept is None else inner(kept)
-    if get_origin(kind) is tuple:
-        each = _change(get_args(kind)[0])
-        return tuple if each is None else lambda kept: tuple(map(each, kept))
-    if kind is datetime:
-        return _moment
-    if not isinstance(kind, type):
-        return None
-    if issubclass(kind, Enum):
-        return kind
-    return json_reader(kind) if is_dataclass(kind) else None
-
-
-def _moment(kept: str | None) -> datetime | None:
-    return None if kept is None else datetime.fromisoformat(kept)
-
-
-def _same(kept: Any) -> Any:
-    return kept
+    return value if type(value) in _IN_COLUMNS else to_jsonable_python(value)
 
 
 Row = sa.Row[*tuple[Any, ...]]
@@ -213,15 +138,10 @@ def _older_keys(older: Sender | None) -> Values | None:
 
 
 _post_values, _post_from = writer(Post, prefix="post_"), reader(Post, prefix="post_")
-_author_values, _author_from = (
-    writer(Author, prefix="author_"),
-    reader(Author, prefix="author_"),
-)
+_author_values, _author_from = (writer(Author, prefix="author_"), reader(Author, prefix="author_"))
 _form_values = writer(FormEvidence, prefix="form_", behaviour=behaviour_values)
 _form_from = reader(FormEvidence, prefix="form_", behaviour=read_behaviour)
-_LISTING_COLUMNS = {"list_name": "list"}
-_listing_values = writer(Listing, columns=_LISTING_COLUMNS)
-_listing_from = json_reader(Listing, columns=_LISTING_COLUMNS)
+_listing_values = writer(Listing, columns={"list_name": "list"})
 sender_values = writer(
     Sender,
     prefix="sender_",
@@ -232,20 +152,18 @@ _sender_from = reader(
     Sender,
     prefix="sender_",
     before_rotation=lambda kept: None if kept is None else Sender(**kept),
-    listings=lambda kept: tuple(map(_listing_from, kept or ())),
+    listings=lambda kept: tuple({**one, "list_name": one["list"]} for one in kept or ()),
 )
 _ruled_values, _ruled_from = writer(RuledText), json_reader(RuledText)
+
+
+_SENT = ("text", "site_comment_id", "written_at", "language", "user_agent", "reply_to")
 
 
 def sent_values(comment: Comment) -> Values:
     """Return the columns of what the site sent."""
     return {
-        "text": comment.text,
-        "site_comment_id": comment.site_comment_id,
-        "written_at": comment.written_at,
-        "language": comment.language,
-        "user_agent": comment.user_agent,
-        "reply_to": comment.reply_to,
+        **{name: getattr(comment, name) for name in _SENT},
         **_post_values(comment.post),
         **_author_values(comment.author),
         **sender_values(comment.sender),
@@ -259,19 +177,11 @@ def sent_values(comment: Comment) -> Values:
 def comment_from(row: Row) -> Comment:
     """Return the comment of a row."""
     return Comment(
-        id=row.id,
-        site_id=row.site_id,
-        text=row.text,
-        received_at=row.received_at,
+        **{name: getattr(row, name) for name in ("id", "site_id", "received_at", *_SENT)},
         post=_post_from(row),
         author=_author_from(row),
         sender=_sender_from(row),
         form=_form_from(row),
-        site_comment_id=row.site_comment_id,
-        written_at=row.written_at,
-        language=row.language,
-        user_agent=row.user_agent,
-        reply_to=row.reply_to,
         kind=CommentKind(row.kind) if row.kind else None,
         edit=Edit(row.edit) if row.edit else None,
         ruled=row.ruled_text and _ruled_from(row.ruled_text),

@@ -27,36 +27,28 @@ from service.domain.search import (
 from service.domain.verdict import Verdict
 from service.signals.hosts import host_of, registered_domain
 from service.signals.links import find_links
-from service.stores.cursor import Place, read_cursor, write_cursor
+from service.stores.cursor import Place, cursor_after, read_cursor
 from service.stores.sql.base import SqlStore, chunks, execute_in, insert_if_free, rows_in
 from service.stores.sql.cases import load_cases
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, Values, comment_from, verdict_from
-from service.stores.sql.tables import (
-    comments,
-    decisions,
-    search_docs,
-    search_due,
-    verdicts,
-)
+from service.stores.sql.tables import comments, decisions, search_docs, search_due, verdicts
 
 # PostgreSQL takes 1 MiB of terms and remembers where a word stands up to place 16,383.
 _MAX_WORDS = 15_000
 _MAX_BYTES = 400_000
-_MAX_HOSTS = 100
 # Words this short are so common that finding what begins like them would find everything.
 MIN_PREFIX_CHARS = 3
 
 EVERYTHING = "z"
 _WORD, _AUTHOR, _DOMAIN, _SIGNAL, _OUTCOME, _MODEL, _FLAG, _SITE = "wadsomft"
-_WAITING = "waiting"
 _DEGRADED, _AUDIT = f"{_FLAG}degraded", f"{_FLAG}audit"
 _FLAGS = {Field.DEGRADED: _DEGRADED, Field.AUDIT: _AUDIT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phrase:
-    """Terms that follow one another; of the last one its beginning is enough if `begins`."""
+    """Terms that follow one another; with `begins` the last one may go on."""
 
     terms: tuple[str, ...]
     begins: bool = False
@@ -74,7 +66,7 @@ def terms_of(comment: Comment, verdict: Verdict | None, *, audit: bool) -> list[
     """Return the terms of a comment, those of its text and of its author's name in order."""
     text = [f"{_WORD}{word}" for word in words_of(comment.text)[:_MAX_WORDS]]
     author = [f"{_AUTHOR}{word}" for word in words_of(comment.author.name or "")]
-    facts = [EVERYTHING, site_term(comment.site_id)]
+    facts = [EVERYTHING, f"{_SITE}{_digest(comment.site_id)}"]
     facts += [domain_term(host) for host in hosts_of(comment)]
     facts += _verdict_terms(verdict)
     if audit:
@@ -84,14 +76,9 @@ def terms_of(comment: Comment, verdict: Verdict | None, *, audit: bool) -> list[
 
 def hosts_of(comment: Comment) -> list[str]:
     """Return the hosts that a comment and its author link to, and their registered domains."""
-    linked = [link.host for link in find_links(comment.text)][:_MAX_HOSTS]
+    linked = [link.host for link in find_links(comment.text)][:100]
     hosts = [host for host in (*linked, host_of(comment.author.url or "")) if host]
     return list(dict.fromkeys(name for h in hosts for name in (h, registered_domain(h)) if name))
-
-
-def site_term(site_id: SiteId) -> str:
-    """Return the term that all comments of a site have."""
-    return f"{_SITE}{_digest(site_id)}"
 
 
 def domain_term(host: str) -> str:
@@ -100,32 +87,37 @@ def domain_term(host: str) -> str:
 
 
 def needs_of(query: SearchQuery) -> list[Need]:
-    """Return what a query needs of a comment's terms; fields that are none of theirs are left."""
-    needs = [_flag_need(term) for term in query.of(*_FLAGS)]
-    for field in _PHRASES:
+    """Return what a query needs of a comment's terms, without the fields that are none of them."""
+    # Without "yes" is with "no", and the other way round.
+    needs = [
+        Need(any_of=(_one(_FLAGS[term.field]),), negated=(term.value == "no") is not term.negated)
+        for term in query.of(*_FLAGS)
+    ]
+    for field, phrase_of_term in _PHRASES.items():
         terms = query.of(field)
-        wanted = [_phrase(term) for term in terms if not term.negated]
+        wanted = [phrase_of_term(term) for term in terms if not term.negated]
         if field in SINGLE and wanted:
             needs.append(Need(any_of=tuple(wanted)))
         else:
             needs += [Need(any_of=(phrase,)) for phrase in wanted]
-        needs += [Need(any_of=(_phrase(term),), negated=True) for term in terms if term.negated]
+        unwanted = [phrase_of_term(term) for term in terms if term.negated]
+        needs += [Need(any_of=(phrase,), negated=True) for phrase in unwanted]
     return needs
 
 
 def site_need(site_ids: Sequence[SiteId]) -> Need:
     """Return the need to be of one of these sites, of which there must be one."""
-    return Need(any_of=tuple(Phrase(terms=(site_term(site_id),)) for site_id in site_ids))
+    return Need(any_of=tuple(_one(f"{_SITE}{_digest(site_id)}") for site_id in site_ids))
 
 
 def domain_need(domain: str) -> Need:
     """Return the need to link to this host or domain."""
-    return Need(any_of=(Phrase(terms=(domain_term(domain),)),))
+    return Need(any_of=(_one(domain_term(domain)),))
 
 
 def _verdict_terms(verdict: Verdict | None) -> Iterator[str]:
     if verdict is None:
-        yield f"{_OUTCOME}{_WAITING}"
+        yield f"{_OUTCOME}waiting"
         return
     yield f"{_OUTCOME}{verdict.outcome.value}"
     yield f"{_MODEL}{_digest(verdict.model_version)}"
@@ -142,16 +134,6 @@ def _bounded(terms: Sequence[str]) -> Iterator[str]:
         if size > _MAX_BYTES:
             return
         yield term
-
-
-def _flag_need(term: Term) -> Need:
-    # Without "yes" is with "no", and the other way round.
-    phrase = Phrase(terms=(_FLAGS[term.field],))
-    return Need(any_of=(phrase,), negated=(term.value == "no") is not term.negated)
-
-
-def _phrase(term: Term) -> Phrase:
-    return _PHRASES[term.field](term)
 
 
 def _words(kind: str, term: Term) -> Phrase:
@@ -187,17 +169,12 @@ _MAX_SITE_TERMS = 8
 _LIST = "search"
 _MAX_PLACE = 2**63 - 1
 _fts = sa.table(
-    "search_fts",
-    sa.column("rowid"),
-    sa.column("terms"),
-    sa.column("search_fts"),
-    sa.column("rank"),
+    "search_fts", sa.column("rowid"), sa.column("terms"), sa.column("search_fts"), sa.column("rank")
 )
 # Of 4 kB each: one transaction holds SQLite's one write lock for some tens of milliseconds.
 _MERGED_PAGES = 200
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 # So many comments can arrive in one microsecond before they borrow places of the next one.
 _PLACES = 2_048
 # Beyond the year 2109 all comments count as of one moment, or the number would not fit.
@@ -207,28 +184,22 @@ _LAST_MICROSECOND = 4_400_000_000_000_000
 class CaseSearch(SqlStore):
     """Finds comments by their words, links, senders, verdicts and decisions.
 
-    A query's `site:` terms are for the use case to resolve; here `site_ids` says which sites are
-    looked at, None for all. Withdrawn comments are never found.
+    `site_ids` are the sites to search, None for all; a query's `site:` terms are ignored. Withdrawn
+    comments are never found.
     """
 
     def index_due(self, *, limit: int) -> int:
-        """Let comments be found that were kept or judged since; return how many, at most `limit`.
+        """Index comments that were kept or judged since, the newest first; return how many.
 
-        The newest come first. Until then they are not found, or as they were before their
-        verdict; decisions and reports are known at once. Safe to run at any time, twice too.
+        Until then they are not found, or as before their verdict; decisions and reports are found
+        at once. Safe to repeat.
         """
         return self.write(lambda connection: _index_due(connection, limit=limit))
 
     def drop_left_out(self) -> None:
-        """Have the index hold no word that only withdrawn comments had.
-
-        They are not found any more as soon as they are withdrawn, but an index may go on holding
-        their words until it is written anew. Others may write meanwhile. Safe to run at any time,
-        twice too; it takes time in line with the index's size.
-        """
+        """Remove withdrawn comments' words from SQLite's index. Others may write meanwhile."""
         if self._engine.dialect.name == "postgresql":
             return
-        # The first portion takes in hand what all others finish.
         goes_on = self.write(lambda connection: _merge(connection, begins=True))
         while goes_on:
             goes_on = self.write(_merge)
@@ -241,23 +212,16 @@ class CaseSearch(SqlStore):
         cursor: str | None,
         limit: int,
     ) -> CasePage:
-        """Return one page, the newest received first.
-
-        Raise `InvalidInputError` for a cursor that this store did not make.
-        """
-        after = (
-            None
-            if cursor is None
-            else read_cursor(cursor, _LIST, least=-_MAX_PLACE, most=_MAX_PLACE).rank
-        )
+        """Return one page, the newest received first. Raise `InvalidInputError` for the cursor."""
+        after = None
+        if cursor is not None:
+            after = read_cursor(cursor, _LIST, least=-_MAX_PLACE, most=_MAX_PLACE).rank
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, after=after, limit=limit + 1)
             rows = connection.execute(found).all()
             cases = load_cases(connection, [row.comment_id for row in rows[:limit]])
-        if len(rows) <= limit:
-            return CasePage(cases=tuple(cases))
-        cursor = write_cursor(_LIST, Place(rank=rows[limit - 1].seq))
-        return CasePage(cases=tuple(cases), next_cursor=cursor)
+        next_cursor = cursor_after(_LIST, rows, limit, lambda row: Place(rank=row.seq))
+        return CasePage(cases=tuple(cases), next_cursor=next_cursor)
 
     def ids(
         self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int
@@ -364,38 +328,31 @@ def _fts5(needs: Sequence[Need]) -> str:
 
 
 def _any_fts5(need: Need) -> str:
-    return "(" + " OR ".join(_phrase_fts5(phrase) for phrase in need.any_of) + ")"
-
-
-def _phrase_fts5(phrase: Phrase) -> str:
-    return f'"{" ".join(phrase.terms)}"' + ("*" if phrase.begins else "")
+    phrases = [f'"{" ".join(one.terms)}"{"*" if one.begins else ""}' for one in need.any_of]
+    return f"({' OR '.join(phrases)})"
 
 
 def _tsquery(needs: Sequence[Need]) -> str:
     """Return the needs as a `tsquery` of PostgreSQL."""
-    return " & ".join(("!" if need.negated else "") + _any_tsquery(need) for need in needs)
-
-
-def _any_tsquery(need: Need) -> str:
-    return "(" + " | ".join(_phrase_tsquery(phrase) for phrase in need.any_of) + ")"
-
-
-def _phrase_tsquery(phrase: Phrase) -> str:
-    quoted = " <-> ".join(f"'{term}'" for term in phrase.terms)
-    return f"({quoted}{':*' if phrase.begins else ''})"
+    wanted = []
+    for need in needs:
+        phrases = [
+            " <-> ".join(f"'{term}'" for term in phrase.terms) + (":*" if phrase.begins else "")
+            for phrase in need.any_of
+        ]
+        any_of = " | ".join(f"({phrase})" for phrase in phrases)
+        wanted.append(f"{'!' if need.negated else ''}({any_of})")
+    return " & ".join(wanted)
 
 
 def first_place(moment: datetime) -> int:
     """Return the smallest `seq` of what arrives at this moment."""
-    micros = (moment - _EPOCH) // _MICROSECOND
+    micros = (moment - _EPOCH) // timedelta(microseconds=1)
     return max(-_LAST_MICROSECOND, min(micros, _LAST_MICROSECOND)) * _PLACES
 
 
 def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    """Remember that the search does not know these comments as they stand.
-
-    Whoever calls has their rows locked, or has just made them.
-    """
+    """Note that these comments, whose rows are locked or new, must be indexed."""
     for some in chunks(ids):
         kept = sa.select(comments.c.id).where(comments.c.id.in_(some))
         due = insert_if_free(connection, search_due).from_select(["comment_id"], kept)
@@ -403,17 +360,13 @@ def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
 
 
 def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    """Let these comments be found no more; SQLite's index holds their words until it is merged."""
+    """Remove comments from the search; SQLite's index keeps their words until it is merged."""
     _drop(connection, ids)
     execute_in(connection, sa.delete(search_due), search_due.c.comment_id, ids)
 
 
 def _merge(connection: sa.Connection, *, begins: bool = False) -> bool:
-    """Write a portion of SQLite's index again without what was deleted; True if more is left.
-
-    FTS5 only notes that words are gone, until it has merged all it holds into one piece (SQLite
-    documentation, FTS5, 6.8).
-    """
+    """Merge a part of SQLite's index, see FTS5, 6.8; return True if more is left."""
     counted: Any = connection.connection.driver_connection
     before = counted.total_changes
     pages = -_MERGED_PAGES if begins else _MERGED_PAGES
@@ -423,7 +376,6 @@ def _merge(connection: sa.Connection, *, begins: bool = False) -> bool:
 
 
 def _index_due(connection: sa.Connection, *, limit: int) -> int:
-    """Let the newest comments that are due be found; return how many that were."""
     newest = search_due.c.comment_id.desc()
     due = list(connection.scalars(sa.select(search_due.c.comment_id).order_by(newest).limit(limit)))
     # Those that somebody else changes now are left for later.
@@ -460,7 +412,7 @@ def _terms(row: Row, verdict: Verdict | None) -> list[str]:
 
 
 def written(connection: sa.Connection, terms: Sequence[str]) -> str:
-    """Return the terms as the database takes them: in a row, or each with its places."""
+    """Return the terms as SQLite takes them, or as PostgreSQL does, with their places."""
     if connection.dialect.name != "postgresql":
         return " ".join(terms)
     places: dict[str, list[int]] = {}
@@ -487,7 +439,6 @@ def _places(connection: sa.Connection, rows: Sequence[Row]) -> dict[CommentId, i
 
 
 def _after(connection: sa.Connection, place: int) -> Iterator[int]:
-    """Yield the places after this one that no row has, upwards."""
     while True:
         ahead = range(place + 1, place + 1 + _PLACES)
         query = sa.select(search_docs.c.seq).where(search_docs.c.seq.between(ahead[0], ahead[-1]))
@@ -509,16 +460,8 @@ def _drop(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     for some in chunks(ids):
         is_one = search_docs.c.comment_id.in_(some)
         if connection.dialect.name != "postgresql":
-            _drop_from_fts(connection, is_one)
+            # FTS5 deletes by the terms themselves (SQLite's documentation, FTS5, 4.4.3).
+            gone = sa.select(sa.literal("delete"), search_docs.c.seq, search_docs.c.terms)
+            columns = ["search_fts", "rowid", "terms"]
+            connection.execute(sa.insert(_fts).from_select(columns, gone.where(is_one)))
         connection.execute(sa.delete(search_docs).where(is_one))
-
-
-def _drop_from_fts(connection: sa.Connection, is_one: sa.ColumnElement[bool]) -> None:
-    # FTS5 forgets terms only if it is told them once more (SQLite documentation, FTS5, 4.4.3).
-    query = sa.select(search_docs.c.seq, search_docs.c.terms).where(is_one)
-    gone = [{"seq": row.seq, "terms": row.terms} for row in connection.execute(query)]
-    if gone:
-        forget = sa.insert(_fts).values(
-            search_fts="delete", rowid=sa.bindparam("seq"), terms=sa.bindparam("terms")
-        )
-        connection.execute(forget, gone)

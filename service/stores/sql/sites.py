@@ -27,7 +27,6 @@ from service.stores.sql.base import (
 )
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import (
-    as_json,
     endpoint_from,
     endpoint_values,
     hook_from,
@@ -65,10 +64,7 @@ class SiteStore(SqlStore):
         key: SiteKey | None = None,
         acts: Sequence[AuditEntry] = (),
     ) -> None:
-        """Keep a site, its first key and the log's entries, all or nothing.
-
-        Raise `ConflictError` if its name is taken.
-        """
+        """Keep a site, its first key and the log's entries. Raise `ConflictError` for its name."""
         if not insert_new(tx, sites, site_values(site)):
             raise ConflictError("there is a site of that name already")
         if key is not None:
@@ -84,19 +80,17 @@ class SiteStore(SqlStore):
         *,
         act: Callable[[SiteSettings, SiteSettings], AuditEntry] | None = None,
     ) -> tuple[Site, Site]:
-        """Replace a site's settings by what `how` makes of them; return it before and after.
+        """Replace a site's settings by what `how` returns for them; return it before and after.
 
-        Nobody else changes them in between. The log's entry that `act` returns of the settings
-        before and after is kept in the same transaction, where they differ. Both may be called more
-        than once; what they raise is raised, and nothing is changed then. Raise `NotFoundError` for
-        an unknown site.
+        The row is locked meanwhile. If they differ, the log gets what `act` returns for both. Both
+        functions may be called again after a deadlock; what they raise undoes everything. Raise
+        `NotFoundError` for an unknown site.
         """
         this = sites.c.id == site_id
         row = tx.execute(sa.select(sites).where(this).with_for_update()).one_or_none()
         before = site_from(known(row, "site", site_id))
         after = replace(before, settings=how(before.settings))
-        values = as_json(after.settings)
-        tx.execute(sa.update(sites).where(this).values(settings=values))
+        tx.execute(sa.update(sites).where(this).values(settings=site_values(after)["settings"]))
         if act is not None and before != after:
             insert_entries(tx, [act(before.settings, after.settings)])
         return before, after
@@ -119,10 +113,7 @@ class SiteStore(SqlStore):
         expiring: Mapping[str, datetime] | None = None,
         acts: Sequence[AuditEntry] = (),
     ) -> None:
-        """Keep a key's hash, let other keys, by id, expire, and keep the log's entries.
-
-        All or nothing. Raise `NotFoundError` for an unknown site.
-        """
+        """Keep a key, let other keys, by id, expire. Raise `NotFoundError` for the site."""
         refuse_unknown(tx, sites, key.site_id, "site")
         _insert_key(tx, key)
         for other, at in sorted((expiring or {}).items()):
@@ -158,27 +149,24 @@ class SiteStore(SqlStore):
         tx: sa.Connection,
         key_id: str,
         *,
-        expires_at: datetime | None = None,
-        revoked_at: datetime | None = None,
+        revoked_at: datetime,
         act: AuditEntry | None = None,
         check: Callable[[Sequence[SiteKey]], None] | None = None,
     ) -> SiteKey:
-        """Set a key's end, with its entry in the log, and return it.
+        """Revoke a key, with its entry in the log, and return it.
 
-        `check` is given all keys of its site first, which nobody else ends meanwhile; what it
-        raises is raised. Raise `NotFoundError` for an unknown key.
+        `check` is first called with all keys of its site, which are locked; what it raises is
+        raised. Raise `NotFoundError` for an unknown key.
         """
         if check is not None:
             of_key = sa.select(site_keys.c.site_id).where(site_keys.c.id == key_id)
             query = sa.select(site_keys).where(site_keys.c.site_id == of_key.scalar_subquery())
             rows = tx.execute(query.order_by(site_keys.c.id).with_for_update())
             check([key_from(row) for row in rows])
-        ends = {"expires_at": expires_at, "revoked_at": revoked_at}
-        changes = {name: at for name, at in ends.items() if at is not None}
         statement = (
             sa.update(site_keys)
             .where(site_keys.c.id == key_id)
-            .values(changes or {"id": key_id})
+            .values(revoked_at=revoked_at)
             .returning(*site_keys.c)
         )
         row = known(tx.execute(statement).one_or_none(), "key", key_id)
@@ -199,10 +187,7 @@ class EndpointStore(SqlStore):
     """Keeps where sites want to be told."""
 
     def put(self, endpoint: Endpoint, *, act: AuditEntry | None = None) -> None:
-        """Keep a site's endpoint in place of an earlier one, and the log's entry.
-
-        Raise `NotFoundError`.
-        """
+        """Keep a site's endpoint in place of an earlier one. Raise `NotFoundError`."""
         self.change(endpoint.site_id, lambda _: endpoint, act=act)
 
     @transaction
@@ -214,10 +199,10 @@ class EndpointStore(SqlStore):
         *,
         act: AuditEntry | None = None,
     ) -> Endpoint:
-        """Keep what `how` makes of a site's endpoint of this moment and the log's entry; return it.
+        """Keep what `how` returns for a site's endpoint, which is locked, and return it.
 
-        No other change happens in between. `how` may be called more than once; what it raises is
-        raised, and nothing is changed then. Raise `NotFoundError`.
+        `how` may be called again after a deadlock; what it raises undoes everything. Raise
+        `NotFoundError`.
         """
         site = sa.select(sites.c.id).where(sites.c.id == site_id).with_for_update(key_share=True)
         query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
@@ -236,8 +221,7 @@ class EndpointStore(SqlStore):
     @transaction
     def remove(self, tx: sa.Connection, site_id: SiteId, *, act: AuditEntry | None = None) -> None:
         """Forget a site's endpoint, and keep the log's entry; harmless if there is none."""
-        statement = sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id)
-        tx.execute(statement)
+        tx.execute(sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id))
         insert_entry(tx, act)
 
     @transaction
@@ -252,8 +236,8 @@ class EndpointStore(SqlStore):
     ) -> None:
         """Keep since when its token is refused, how long it rests and when it was called.
 
-        None, and what is earlier than it is already, changes nothing; nor does anything if the site
-        has another token by now. Only `put` and `change` end a pause.
+        Nothing is set back to an earlier moment, or if the site has another token by now. Only
+        `put` and `change` end a pause.
         """
         given = {"refused_at": refused_at, "rests_until": rests_until, "called_at": called_at}
         row = _lock(tx, endpoint)
@@ -271,10 +255,7 @@ class EndpointStore(SqlStore):
     def begin_call(
         self, tx: sa.Connection, endpoint: Endpoint, *, at: datetime, until: datetime
     ) -> bool:
-        """Let it rest till `until` and return True, to one of several callers at once.
-
-        False, and nothing changed, if it is paused at `at` or the site has another by now.
-        """
+        """Let it rest until then; return True to one caller, False if paused or replaced."""
         row = _lock(tx, endpoint)
         if row is None or endpoint_from(row).is_paused(at):
             return False
@@ -302,10 +283,7 @@ class InboundStore(SqlStore):
 
     @transaction
     def add(self, tx: sa.Connection, hook: InboundHook, *, act: AuditEntry | None = None) -> None:
-        """Keep a hook and the log's entry.
-
-        Raise `NotFoundError` for an unknown site, `ConflictError` for its id.
-        """
+        """Keep a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for its id."""
         refuse_unknown(tx, sites, hook.site_id, "site")
         if not insert_new(tx, inbound_hooks, hook_values(hook)):
             raise ConflictError("there is such a hook already")
@@ -345,14 +323,10 @@ class InboundStore(SqlStore):
     def remember(
         self, tx: sa.Connection, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime
     ) -> bool:
-        """Remember a delivery; return False if it was seen since `forget`. Forgets older ones.
-
-        Of several calls at once one returns True. Raise `NotFoundError` for an unknown hook.
-        """
-        digest = _digest(delivery_id)
+        """Remember a delivery; return True to one caller unless it was seen since `forget`."""
         refuse_unknown(tx, inbound_hooks, hook_id, "hook")
         insert = upsert(tx, inbound_seen).values(
-            hook_id=hook_id, delivery_digest=digest, seen_at=at
+            hook_id=hook_id, delivery_digest=_digest(delivery_id), seen_at=at
         )
         # A row comes back only if none was there, or one so old that it counts as forgotten.
         statement = insert.on_conflict_do_update(
@@ -375,8 +349,7 @@ class InboundStore(SqlStore):
             inbound_seen.c.delivery_digest == _digest(delivery_id),
             inbound_seen.c.seen_at >= since,
         )
-        with reading(self._engine) as connection:
-            return connection.execute(query).one_or_none() is not None
+        return bool(self._rows(query))
 
 
 def _digest(delivery_id: str) -> str:
@@ -388,11 +361,11 @@ _applied_values, _applied_from = writer(Applied), reader(Applied)
 
 
 class AppliedStore(SqlStore):
-    """Remembers what Slopsieve hid at platforms, as long as it did not show it again there."""
+    """Remembers what Slopsieve hid at platforms and has not shown again."""
 
     @transaction
     def put(self, tx: sa.Connection, applied: Applied) -> None:
-        """Keep what is known of a hidden comment in place of what was. Raise `NotFoundError`."""
+        """Keep how a comment was hidden. Raise `NotFoundError` for an unknown site."""
         refuse_unknown(tx, sites, applied.site_id, "site")
         put_row(tx, table, _applied_values(applied))
 

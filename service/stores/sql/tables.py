@@ -51,8 +51,7 @@ comments = sa.Table(
     sa.Column("id", LosslessText, primary_key=True),
     sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
     sa.Column("received_at", UtcDateTime, nullable=False),
-    # How far it has come; kept in step with verdicts and decisions in the same transactions, so
-    # that no list has to join them.
+    # Kept in step with verdicts and decisions, so that no list has to join them.
     sa.Column("lane", LosslessText, nullable=False),
     sa.Column("queued_at", UtcDateTime),
     sa.Column("attempts", sa.Integer, nullable=False),
@@ -157,76 +156,50 @@ has_short_post_url = sa.func.length(comments.c.post_url) <= sa.literal_column(st
 
 
 def _partial_index(
-    name: str,
-    *columns: sa.Column[object],
-    where: sa.ColumnElement[bool],
-    unique: bool = False,
+    name: str, table: sa.Table, columns: str, *, where: sa.ColumnElement[bool], unique: bool = False
 ) -> None:
-    sa.Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+    indexed = (table.c[column] for column in columns.split())
+    sa.Index(name, *indexed, unique=unique, sqlite_where=where, postgresql_where=where)
 
 
 _c = comments.c
 sa.Index("ix_comments_newest", _c.received_at, _c.id)
 sa.Index("ix_comments_site_newest", _c.site_id, _c.received_at, _c.id)
-_partial_index("ix_comments_review", _c.review_rank, _c.review_at, _c.id, where=waits_for_review)
+_partial_index("ix_comments_review", comments, "review_rank review_at id", where=waits_for_review)
 _partial_index(
-    "ix_comments_site_review",
-    _c.site_id,
-    _c.review_rank,
-    _c.review_at,
-    _c.id,
-    where=waits_for_review,
+    "ix_comments_site_review", comments, "site_id review_rank review_at id", where=waits_for_review
 )
-_partial_index("ix_comments_waiting_newest", _c.received_at, _c.id, where=waits_for_review)
+_partial_index("ix_comments_waiting_newest", comments, "received_at id", where=waits_for_review)
 # Holds all that the list of held spam is counted and ordered by.
 _partial_index(
-    "ix_comments_undecided_spam",
-    _c.site_id,
-    _c.p_spam,
-    _c.received_at,
-    _c.id,
-    where=is_undecided_spam,
+    "ix_comments_undecided_spam", comments, "site_id p_spam received_at id", where=is_undecided_spam
 )
 sa.Index("ix_comments_site_outcome", _c.site_id, _c.outcome, _c.received_at, _c.id)
-_partial_index("ix_comments_site_decided", _c.site_id, _c.received_at, _c.id, where=is_decided)
+_partial_index("ix_comments_site_decided", comments, "site_id received_at id", where=is_decided)
 _partial_index(
-    "ix_comments_pending",
-    _c.received_at,
-    _c.id,
-    _c.lane,
-    _c.withdrawn_at,
-    where=has_no_verdict,
+    "ix_comments_pending", comments, "received_at id lane withdrawn_at", where=has_no_verdict
 )
-_partial_index("ix_comments_judged_lane", _c.lane, _c.queued_at, where=has_verdict)
+_partial_index("ix_comments_judged_lane", comments, "lane queued_at", where=has_verdict)
 # Holds all that a preview of cutoffs counts, so that no comment has to be read for it.
 _partial_index(
     "ix_comments_site_p_spam",
-    _c.site_id,
-    _c.received_at,
-    _c.p_spam,
-    _c.outcome,
-    _c.degraded,
-    _c.decided,
-    _c.id,
+    comments,
+    "site_id received_at p_spam outcome degraded decided id",
     where=has_p_spam,
 )
-_partial_index("ix_comments_age", _c.outcome, _c.received_at, _c.id, where=is_kept_and_judged)
-_partial_index("ix_comments_post", _c.site_id, _c.post_url, where=has_short_post_url)
+_partial_index("ix_comments_age", comments, "outcome received_at id", where=is_kept_and_judged)
+_partial_index("ix_comments_post", comments, "site_id post_url", where=has_short_post_url)
 # Holds all that is counted of an author's undecided comments.
 _partial_index(
     "ix_comments_account",
-    _c.sender_account_key,
-    _c.outcome,
-    _c.decided,
-    _c.received_at,
+    comments,
+    "sender_account_key outcome decided received_at",
     where=_c.sender_account_key.is_not(None),
 )
 _partial_index(
     "ix_comments_content",
-    _c.site_id,
-    _c.content_key,
-    _c.received_at,
-    _c.id,
+    comments,
+    "site_id content_key received_at id",
     where=_c.content_key.is_not(None),
 )
 
@@ -253,10 +226,10 @@ verdicts = sa.Table(
     # Tells which version judged how many on which day without reading the verdicts themselves.
     sa.Index("ix_verdicts_judged", "judged_at", "model_version"),
 )
-_partial_index("ix_verdicts_held", verdicts.c.comment_id, where=verdicts.c.held_by.is_not(None))
+_partial_index("ix_verdicts_held", verdicts, "comment_id", where=verdicts.c.held_by.is_not(None))
 # Those few that moderators, by a list entry, concluded instead of the machine.
 _is_instructed = verdicts.c.instruction.is_not(None)
-_partial_index("ix_verdicts_instructed", verdicts.c.comment_id, where=_is_instructed)
+_partial_index("ix_verdicts_instructed", verdicts, "comment_id", where=_is_instructed)
 
 decisions = sa.Table(
     "decisions",
@@ -287,18 +260,12 @@ is_of_bulk_decision_in_force = sa.and_(
     decisions.c.stroke_id.is_not(None), decisions.c.undone_at.is_(None)
 )
 _partial_index(
-    "ix_decisions_stroke",
-    decisions.c.stroke_id,
-    decisions.c.seq,
-    where=is_of_bulk_decision_in_force,
+    "ix_decisions_stroke", decisions, "stroke_id seq", where=is_of_bulk_decision_in_force
 )
 
 is_unremembered = decisions.c.unremembered_since.is_not(None)
 _partial_index(
-    "ix_decisions_unremembered",
-    decisions.c.unremembered_since,
-    decisions.c.seq,
-    where=is_unremembered,
+    "ix_decisions_unremembered", decisions, "unremembered_since seq", where=is_unremembered
 )
 
 reports = sa.Table(
@@ -422,15 +389,21 @@ is_delivered = deliveries.c.state == sa.literal_column("'delivered'")
 is_undelivered = deliveries.c.state != sa.literal_column("'delivered'")
 
 _d = deliveries.c
-_partial_index("ix_deliveries_due", _d.due_at, _d.seq, where=is_first_in_line)
+_partial_index("ix_deliveries_due", deliveries, "due_at seq", where=is_first_in_line)
 # The database itself sees to it that no two of one comment can be leased.
-_partial_index("uq_deliveries_first_in_line", _d.comment_id, where=is_first_in_line, unique=True)
-_partial_index("ix_deliveries_line", _d.comment_id, _d.seq, where=is_waiting)
+_partial_index(
+    "uq_deliveries_first_in_line", deliveries, "comment_id", where=is_first_in_line, unique=True
+)
+_partial_index("ix_deliveries_line", deliveries, "comment_id seq", where=is_waiting)
 sa.Index("ix_deliveries_site", _d.site_id, _d.seq)
-_partial_index("ix_deliveries_undelivered", _d.state, _d.seq, where=is_undelivered)
-_partial_index("ix_deliveries_site_undelivered", _d.site_id, _d.state, _d.seq, where=is_undelivered)
-_partial_index("ix_deliveries_decision", _d.decision_id, where=_d.decision_id.is_not(None))
-_partial_index("ix_deliveries_delivered", _d.ended_at, _d.seq, where=is_delivered)
+_partial_index("ix_deliveries_undelivered", deliveries, "state seq", where=is_undelivered)
+_partial_index(
+    "ix_deliveries_site_undelivered", deliveries, "site_id state seq", where=is_undelivered
+)
+_partial_index(
+    "ix_deliveries_decision", deliveries, "decision_id", where=_d.decision_id.is_not(None)
+)
+_partial_index("ix_deliveries_delivered", deliveries, "ended_at seq", where=is_delivered)
 
 delivery_attempts = sa.Table(
     "delivery_attempts",
@@ -502,7 +475,7 @@ recovery_codes = sa.Table(
     sa.Column("digest", LosslessText, primary_key=True),
 )
 
-# No foreign keys: a claim is worth a minute and must keep no comment and no account from going.
+# No foreign keys: a claim must keep no comment and no account from going.
 claims = sa.Table(
     "claims",
     metadata,
@@ -584,12 +557,18 @@ is_member = comments.c.campaign_id.is_not(None)
 is_waiting_member = sa.and_(is_member, waits_for_review)
 
 # The last column of each lets it answer the counting queries alone, without the comments' rows.
-_MEMBER = (_c.campaign_id, _c.received_at, _c.id, _c.site_id)
-_partial_index("ix_comments_campaign", *_MEMBER, _c.post_url, where=is_member)
-_partial_index("ix_comments_campaign_waiting", *_MEMBER, _c.review_rank, where=is_waiting_member)
+_partial_index(
+    "ix_comments_campaign", comments, "campaign_id received_at id site_id post_url", where=is_member
+)
+_partial_index(
+    "ix_comments_campaign_waiting",
+    comments,
+    "campaign_id received_at id site_id review_rank",
+    where=is_waiting_member,
+)
 _t = comment_traits.c
-_partial_index("ix_comment_traits_fresh", _t.seq, where=is_fresh)
-_partial_index("ix_comment_traits_left", _t.left_campaign_id, where=has_left)
+_partial_index("ix_comment_traits_fresh", comment_traits, "seq", where=is_fresh)
+_partial_index("ix_comment_traits_left", comment_traits, "left_campaign_id", where=has_left)
 
 list_entries = sa.Table(
     "list_entries",
@@ -615,8 +594,7 @@ list_entries = sa.Table(
     sa.Index("ix_list_entries_newest", "added_at", "id"),
 )
 
-# One row, none before the first entry. Whoever changes an entry locks it and adds one, so that
-# versions follow the commits.
+# One row, none before the first entry; each change of an entry locks it and adds one.
 list_version = sa.Table(
     "list_version",
     metadata,
@@ -652,8 +630,7 @@ retrainings = sa.Table(
     sa.Index("ix_retrainings_asked_at", "asked_at"),
 )
 
-# What the search does not know yet, or knows from before the verdict. Filled in the transactions
-# that keep comments and verdicts; upkeep takes it in.
+# What upkeep has to index for the search: new comments, and those judged since.
 search_due = sa.Table(
     "search_due",
     metadata,
@@ -661,8 +638,7 @@ search_due = sa.Table(
     sa.Column("comment_id", LosslessText, primary_key=True),
 )
 
-# One row for each comment that can be found. `seq` is made of the time of arrival, so that the
-# index itself yields the newest first.
+# `seq` is made of the time of arrival, so that the index itself yields the newest first.
 search_docs = sa.Table(
     "search_docs",
     metadata,
@@ -674,9 +650,8 @@ search_docs = sa.Table(
     sa.Column("terms", sa.Text().with_variant(TSVECTOR(), "postgresql"), nullable=False),
 )
 
-# Beginnings of three letters, after the letter for the kind, have an index of their own: FTS5 would
-# merge all words that begin so before it yields the first comment. The words come folded already,
-# so that only ASCII's separators matter to the tokenizer.
+# Beginnings of three letters after the letter for the kind are indexed: FTS5 would merge all words
+# that begin so. The words come folded, so only ASCII's separators matter to the tokenizer.
 _after_create(
     search_docs,
     "sqlite",
@@ -685,16 +660,11 @@ _after_create(
     "tokenize=\"ascii tokenchars '._-'\")",
 )
 _after_create(
-    search_docs,
-    "postgresql",
-    "CREATE INDEX ix_search_docs_terms ON search_docs USING gin (terms)",
+    search_docs, "postgresql", "CREATE INDEX ix_search_docs_terms ON search_docs USING gin (terms)"
 )
 
 # What a sender's other comments are found by, the newest first.
-for _name in (
-    "sender_address_key",
-    "sender_network_key",
-    "sender_email_key",
-    "sender_name_key",
-):
-    _partial_index(f"ix_comments_{_name}", _c[_name], _c.received_at, where=_c[_name].is_not(None))
+for _name in ("sender_address_key", "sender_network_key", "sender_email_key", "sender_name_key"):
+    _partial_index(
+        f"ix_comments_{_name}", comments, f"{_name} received_at", where=_c[_name].is_not(None)
+    )

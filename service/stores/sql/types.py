@@ -12,9 +12,8 @@ from sqlalchemy.engine import Dialect
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
-# PostgreSQL keeps no U+0000 and UTF-8 has no lone surrogates. The edge refuses both today, but
-# what was accepted is never lost: they are written as U+001A and four hexadecimal digits, and
-# U+001A itself, which nobody types, likewise.
+# PostgreSQL keeps no U+0000 and UTF-8 has no lone surrogates. They are written as U+001A and four
+# hexadecimal digits, and U+001A itself likewise.
 _MARK = "\x1a"
 _UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
 _ESCAPED = re.compile("\x1a([0-9a-f]{4})")
@@ -27,7 +26,7 @@ class LosslessText(sa.types.TypeDecorator[str]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
-        """Order by code point on PostgreSQL too, so that pages agree whatever its locale."""
+        """Order by code point on PostgreSQL too, whatever its locale."""
         return sa.Text(collation="C" if dialect.name == "postgresql" else None)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:

@@ -75,15 +75,12 @@ class VerdictStore(SqlStore):
         tell: Tell | None = None,
         traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
-        """Store the verdicts of comments that have none yet; return whose were stored.
+        """Store the verdicts of kept comments that have none yet; return whose were stored.
 
-        Verdicts of comments that are not kept, or were withdrawn, are left out. A comment that
-        already has a verdict keeps it untouched. `audit` names the comments that go to a
-        moderator as part of the random audit sample. Of `deliveries` those about comments whose
-        verdict was stored now are kept in the same transaction, so that none is ever lost, and so
-        are their `traits`, to be grouped afterwards; those of a comment whose sender was erased
-        since they were made are left out. Of comments that somebody has
-        decided or reported by then nothing of `deliveries` is kept, but what `tell` returns.
+        The comments in `audit` go to a moderator as the random audit sample. `deliveries` and
+        `traits` of comments whose verdict was stored are kept in the same transaction, except the
+        traits of senders who were erased meanwhile. For comments that were decided or reported
+        already, what `tell` returns is kept instead of `deliveries`.
         """
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
         if not first:
@@ -95,14 +92,17 @@ class VerdictStore(SqlStore):
         if tell and spoken_of:
             told += tell(load_cases(tx, spoken_of))
         insert_of_locked(tx, told)
-        insert_traits(tx, [one for one in traits if _may_keep(one, positions)])
+        # Left out are those of senders who were erased while their comment was judged.
+        kept = [
+            one
+            for one in traits
+            if (row := positions.get(one.comment_id)) and (row.has_sender or not one.has_sender)
+        ]
+        insert_traits(tx, kept)
         return [key for key in first if key in positions][::-1]
 
     def next_without_opinion(self, *, most_attempts: int) -> Case | None:
-        """Return the unsure comment that a second judge is asked about next, None for none.
-
-        Those with the fewest attempts come first, of these the first in the review queue.
-        """
+        """Return the unsure comment with the fewest attempts, the first of the queue."""
         opinion = comments.c.second_opinion
         attempts = sa.func.coalesce(opinion["attempts"].as_integer(), 0)
         query = (
@@ -118,10 +118,7 @@ class VerdictStore(SqlStore):
     def add_opinion(
         self, tx: sa.Connection, comment_id: CommentId, opinion: SecondOpinion | None
     ) -> bool:
-        """Count an attempt and keep its opinion, by which the comment moves in the queue.
-
-        Return True if it was kept: not of a comment that is no longer unsure, or that has one.
-        """
+        """Count an attempt; return True if the opinion was kept, which moves an unsure comment."""
         is_it = comments.c.id == comment_id
         query = sa.select(comments.c.site_id, comments.c.second_opinion).where(is_it, _is_unsure)
         row = tx.execute(query.with_for_update(key_share=True)).one_or_none()
@@ -135,19 +132,13 @@ class VerdictStore(SqlStore):
         return opinion is not None
 
 
-def _may_keep(traits: Traits, positions: Mapping[CommentId, Row]) -> bool:
-    """Return False for traits of a sender who was erased while their comment was judged."""
-    row = positions.get(traits.comment_id)
-    return row is not None and (row.has_sender or not traits.has_sender)
-
-
 def _add(
     connection: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
 ) -> dict[CommentId, Row]:
-    """Store verdicts; return how those comments stood whose verdict was stored now."""
+    """Store verdicts; return the rows, as before, of the comments whose verdict was stored."""
     positions: dict[CommentId, Row] = {}
     for some in chunks(sorted(new)):
-        # The comment's row is the lock: whoever comes second finds an outcome there.
+        # The comment's row is the lock: a concurrent call finds an outcome there.
         query = (
             sa.select(*POSITION_COLUMNS, _has_sender.label("has_sender"), sites.c.settings)
             .join(sites, sites.c.id == comments.c.site_id)
@@ -160,16 +151,7 @@ def _add(
         return {}
     connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in positions])
     connection.execute(
-        sa.update(comments)
-        .where(comments.c.id == sa.bindparam("judged_id"))
-        .values(
-            outcome=sa.bindparam("outcome"),
-            degraded=sa.bindparam("degraded"),
-            p_spam=sa.bindparam("p_spam"),
-            audit=sa.bindparam("audit"),
-            review_rank=sa.bindparam("review_rank"),
-            review_at=sa.bindparam("review_at"),
-        ),
+        sa.update(comments).where(comments.c.id == sa.bindparam("judged_id")),
         [
             {
                 "judged_id": key,
@@ -213,15 +195,14 @@ _posts = sa.select(_site, _url, _first).where(has_short_post_url).group_by(_site
 
 
 class RuleFactStore(SqlStore):
-    """Reads what rules need to know."""
+    """Reads what sites' rules need to know of a comment's author and post."""
 
     def find(
         self, judged: Sequence[tuple[Comment, SiteRules]], *, before: datetime | None = None
     ) -> list[RuleFacts]:
-        """Return what the rules need to know of each comment, in order.
+        """Return the facts of each comment, in order, counting an author's comments `before`.
 
-        At most two statements a thousand comments, none without a rule that asks. Of an author
-        count only the comments received `before`.
+        It takes two statements a thousand comments, none without a rule that needs them.
         """
         accounts = {
             one.account_key
@@ -269,10 +250,9 @@ class ReportStore(SqlStore):
     def add(self, tx: sa.Connection, report: Report, *, tell: Tell | None = None) -> bool:
         """Keep a report; return whether it was new.
 
-        A second report of one comment with the label of its newest report changes nothing, nor
-        does a known id. A report of a comment that has its verdict, no decision, and the other
-        outcome brings it into the review queue, in the same transaction; if it did not wait there
-        before, what `tell` returns is kept in it, too. Raise `NotFoundError` for an unknown site or
+        A known id, or the label of the comment's newest report, changes nothing. A report that
+        contradicts a verdict brings an undecided comment into the review queue; if it did not wait
+        there, what `tell` returns is kept, too. Raise `NotFoundError` for an unknown site or
         comment, or a comment of another site.
         """
         if report.comment_id is None:
@@ -303,10 +283,10 @@ class ReportStore(SqlStore):
     def appeal(
         self, tx: sa.Connection, comment_id: CommentId, text: str, *, act: AuditEntry
     ) -> bool:
-        """Keep an author's appeal with the log's entry; return False for a second or published one.
+        """Keep an author's appeal; return False for a second one or a published comment.
 
-        The comment, which must be judged, comes first in the review queue in the same transaction.
-        Raise `NotFoundError` for one that is not kept, or was withdrawn.
+        The judged comment then comes first in the review queue. Raise `NotFoundError` for one that
+        is not kept or was withdrawn.
         """
         position = _lock_comment(tx, comment_id, comments.c.withdrawn_at.is_(None))
         # Somebody may have approved it since the author read why it is held.

@@ -19,10 +19,9 @@ log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
-# One failure may be a connection that broke; three in a row, 0.75 s of waiting, are a server away.
+# One failure may be a broken connection; three in a row, 0.75 s of waiting, are a server away.
 _FAILURES_TO_OPEN = 3
-# A restart takes about a second. What is away for long costs a try of 0.25 s every 8 s, 3 % of a
-# worker's time, and evidence is whole again at most 8 s after it came back.
+# A restart takes about a second; later a try of 0.25 s every 8 s costs 3 % of a worker's time.
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 8.0
 
@@ -37,11 +36,10 @@ class BreakerCounts:
 
 
 class Circuit:
-    """Refuses calls for a while after several failed in a row, then lets a single one try.
+    """Refuses calls for a while after three failed in a row, then lets a single one try.
 
-    The pause is one second at first and doubles with each try that fails, up to eight seconds; a
-    call that is answered ends it all. Only `StoreUnavailableError` counts as a failure. Safe for
-    threads; `monotonic` returns seconds.
+    The pause is one second at first and doubles with each failing try, up to eight; a successful
+    call closes the circuit. Only `StoreUnavailableError` counts as a failure. Thread-safe.
     """
 
     def __init__(self, name: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -58,7 +56,14 @@ class Circuit:
 
     def call(self, question: Callable[[], _T]) -> _T:
         """Return the answer. Raise `StoreUnavailableError`, at once while the circuit is open."""
-        is_try = self._enter()
+        with self._lock:
+            is_try = self._opens_until is not None
+            if self._opens_until is not None:
+                if self._is_tried or self._monotonic() < self._opens_until:
+                    self._refused += 1
+                    msg = "the history store did not answer lately and is left alone for a while"
+                    raise StoreUnavailableError(msg)
+                self._is_tried = True
         try:
             answer = question()
         except StoreUnavailableError:
@@ -66,7 +71,8 @@ class Circuit:
             raise
         except BaseException:
             # Not the store's fault, and no sign of its health either: the next call may try.
-            self._leave(is_try=is_try)
+            with self._lock:
+                self._is_tried = self._is_tried and not is_try
             raise
         self._answered()
         return answer
@@ -77,18 +83,6 @@ class Circuit:
             return BreakerCounts(
                 is_open=self._opens_until is not None, opened=self._opened, refused=self._refused
             )
-
-    def _enter(self) -> bool:
-        """Return whether this call is the single try of an open circuit; refuse the others."""
-        with self._lock:
-            if self._opens_until is None:
-                return False
-            if self._is_tried or self._monotonic() < self._opens_until:
-                self._refused += 1
-                msg = "the history store did not answer lately and is left alone for a while"
-                raise StoreUnavailableError(msg)
-            self._is_tried = True
-            return True
 
     def _failed(self, *, is_try: bool) -> None:
         with self._lock:
@@ -107,11 +101,6 @@ class Circuit:
             extra={"calls": self._name, "seconds": seconds},
         )
 
-    def _leave(self, *, is_try: bool) -> None:
-        with self._lock:
-            if is_try:
-                self._is_tried = False
-
     def _answered(self) -> None:
         with self._lock:
             was_open = self._opens_until is not None
@@ -124,10 +113,7 @@ class Circuit:
 
 
 class ValkeyStore:
-    """What is kept on one server, or with `cluster` on the cluster of which the URL names any node.
-
-    Nothing is opened before the first question. `what` names in errors what cannot be used.
-    """
+    """A store on one server, or a cluster; it connects with the first call, errors name `what`."""
 
     what: ClassVar[str]
     timeout_seconds: ClassVar[float]
@@ -143,7 +129,7 @@ class ValkeyStore:
         try:
             return question(self._client())
         except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
-            # The message may name the server's address or user: only the kind of failure is told.
+            # The message may hold the server's address or user.
             msg = f"{self.what} cannot be used now: {type(error).__name__}"
             raise StoreUnavailableError(msg) from error
 
@@ -162,8 +148,7 @@ class ValkeyStore:
         with self._opening:
             if self._opened is None:
                 kind: Any = redis.RedisCluster if self._cluster else redis.Redis
-                # One more try at once, for a connection that broke while it lay in the pool; what
-                # timed out is not tried again, a second wait would double what a batch waits.
+                # Tried once more for a connection that broke in the pool, not after a timeout.
                 self._opened = kind.from_url(
                     self._url,
                     socket_timeout=self.timeout_seconds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -41,48 +41,25 @@ Arg = str | int | float
 
 
 class Asked(NamedTuple):
-    """One comment of a batch: its names, what it changes of its account, what finds that again."""
+    """A comment of a batch: its names, the steps of its account, what finds the account again."""
 
     names: CommentNames
     steps: Steps | None
     owners: tuple[str, ...]
 
 
-class Touched(NamedTuple):
-    """The names that a batch reads: of decisions, of sightings, of conducts, and of what finds."""
-
-    wanted: Sequence[str]
-    watched: Sequence[str]
-    accounts: Sequence[str]
-    owners: Sequence[str]
-
-
-def touched_by(batch: Sequence[Asked]) -> Touched:
-    """Return the names that a batch reads, each once."""
-    names = [asked.names for asked in batch]
-    return Touched(
-        wanted=list(dict.fromkeys(name for one in names for name in one.read())),
-        watched=list(dict.fromkeys(name for one in names for name in one.watched())),
-        accounts=list(dict.fromkeys(name for one in names for name in one.accounts())),
-        owners=list(dict.fromkeys(owner for asked in batch for owner in asked.owners)),
-    )
-
-
 # KEYS: the set of sites; n markers of comments; m counters of decisions; w counters of sightings; c
 # conducts of accounts; what accounts are found again by; the mark of a filled store.
 # ARGV: n, m, w, c, now, seconds to keep, the fields of the hour and of the day to count in, the
 # oldest number of each that still counts, seconds to keep conducts, how many sites, seconds to keep
-# them, the sites; then for each counter of sightings which comments are counted in it, as numbers
-# parted by blanks; for each conduct the steps of each comment, as "number>steps;"; for each conduct
+# them, the sites; then for each counter of sightings the comments counted in it, as numbers with
+# blanks between; for each conduct the steps of each comment, as "number>steps;"; for each conduct
 # the numbers of what finds it again; 1 if the store must be filled.
-# Returns four texts of as many lines: when each comment was counted before (empty if now), fields
-# and counts of the decisions, of the sightings and of the conducts as they were before this batch;
-# nothing if the store must be filled and is not. Thousands of small answers would cost the client
-# more than all else. Old sightings of what is seen all the time go here. A server that is full or
-# only replicates refuses to write: then nothing is counted, and what is known is returned all the
-# same. So is it from three quarters of `maxmemory` on: a flood must not take the room of decisions,
-# nor that of the queue where both share a server. A server that does not tell is believed to have
-# room.
+# Returns four texts of as many lines, as thousands of small values would be slow: when each comment
+# was counted before (empty if now), fields and counts of the decisions, of the sightings and of the
+# conducts before this batch; nothing if the store must be filled and is not. From three quarters of
+# `maxmemory` on, or on a server that takes no writes, nothing is counted: a flood must not take the
+# memory of decisions, nor of the queue on the same server.
 GATHER = """
 local n, m, w, c = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local kept, hour, day = ARGV[6], ARGV[7], ARGV[8]
@@ -206,40 +183,39 @@ return 1
 """
 
 
-def gather_args(
-    batch: Sequence[Asked], touched: Touched, *, now: datetime, only_filled: bool
-) -> list[Arg]:
-    """Return the arguments of `GATHER` for these comments and the counters they read."""
-    counted_in: dict[str, list[str]] = {name: [] for name in touched.watched}
-    steps = dict.fromkeys(touched.accounts, "")
-    owners: dict[str, set[int]] = {name: set() for name in touched.accounts}
-    found_by = {name: number for number, name in enumerate(touched.owners, start=1)}
+def _gather_args(
+    batch: Sequence[Asked],
+    watched: Sequence[str],
+    accounts: Sequence[str],
+    owners: Sequence[str],
+    *,
+    now: datetime,
+) -> Iterator[Arg]:
+    """Yield the arguments of `GATHER` after the first four, but for the last one."""
+    counted_in: dict[str, list[str]] = {name: [] for name in watched}
+    steps = dict.fromkeys(accounts, "")
+    owned: dict[str, set[int]] = {name: set() for name in accounts}
+    found_by = {name: number for number, name in enumerate(owners, start=1)}
     for number, asked in enumerate(batch, start=1):
         for name in asked.names.sighted():
             counted_in[name].append(str(number))
         for account in asked.names.accounts()[:1]:
-            steps[account] += f"{number}>{_steps(asked.steps)};"
-            owners[account].update(found_by[owner] for owner in asked.owners)
+            parts = (("=", asked.steps.set), ("+", asked.steps.add)) if asked.steps else ()
+            taken = (f"{how}{name}:{value}" for how, some in parts for name, value in some.items())
+            steps[account] += f"{number}>{' '.join(taken)};"
+            owned[account].update(found_by[owner] for owner in asked.owners)
     sites = list(dict.fromkeys(asked.names.site_id for asked in batch))
-    kept = int(SIGHTINGS_KEPT.total_seconds())
-    args: list[Arg] = [len(batch), len(touched.wanted), len(counted_in), len(steps)]
-    args += [int(now.timestamp()), kept, *sighting_fields(now), *oldest_sightings(now).values()]
-    args += [int(CONDUCT_KEPT.total_seconds())]
-    args += [len(sites), int(SENDERS.kept.total_seconds()), *sites]
-    args += [" ".join(numbers) for numbers in counted_in.values()]
-    args += steps.values()
-    args += [" ".join(map(str, sorted(numbers))) for numbers in owners.values()]
-    return [*args, int(only_filled)]
+    yield from (int(now.timestamp()), int(SIGHTINGS_KEPT.total_seconds()))
+    yield from sighting_fields(now)
+    yield from oldest_sightings(now).values()
+    yield from (int(CONDUCT_KEPT.total_seconds()), len(sites), int(SENDERS.kept.total_seconds()))
+    yield from sites
+    yield from (" ".join(numbers) for numbers in counted_in.values())
+    yield from steps.values()
+    yield from (" ".join(map(str, sorted(numbers))) for numbers in owned.values())
 
 
-def _steps(steps: Steps | None) -> str:
-    if steps is None:
-        return ""
-    parts = (("=", steps.set), ("+", steps.add))
-    return " ".join(f"{how}{name}:{value}" for how, some in parts for name, value in some.items())
-
-
-def learn_args(names: CommentNames, ruling: Ruling, *, at: datetime) -> list[Arg]:
+def _learn_args(names: CommentNames, ruling: Ruling, *, at: datetime) -> list[Arg]:
     """Return the arguments of `LEARN` and `UNLEARN` for a decision on this comment."""
     return [
         LETTERS[ruling],
@@ -259,26 +235,21 @@ def learn_args(names: CommentNames, ruling: Ruling, *, at: datetime) -> list[Arg
 
 _T = TypeVar("_T")
 
-# The second of their kind: the first did not tell decisions on offers apart. What lies under the
-# first expires, and is forgotten with the rest till then.
+# The second of their kind; those of the first did not tell decisions on offers apart, and expire.
 _DECISIONS, _COUNTED, _FILLED = "d2", "decision2", "filled2"
 _SIGHTINGS, _CONDUCT, _OWNED = "s", "c", "o"
 _ALL = (_DECISIONS, "d", _SIGHTINGS, _CONDUCT, _OWNED)
 
 
 class ValkeyHistoryStore(ValkeyStore):
-    """Remembers decisions, and sightings apart from them. Only decisions teach it.
+    """Counts decisions, sightings and accounts' conduct in Valkey or Redis 7 and later.
 
-    It counts in Valkey or Redis 7 and later. Gathering, learning and taking back are one round trip
-    each. Nothing is opened before the first call. With `cluster` the URL names any node of a
-    cluster.
-
-    Calls pass one of two circuits. A store that is full answers questions and learns nothing: what
-    fails there must not keep verdicts from their evidence.
+    Gathering, learning and taking back are one round trip each. Reading and teaching have a circuit
+    each, as a full server still answers questions.
     """
 
     what = "the history store"
-    # A batch that waits longer is judged without history, degraded: better than a stuck worker.
+    # A batch that waits longer is judged without history, degraded.
     timeout_seconds = 0.25
 
     def __init__(
@@ -296,18 +267,20 @@ class ValkeyHistoryStore(ValkeyStore):
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
-        """Return the history of each comment, in order, in one round trip for all.
+        """Return the history of each comment, in order.
 
-        The first time a comment's id is gathered it is counted as seen at `now`. The earlier
-        comments of a batch are seen by the later ones; no comment is its own earlier sighting,
-        however often it is gathered. What its account did counts the same way. A store
-        that takes no writes now, or is nearly full, gathers
-        all the same and counts no sighting. With `only_filled` raise `HistoryBlankError` while
-        `is_blank`.
+        A comment is counted as seen at `now`, and in its account's conduct, the first time that it
+        is gathered, for the comments after it in the batch too, never for itself. A server that
+        takes no writes or is nearly full counts nothing. With `only_filled` raise
+        `HistoryBlankError` while `is_blank`.
         """
         batch = [_asked(comment, now) for comment in comments]
-        touched = touched_by(batch)
-        wanted, watched, accounts, owners = touched
+        # Each name once: of decisions, sightings, conducts, and what accounts are found again by.
+        names = [asked.names for asked in batch]
+        wanted = list(dict.fromkeys(name for one in names for name in one.read()))
+        watched = list(dict.fromkeys(name for one in names for name in one.watched()))
+        accounts = list(dict.fromkeys(name for one in names for name in one.accounts()))
+        owners = list(dict.fromkeys(owner for asked in batch for owner in asked.owners))
         if not wanted:
             return [History() for _ in comments]
         keys = [
@@ -319,7 +292,8 @@ class ValkeyHistoryStore(ValkeyStore):
             *(self._key(f"{_OWNED}:{name}") for name in owners),
             self._key(_FILLED),
         ]
-        args = gather_args(batch, touched, now=now, only_filled=only_filled)
+        args: list[Arg] = [len(batch), len(wanted), len(watched), len(accounts)]
+        args += [*_gather_args(batch, watched, accounts, owners, now=now), int(only_filled)]
         answers = self._through(self.reading, lambda client: _run(client, GATHER, keys, args))
         if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
@@ -333,7 +307,7 @@ class ValkeyHistoryStore(ValkeyStore):
             counters.setdefault(name, Counter()).sightings = _counts(line)
         own = [datetime.fromtimestamp(int(at), UTC) if at else None for at in seen]
         return gather_histories(
-            [asked.names for asked in batch],
+            names,
             counters,
             seen_before=own,
             now=now,
@@ -344,61 +318,51 @@ class ValkeyHistoryStore(ValkeyStore):
         )
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """Count a decision made at `at` once; a repeat of the same `decision_id` changes nothing.
-
-        The order in which decisions are learnt never matters. Return whether it was counted now.
-        """
+        """Count a decision made at `at`, in any order; return False if it was counted before."""
         return self._count(LEARN, decision_id, names_of(comment), ruling, at)
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
-        """Take a counted decision back exactly; harmless if it is not counted.
-
-        What is taken back is the ruling and the moment that were learnt. It is never counted
-        again afterwards, so a delayed repeat of `learn` does no harm. Return whether it was taken
-        back now.
-        """
+        """Take a decision back exactly, for good; return False if it was not counted."""
         return self._count(UNLEARN, decision_id, names_of(comment), ruling, at)
 
     def forget(self, sender: Sender) -> None:
-        """Drop the records of this address, e-mail, name and account at all sites, older keys' too.
+        """Delete the counts of this address, e-mail, name and account, older keys' too, everywhere.
 
-        With them go the accounts that comments with this e-mail or name came from. Networks,
-        systems and domains stay: they are others' too.
+        So go those of the accounts of comments with this e-mail or name. Networks, systems and
+        domains stay: other people share them.
         """
         names = names_of_person(sender)
         if names:
             self._through(self.teaching, lambda client: self._forget(client, sender, names))
 
     def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
-        """Return the conduct of the accounts that `forget` would drop, by account name."""
-        return self._through(self.reading, lambda client: self._conducts(client, sender, now))
+        """Return the conduct of the accounts that `forget` would delete, by account name."""
+
+        def find(client: redis.Redis) -> dict[str, Conduct]:
+            found = {}
+            for name in sorted(self._accounts_of(client, sender)):
+                fields: dict[Any, Any] = client.hgetall(self._key(f"{_CONDUCT}:{name}"))
+                counted = {field.decode(): int(value) for field, value in fields.items()}
+                conduct = conduct_from([counted], now=now)
+                if conduct is not None:
+                    found[name] = conduct
+            return found
+
+        return self._through(self.reading, find)
 
     def is_blank(self) -> bool:
-        """Return True if the store is new or was wiped: `mark_filled` was never called."""
+        """Return True if the store is new or was wiped since `mark_filled`."""
         return not self._ask(lambda client: client.exists(self._key(_FILLED)))
 
     def mark_filled(self) -> None:
-        """Remember, for as long as anything is kept, that all past decisions have been learnt."""
+        """Note that all past decisions have been learnt."""
         self._ask(lambda client: client.set(self._key(_FILLED), 1))
 
     def ping(self) -> None:
-        """Return if the server answers. Raise `StoreUnavailableError` if not."""
+        """Raise `StoreUnavailableError` if the server does not answer."""
         self._ask(lambda client: client.ping())
 
-    def _conducts(
-        self, client: redis.Redis, sender: Sender, now: datetime
-    ) -> Mapping[str, Conduct]:
-        found = {}
-        for name in sorted(self._accounts_of(client, sender)):
-            fields: dict[Any, Any] = client.hgetall(self._key(f"{_CONDUCT}:{name}"))
-            counted = {field.decode(): int(value) for field, value in fields.items()}
-            conduct = conduct_from([counted], now=now)
-            if conduct is not None:
-                found[name] = conduct
-        return found
-
     def _accounts_of(self, client: redis.Redis, sender: Sender) -> set[str]:
-        """Return the names of the accounts that are this person's."""
         owners = [owner for one in sender.generations for owner in owners_of(one)]
         start = len(self._key(f"{_CONDUCT}:"))
         found = {
@@ -423,7 +387,7 @@ class ValkeyHistoryStore(ValkeyStore):
     ) -> bool:
         counters = (self._key(f"{_DECISIONS}:{name}") for _kind, name in names.written())
         keys = [self._key(f"{_COUNTED}:{decision_id}"), self._key("sites"), *counters]
-        args = learn_args(names, ruling, at=at)
+        args = _learn_args(names, ruling, at=at)
         counted = self._through(self.teaching, lambda client: _run(client, script, keys, args))
         return bool(counted)
 

@@ -9,10 +9,10 @@ from service.domain.comment import SiteId
 from service.domain.form import TOKEN_LIFE
 from service.stores.valkey.client import ValkeyStore
 
-# A rebuild that was interrupted this long ago starts from the beginning: keys may have expired.
+# A rebuild that was interrupted this long ago starts again, as keys may have expired.
 _PLACE_SECONDS = int(timedelta(days=1).total_seconds())
 _TOKEN_SECONDS = int(TOKEN_LIFE.total_seconds())
-# A blog may get one comment a week. Without the form script there is no warning after that.
+# A blog may get one comment a week.
 _OF_LATE_SECONDS = int(timedelta(days=7).total_seconds())
 _DIGEST_SECONDS = int(timedelta(days=2).total_seconds())
 
@@ -29,20 +29,15 @@ return 1
 
 
 class RebuildPlace(ValkeyStore):
-    """Keeps how far a rebuild of the histories has come, where whatever wipes them wipes it too.
-
-    That is the node of the histories in a cluster. Every method raises `StoreUnavailableError`, as
-    do those of the other classes here.
-    """
+    """Keeps how far a rebuild of the histories has come, on their node, to be lost with them."""
 
     what = "the place of a rebuild"
     timeout_seconds = 1.0
 
     def find(self) -> int:
         """Return the place; where there is none it is 0 from now on."""
-        key = self._key
-        self._ask(lambda client: client.set(key, "0", nx=True, ex=_PLACE_SECONDS))
-        found: Any = self._ask(lambda client: client.get(key))
+        self._ask(lambda client: client.set(self._key(), "0", nx=True, ex=_PLACE_SECONDS))
+        found: Any = self._ask(lambda client: client.get(self._key()))
         return int(found or 0)
 
     def move(self, seen: int, to: int) -> bool:
@@ -50,16 +45,15 @@ class RebuildPlace(ValkeyStore):
         return self._moved(seen, str(to))
 
     def clear(self, seen: int) -> bool:
-        """Forget the place if it is still `seen`; return whether it was."""
+        """Delete the place if it is still `seen`; return whether it was."""
         return self._moved(seen, "")
 
-    @property
     def _key(self) -> str:
         return f"{self._prefix}:{{reputation}}:rebuild"
 
     def _moved(self, seen: int, to: str) -> bool:
-        args = [str(seen), to, str(_PLACE_SECONDS)]
-        return bool(self._ask(lambda client: client.eval(_MOVE, 1, self._key, *args)))
+        args = [self._key(), str(seen), to, str(_PLACE_SECONDS)]
+        return bool(self._ask(lambda client: client.eval(_MOVE, 1, *args)))
 
 
 class SpentTokens(ValkeyStore):
@@ -70,10 +64,7 @@ class SpentTokens(ValkeyStore):
     timeout_seconds = 0.25
 
     def spend(self, token_id: str, *, use: str, site_id: SiteId) -> bool:
-        """Mark a token used; return True if it was unused or used for the same `use`.
-
-        Of two that come at once for two uses, one is told so.
-        """
+        """Mark a token used; return True if it was unused or used for the same `use`."""
         key = f"{self._prefix}:form:token:{token_id}"
         # One command sets it or returns what is there.
         before: Any = self._ask(

@@ -84,16 +84,6 @@ def test_a_commit_is_durable_and_references_are_checked(engine):
     }
 
 
-def test_a_database_that_stays_locked_is_unavailable(engine):
-    write(engine, lambda c: c.exec_driver_sql("CREATE TABLE t (n INTEGER)"))
-
-    def hold_and_try(_: sa.Connection) -> None:
-        write(engine, lambda c: c.exec_driver_sql("INSERT INTO t VALUES (1)"))
-
-    with pytest.raises(StoreUnavailableError):
-        write(engine, hold_and_try)
-
-
 def test_an_error_never_shows_what_was_to_be_kept(engine):
     comment = make_comment("something private", id="c1")
 

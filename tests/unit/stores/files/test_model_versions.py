@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.inputs import ModelInput
-from models.registry import (
-    CURRENT_FILE,
-    promote,
-)
+from models.registry import CURRENT_FILE, promote
 from service.domain.errors import ModelUnavailableError
 from service.domain.sender import History
 from service.moderation.judging import judge_comments

@@ -52,10 +52,7 @@ def lists(tmp_path):
     """Return one list of each kind."""
     entries = [
         (about(), compiled(NETWORKS)),
-        (
-            about("spammers", ListKind.DOMAINS),
-            compiled(b"shop.example\n", ListKind.DOMAINS),
-        ),
+        (about("spammers", ListKind.DOMAINS), compiled(b"shop.example\n", ListKind.DOMAINS)),
         (
             about("throwaway", ListKind.MAIL_DOMAINS),
             compiled(b"minutes.example\n", ListKind.MAIL_DOMAINS),

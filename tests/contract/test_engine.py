@@ -1,4 +1,4 @@
-"""Holds every database to what `/readyz` relies on: a write that fails is noticed."""
+"""Holds every database to how it opens, waits, fails, reads at one moment and proves writes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import resource
 import signal
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,10 +17,134 @@ import sqlalchemy as sa
 from psycopg import sql
 
 from service.domain.errors import StoreDamagedError, StoreUnavailableError
-from service.stores.sql import create_engine, ping, prove_write
-from service.stores.sql.engine import reading, write
+from service.domain.site import Site
+from service.stores.sql import SqlStores, create_engine, ping, prove_write
+from service.stores.sql.engine import one_moment, reading, write
 from service.stores.sql.tables import comments, sites, write_probe
-from tests.factories import NOW
+from tests.factories import NOW, SITE
+
+
+@pytest.fixture
+def site_store(engine):
+    stores = SqlStores(engine)
+    stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
+    return stores.sites
+
+
+@pytest.fixture
+def opened(engine):
+    """Give the list of connections that were taken from the pool, one entry each time."""
+    taken = []
+    sa.event.listen(engine, "checkout", lambda *_: taken.append(1))
+    return taken
+
+
+def add(engine, site_id):
+    """Add a site over a connection of its own, as another process would."""
+    with ThreadPoolExecutor(1) as other:
+        site = Site(id=site_id, name=site_id, created_at=NOW)
+        other.submit(lambda: SqlStores(engine).sites.add(site)).result(20)
+
+
+def names(site_store):
+    return {site.id for site in site_store.all()}
+
+
+def test_what_others_write_meanwhile_is_not_seen_until_the_moment_is_over(engine, site_store):
+    with one_moment(engine):
+        before = names(site_store)
+        add(engine, "late")
+        meanwhile = names(site_store)
+
+    assert before == meanwhile == {SITE}
+    assert names(site_store) == {SITE, "late"}
+
+
+def test_all_is_read_over_one_connection(engine, site_store, opened):
+    with one_moment(engine), one_moment(engine):
+        for _ in range(5):
+            site_store.all()
+        site_store.get(SITE)
+
+    assert len(opened) == 1
+
+
+def test_nothing_is_opened_where_nothing_is_read(engine, opened):
+    with one_moment(engine):
+        pass
+
+    assert opened == []
+    assert engine.pool.checkedout() == 0
+
+
+def test_after_its_own_write_a_thread_reads_of_a_later_moment(engine, site_store):
+    with one_moment(engine):
+        before = names(site_store)
+        add(engine, "others")
+        site_store.add(Site(id="own", name="own", created_at=NOW))
+        after = names(site_store)
+
+    assert before == {SITE}
+    assert after == {SITE, "others", "own"}
+
+
+def test_a_write_needs_no_second_connection_beside_the_one_held(engine, site_store):
+    most = []
+    sa.event.listen(engine, "checkout", lambda *_: most.append(engine.pool.checkedout()))
+
+    with one_moment(engine):
+        site_store.all()
+        site_store.add(Site(id="own", name="own", created_at=NOW))
+        site_store.all()
+
+    assert max(most) == 1
+
+
+def test_a_reading_in_progress_keeps_its_moment_while_its_thread_writes(engine, site_store):
+    count = sa.text("SELECT count(*) FROM sites")
+
+    with one_moment(engine), reading(engine) as connection:
+        seen = [connection.execute(count).scalar_one()]
+        site_store.add(Site(id="own", name="own", created_at=NOW))
+        seen.append(connection.execute(count).scalar_one())
+
+    assert seen == [1, 1]
+
+
+def test_other_threads_read_at_moments_of_their_own(engine, site_store):
+    with one_moment(engine), ThreadPoolExecutor(1) as other:
+        site_store.all()
+        add(engine, "late")
+
+        assert other.submit(names, site_store).result(20) == {SITE, "late"}
+        assert names(site_store) == {SITE}
+
+
+def test_after_an_error_the_next_reading_works(engine, site_store):
+    with one_moment(engine):
+        with suppress(StoreUnavailableError, sa.exc.SQLAlchemyError), reading(engine) as connection:
+            connection.exec_driver_sql("SELECT * FROM nothing_of_that_name")
+
+        assert names(site_store) == {SITE}
+
+
+def test_nothing_is_held_after_an_error(engine, site_store):
+    with suppress(LookupError), one_moment(engine):
+        site_store.all()
+        raise LookupError
+
+    assert engine.pool.checkedout() == 0
+
+
+def test_nothing_can_be_written_with_what_is_held_on_postgresql(engine, site_store):
+    if engine.dialect.name != "postgresql":
+        # SQLite has no such promise: a reading there never begins as a writer.
+        assert engine.dialect.name == "sqlite"
+        return
+    with pytest.raises(StoreUnavailableError), one_moment(engine), reading(engine) as connection:
+        connection.exec_driver_sql("DELETE FROM sites")
+
+    assert names(site_store) == {SITE}
 
 
 def test_a_write_is_proven_again_and_again_and_nothing_grows(engine):
