@@ -27,11 +27,6 @@ def make_decision(comment_id: CommentId, ruling: Ruling = Ruling.REJECT, **chang
     return factories.make_decision(values.pop("id"), comment_id, ruling, **values)
 
 
-def test_a_decision_on_a_comment_that_is_not_kept_is_refused(stores):
-    with pytest.raises(NotFoundError):
-        stores.decisions.add(make_decision(CommentId("no")))
-
-
 def test_a_second_decision_with_the_same_id_is_refused(stores):
     kept = keep_one(stores)
     decision = make_decision(kept)
@@ -81,9 +76,11 @@ def test_undoing_a_decision_does_not_bring_the_one_before_back(stores):
     assert stores.cases.count(CaseFilter(state=State.DECIDED)) == 0
 
 
-def test_undoing_nothing_is_refused(stores):
+def test_ruling_on_nothing_or_undoing_nothing_is_refused(stores):
     kept = keep_one(stores)
 
+    with pytest.raises(NotFoundError):
+        stores.decisions.add(make_decision(CommentId("no")))
     with pytest.raises(NotFoundError):
         stores.decisions.undo(kept, by="ada", at=NOW)
     with pytest.raises(NotFoundError):

@@ -42,19 +42,12 @@ def test_an_entry_comes_back_as_it_was(stores):
     assert stores.list_entries.in_force(NOW) == [entry]
 
 
-def test_of_several_all_are_kept_or_none(stores):
-    first, other = make_entry(), make_entry(site_id="nowhere")
-
-    with pytest.raises(NotFoundError):
-        stores.list_entries.add([first, other])
-
-    assert stores.list_entries.in_force(NOW) == []
-
-
-def test_an_id_is_given_once(stores):
+def test_of_several_all_are_kept_or_none_and_an_id_is_given_once(stores):
     entry = make_entry()
     stores.list_entries.add([entry])
 
+    with pytest.raises(NotFoundError):
+        stores.list_entries.add([make_entry(), make_entry(site_id="nowhere")])
     with pytest.raises(ConflictError):
         stores.list_entries.add([make_entry(), replace(entry, reason="Another")])
 

@@ -84,19 +84,14 @@ def test_settings_of_another_version_are_read_with_the_defaults_of_this_one(stor
     assert settings == SiteSettings(mode=Mode.ENFORCE, ham_cutoff=0.1, languages=("de",))
 
 
-def test_sites_are_listed_by_name(stores):
+def test_sites_are_listed_by_name_and_a_taken_name_is_refused(stores):
     early = Site(id=SiteId("s9"), name="A first one ♨", created_at=NOW)
 
     stores.sites.add(early)
+    with pytest.raises(ConflictError):
+        stores.sites.add(replace(SITES[0], id=SiteId("s8")))
 
     assert stores.sites.all() == [early, *SITES]
-
-
-def test_a_taken_name_is_refused(stores):
-    with pytest.raises(ConflictError):
-        stores.sites.add(replace(SITES[0], id=SiteId("s9")))
-
-    assert stores.sites.all() == list(SITES)
 
 
 def test_of_settings_that_many_change_at_once_no_change_is_lost(stores):
@@ -143,6 +138,8 @@ def test_an_unknown_site_is_not_found(stores):
         stores.sites.change_settings(nobody, lambda _: SiteSettings())
     with pytest.raises(NotFoundError):
         stores.sites.add_key(make_key(site_id=nobody))
+    with pytest.raises(NotFoundError):
+        stores.applied.put(replace(HIDDEN, site_id=nobody))
 
 
 def test_a_key_is_found_by_its_hash(stores):
@@ -205,7 +202,7 @@ def make_endpoint(**changes) -> Endpoint:
     return Endpoint(**(values | changes))
 
 
-def test_an_endpoint_comes_back_as_it_was_put_last(stores):
+def test_an_endpoint_comes_back_as_it_was_put_last_until_it_is_removed(stores):
     first = make_endpoint(events=(EventKind.DECISION, EventKind.VERDICT))
     other = make_endpoint(url="https://blog.example/new", secrets=("whsec_bmV3",), events=())
 
@@ -213,6 +210,9 @@ def test_an_endpoint_comes_back_as_it_was_put_last(stores):
         stores.endpoints.put(endpoint)
 
         assert stores.endpoints.get(SITE) == endpoint
+    for _ in range(2):
+        stores.endpoints.remove(SITE)
+    assert stores.endpoints.get(SITE) is None
 
 
 def test_an_endpoint_is_changed_in_view_of_the_present_one_or_not_at_all(stores):
@@ -231,15 +231,6 @@ def test_an_endpoint_is_changed_in_view_of_the_present_one_or_not_at_all(stores)
     assert stores.audit_log.recent() == []
     with pytest.raises(NotFoundError):
         stores.endpoints.change(SiteId("no"), lambda _: first)
-
-
-def test_an_endpoint_can_be_forgotten_more_than_once(stores):
-    stores.endpoints.put(make_endpoint())
-
-    for _ in range(2):
-        stores.endpoints.remove(SITE)
-
-    assert stores.endpoints.get(SITE) is None
 
 
 def make_platform(**changes) -> Endpoint:
@@ -453,8 +444,3 @@ def test_what_is_hidden_is_known_as_it_was_kept_last_until_it_is_forgotten(store
     assert known == certain
     assert others == [None, None]
     assert stores.applied.get(SITE, KEY) is None
-
-
-def test_of_an_unknown_site_nothing_is_kept(stores):
-    with pytest.raises(NotFoundError):
-        stores.applied.put(replace(HIDDEN, site_id=SiteId("no")))
