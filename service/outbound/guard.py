@@ -94,11 +94,7 @@ class Refusal(StrEnum):
 
 
 class RefusedError(Exception):
-    """The address must not be called. It quotes nothing of the address."""
-
-    def __init__(self, refusal: Refusal) -> None:
-        self.refusal = refusal
-        super().__init__(refusal.value)
+    """The address must not be called, for a `Refusal`. It quotes nothing of the address."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,7 @@ from service.moderation.figures import FigureBook
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
-from service.watching.exposition import Exposition
-from service.watching.readings import Part, Read, as_metric
+from service.watching.exposition import Exposition, Part, Read, as_metric
 from service.wiring import Wired
 
 # The audit sample of so long is what false positives are estimated from.

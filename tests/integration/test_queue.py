@@ -1,7 +1,10 @@
-"""The queue over a real Valkey, there and away."""
+"""The queue over a real Valkey, there and away, full and with foreign things in it."""
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import json
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +13,10 @@ import pytest
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
-from service.tasks.broker import open_client
+from service.tasks.broker import QueueName, open_client
+from service.tasks.heartbeat import WORKERS, live_workers
 from service.tasks.queue import ValkeyScoringQueue
+from tests.integration.installation import until as until_within
 from tests.servers import GIVEN_UP_SECONDS, free_port, running_valkey
 
 
@@ -37,16 +42,6 @@ def test_what_is_put_waits_in_its_lane(queue):
     queue.put(ids(2), Lane.INTERACTIVE)
 
     assert queue.depth() == {Lane.BULK: 700, Lane.INTERACTIVE: 2}
-
-
-def test_messages_carry_an_id_and_nothing_else(queue, own_valkey):
-    queue.put([CommentId("com_0123")], Lane.BULK)
-
-    client = open_client(own_valkey.url)
-    [message] = client.lrange("slopsieve.bulk", 0, -1)
-    client.close()
-    assert '"body": "eyJjb21tZW50X2lkIjogImNvbV8wMTIzIn0="' in message
-    assert '"headers": {}' in message
 
 
 def test_threads_share_one_queue(queue):
@@ -82,3 +77,111 @@ def test_a_server_that_hangs_is_given_up(queue, own_valkey, connected):
     seconds = time.monotonic() - began
     own_valkey.process.send_signal(signal.SIGCONT)
     assert seconds < GIVEN_UP_SECONDS
+
+
+SECRET = "zanzibar"
+AWAY = "the queue cannot be used"
+BACK = "the queue can be used again"
+_ENVELOPE = {
+    "body": base64.b64encode(SECRET.encode()).decode(),
+    "content-type": "application/json",
+    "content-encoding": "utf-8",
+    "headers": {"task": SECRET, "id": SECRET},
+    "properties": {
+        "delivery_tag": SECRET,
+        "body_encoding": "base64",
+        "delivery_info": {"exchange": "", "routing_key": SECRET},
+    },
+}
+FOREIGN = (
+    f"not JSON, {SECRET}",
+    "5",
+    f'{{"{SECRET}": 1}}',
+    "[" * 100_000,
+    '{"__type__": "uuid", "__value__": 5}',
+    json.dumps(_ENVELOPE),
+    json.dumps(_ENVELOPE | {"properties": 5}),
+    json.dumps(_ENVELOPE | {"headers": 5}),
+    json.dumps(_ENVELOPE | {"body": SECRET}),
+)
+
+
+def until(condition):
+    """Return what the condition gives once that is true; starting takes long on a busy machine."""
+    return until_within(condition, seconds=120)
+
+
+@pytest.fixture
+def client():
+    """Return a function that opens a client of an installation's Valkey."""
+    with contextlib.ExitStack() as stack:
+        yield lambda made: stack.enter_context(contextlib.closing(open_client(made.valkey_url)))
+
+
+def test_a_message_that_is_none_of_ours_is_dropped_with_a_line_that_does_not_quote_it(
+    install, client
+):
+    queues = (QueueName.TASKS, QueueName.INTERACTIVE)
+    installation = install()
+    valkey = client(installation)
+    process = installation.start("service.processes.worker")
+    until(lambda: live_workers(valkey, WORKERS))
+
+    for queue in queues:
+        valkey.lpush(queue.value, *FOREIGN)
+    dropped = len(queues) * len(FOREIGN)
+    until(lambda: installation.log.read_text().count("a message was not understood") == dropped)
+
+    assert process.poll() is None
+    assert SECRET not in installation.log.read_text()
+    assert not any(valkey.llen(queue.value) for queue in queues)
+
+
+def test_what_is_none_of_ours_among_unanswered_messages_holds_up_nobody(install, client):
+    installation = install()
+    valkey = client(installation)
+    valkey.hset("slopsieve.unacked", "foreign", f"not JSON, {SECRET}")
+    valkey.zadd("slopsieve.unacked_index", {"foreign": 1.0})
+
+    process = installation.start_worker(0.0)
+    until(lambda: not valkey.hexists("slopsieve.unacked", "foreign"))
+
+    assert process.poll() is None
+    assert SECRET not in installation.log.read_text()
+
+
+def test_a_sign_of_life_that_is_none_of_ours_counts_as_none(install, client):
+    installation = install()
+    valkey = client(installation)
+    for name, value in (("a", SECRET), ("b", "[]"), ("c", "{}"), ("d", '{"at": "now"}')):
+        valkey.hset(WORKERS, name, value)
+
+    assert live_workers(valkey, WORKERS) == []
+    installation.start_worker(0.0)
+    until(lambda: live_workers(valkey, WORKERS))
+
+    assert valkey.hlen(WORKERS) == 1
+
+
+def test_a_full_valkey_ends_no_process_and_loses_no_comment(install, tmp_path):
+    home = tmp_path / "valkey"
+    home.mkdir()
+    with running_valkey(home) as server:
+        installation = install(valkey_url=server.url)
+        valkey = open_client(server.url)
+        worker = installation.start_worker(0.01)
+        until(lambda: live_workers(valkey, WORKERS))
+        ids = installation.submit([f"text {number}" for number in range(100)])
+
+        valkey.config_set("maxmemory-policy", "noeviction")
+        valkey.config_set("maxmemory", "1mb")
+        until(lambda: AWAY in installation.log.read_text())
+        ids += installation.submit(["while it is full"])
+        said = installation.log.read_text()
+        valkey.config_set("maxmemory", "0")
+        until(lambda: BACK in installation.log.read_text())
+        installation.sweep_until_judged(ids)
+        valkey.close()
+
+        assert worker.poll() is None
+        assert 'reason="its memory is full"' in said

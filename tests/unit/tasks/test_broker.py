@@ -12,18 +12,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kombu import Connection
 
+from service.domain.comment import CommentId
 from service.tasks.broker import QueueNotice, kombu_url, why_unusable
 from service.tasks.celery_app import is_ours
+from service.tasks.queue import _message
 
 
-def test_a_unix_socket_keeps_its_path_its_password_and_its_database():
-    url = kombu_url("unix://:p%2Fw%3A%40x@/data/valkey.sock?db=3")
-
-    assert url == "redis+socket://:p%2Fw%3A%40x@/data/valkey.sock?virtual_host=3"
-
-
-def test_a_unix_socket_without_a_password_has_no_credentials():
-    assert kombu_url("unix:///run/valkey.sock") == "redis+socket:///run/valkey.sock?virtual_host=0"
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (
+            "unix://:p%2Fw%3A%40x@/data/valkey.sock?db=3",
+            "redis+socket://:p%2Fw%3A%40x@/data/valkey.sock?virtual_host=3",
+        ),
+        ("unix:///run/valkey.sock", "redis+socket:///run/valkey.sock?virtual_host=0"),
+    ],
+)
+def test_a_unix_socket_keeps_its_path_its_password_and_its_database(url, expected):
+    assert kombu_url(url) == expected
 
 
 def test_what_kombu_shows_of_a_url_hides_the_password():
@@ -36,24 +42,13 @@ AN_ID = {"comment_id": "com_1"}
 
 
 def message(content: object, **changes: object) -> dict[str, object]:
-    return {
-        "body": base64.b64encode(json.dumps(content).encode()).decode(),
-        "content-type": "application/json",
-        "content-encoding": "utf-8",
-        "headers": {},
-        "properties": {
-            "body_encoding": "base64",
-            "delivery_tag": "one",
-            "delivery_info": {"exchange": "", "routing_key": "slopsieve.bulk"},
-        },
-    } | changes
+    """Return a message as it is written, with this content."""
+    written = json.loads(_message(CommentId("com_1"), "slopsieve.bulk"))
+    return written | {"body": base64.b64encode(json.dumps(content).encode()).decode()} | changes
 
 
-def test_an_id_comes_through():
-    assert is_ours(message(AN_ID))
-
-
-def test_what_a_worker_put_back_comes_through_again():
+def test_what_is_written_or_put_back_by_a_worker_comes_through():
+    assert is_ours(json.loads(_message(CommentId("com_1"), "slopsieve.bulk")))
     assert is_ours(message(AN_ID, headers={"redelivered": True}))
 
 

@@ -11,9 +11,8 @@ from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.watching import readings
-from service.watching.exposition import Exposition, MetricsSocket, unpack
-from service.watching.readings import Part, Readings, as_metric
+from service.watching import exposition
+from service.watching.exposition import Exposition, MetricsSocket, Part, Readings, as_metric, unpack
 from tests.fakes import Seconds
 from tests.integration.installation import until
 from tests.log_lines import log_lines
@@ -198,7 +197,7 @@ def test_a_part_that_fails_says_so_and_its_last_numbers_last_a_minute(
 
 
 def test_a_part_that_hangs_is_not_waited_for_nor_asked_again(looked, source, clock, monkeypatch):
-    monkeypatch.setattr(readings, "_PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(exposition, "_ANSWER_SECONDS", 0.05)
     source.goes_on.clear()
 
     found = [looked()]
