@@ -48,16 +48,8 @@ def accounts() -> ResponseReturnValue:
 @pages.post("/accounts")
 @needs(Permission.MANAGE_ACCOUNTS)
 def add_account() -> ResponseReturnValue:
-    me = moderator()
     try:
-        added, password = add_user(
-            request.form.get("name", ""),
-            services,
-            actor=me.name,
-            role=_role(),
-            site_ids=_chosen_sites(),
-            actor_role=me.role,
-        )
+        added, password = add_user(request.form.get("name", ""), services, **_read_access())
     except (InvalidInputError, ConflictError) as error:
         return _list_page(refusal=_said(error)), HTTPStatus.UNPROCESSABLE_ENTITY
     return _account_page(added, password=password), HTTPStatus.CREATED
@@ -70,7 +62,7 @@ def account(user_id: str) -> ResponseReturnValue:
 
 
 def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., Any]:
-    """Hand an act the account and who acts; where it is refused, say why on the account's page."""
+    """Pass the account and the signed-in user to a view; show what it refuses on the page."""
 
     @wraps(act)
     def view(user_id: str) -> ResponseReturnValue:
@@ -89,10 +81,8 @@ def _acts_on(act: Callable[[User, User], ResponseReturnValue]) -> Callable[..., 
 @pages.post("/accounts/<id:user_id>")
 @needs(Permission.MANAGE_ACCOUNTS)
 @_acts_on
-def change_account(user: User, me: User) -> ResponseReturnValue:
-    set_access(
-        user.id, services, role=_role(), site_ids=_chosen_sites(), actor=me.name, actor_role=me.role
-    )
+def change_account(user: User, _me: User) -> ResponseReturnValue:
+    set_access(user.id, services, **_read_access())
     told = gettext("What this account may do has changed.")
     return go_to("pages.account", told, user_id=user.id)
 
@@ -137,14 +127,16 @@ def _find(user_id: str) -> User:
     return services.users.get(user_id) or abort(HTTPStatus.NOT_FOUND)
 
 
-def _role() -> Role:
-    return read_choice(Role, "role") or abort(HTTPStatus.BAD_REQUEST)
-
-
-def _chosen_sites() -> tuple[SiteId, ...] | None:
-    if request.form.get("sees") == "all":
-        return None
-    return tuple(SiteId(chosen) for chosen in request.form.getlist("site"))
+def _read_access() -> dict[str, Any]:
+    """Return the role and the sites that a form chooses, and who chooses them."""
+    me = moderator()
+    sites = tuple(SiteId(chosen) for chosen in request.form.getlist("site"))
+    return {
+        "role": read_choice(Role, "role") or abort(HTTPStatus.BAD_REQUEST),
+        "site_ids": None if request.form.get("sees") == "all" else sites,
+        "actor": me.name,
+        "actor_role": me.role,
+    }
 
 
 def _said(error: InvalidInputError | ConflictError) -> str:

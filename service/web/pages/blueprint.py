@@ -64,8 +64,7 @@ _POLICY = (
 )
 # No id and no cursor of ours has other characters or is longer.
 _TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
-_NEEDS = "needs_permission"
-_LOOKING = frozenset({"GET", "HEAD"})
+
 
 _csrf = CSRFProtect()
 _logins = LoginManager()
@@ -74,26 +73,22 @@ _logins.session_protection = None
 
 
 class SignedIn(UserMixin):  # type: ignore[misc]  # the library ships no types
-    """A moderator in one of their sessions."""
+    """A moderator in one of their sessions; the session cookie holds its id."""
 
     def __init__(self, user: User, session_id: str) -> None:
         self.user = user
-        self.session_id = session_id
-
-    def get_id(self) -> str:
-        """Return what the session cookie holds."""
-        return self.session_id
+        self.id = session_id
 
 
 def moderator() -> User:
-    """Return who is signed in; only for pages that are not open."""
+    """Return the signed-in user; only for pages that are not open."""
     user: User = current_user.user
     return user
 
 
 def current_session_id() -> str:
     """Return in which session they are signed in; only for pages that are not open."""
-    session_id: str = current_user.session_id
+    session_id: str = current_user.id
     return session_id
 
 
@@ -105,7 +100,7 @@ def needs(permission: Permission) -> Callable[[F], F]:
     """
 
     def mark(view: F) -> F:
-        setattr(view, _NEEDS, permission)
+        view.needs_permission = permission  # type: ignore[attr-defined]  # read by `needed`
         return view
 
     return mark
@@ -113,15 +108,11 @@ def needs(permission: Permission) -> Callable[[F], F]:
 
 def needed(view: Callable[..., Any]) -> Permission | None:
     """Return what an account must be allowed to call this page, None for one without a mark."""
-    permission: Permission | None = getattr(view, _NEEDS, None)
-    return permission
+    return getattr(view, "needs_permission", None)
 
 
 def require(permission: Permission, site_id: SiteId) -> None:
-    """End the request unless the signed-in user may do this to something of this site.
-
-    Of a site that they do not see they are told that there is nothing.
-    """
+    """Abort unless the signed-in user may do this at this site; 404 if they don't see it."""
     user = moderator()
     if not user.sees(site_id):
         abort(HTTPStatus.NOT_FOUND)
@@ -165,7 +156,7 @@ def read_choice(kind: type[E], field: str) -> E | None:
 
 
 def read_ruling() -> Ruling:
-    """Return the ruling that a form asks for; end the request if it is none."""
+    """Return the ruling of a form; abort if there is none."""
     return read_choice(Ruling, "ruling") or abort(HTTPStatus.BAD_REQUEST)
 
 
@@ -192,7 +183,7 @@ def read_ids(field: str) -> list[CommentId]:
 
 
 def read_until() -> datetime:
-    """Return up to when what a form decides was counted as its page was made."""
+    """Return the moment up to which a form decides; abort if there is none."""
     return read_any_moment(request.form.get("until")) or abort(HTTPStatus.BAD_REQUEST)
 
 
@@ -243,24 +234,18 @@ def safe_next(target: str | None) -> str:
         return home
     if not target.startswith("/") or target.startswith("//"):
         return home
-    return target if _is_page(target.partition("?")[0]) else home
-
-
-def _is_page(path: str) -> bool:
-    """Return True if a path is one of the pages for moderators."""
+    path = target.partition("?")[0]
     try:
         endpoint, _ = current_app.create_url_adapter(request).match(path, method="GET")  # type: ignore[union-attr]  # there is one within a request
     except (HTTPException, RequestRedirect):
-        return False
-    view = current_app.view_functions[endpoint]
-    return str(endpoint).startswith("pages.") and not is_open(view)
+        return home
+    is_page = endpoint.startswith("pages.") and not is_open(current_app.view_functions[endpoint])
+    return target if is_page else home
 
 
 @_logins.user_loader  # type: ignore[untyped-decorator]  # the library ships no types
 def _load_session(session_id: str) -> SignedIn | None:
-    if not is_id(session_id):
-        return None
-    found = find_session(session_id, services)
+    found = find_session(session_id, services) if is_id(session_id) else None
     return SignedIn(found[1], session_id) if found else None
 
 
@@ -270,7 +255,7 @@ def _begin_moment() -> None:
 
     What changes something reads as it goes: it may take long, or wait for somebody else.
     """
-    if request.method in _LOOKING:
+    if request.method in {"GET", "HEAD"}:
         g.moment = services.one_moment()
         g.moment.__enter__()
 
@@ -286,27 +271,20 @@ pages.before_request(_csrf.protect)
 
 
 @pages.before_request
-def _ask_for_moderator() -> ResponseReturnValue | None:
-    if is_open(current_app.view_functions[request.endpoint or ""]):
+def _check_access() -> ResponseReturnValue | None:
+    view = current_app.view_functions[request.endpoint or ""]
+    if is_open(view):
         return None
     if not current_user.is_authenticated:
         asked = request.full_path.rstrip("?") if request.method == "GET" else None
         return redirect(url_for("pages.sign_in", next=asked), HTTPStatus.SEE_OTHER)
     if moderator().must_change_password and request.endpoint not in _WITH_ONE_TIME_PASSWORD:
         return redirect(url_for("pages.password"), HTTPStatus.SEE_OTHER)
-    permission = needed(current_app.view_functions[request.endpoint or ""])
-    if not moderator().may(permission or Permission.LOOK):
+    if not moderator().may(needed(view) or Permission.LOOK):
         abort(HTTPStatus.FORBIDDEN)
     session.modified = True
-    return None
-
-
-@pages.before_request
-def _ask_for_second_factor() -> ResponseReturnValue | None:
-    """Redirect users without a second factor to where it is set up, if one is needed."""
-    if not current_app.config["REQUIRE_SECOND_FACTOR"] or not current_user.is_authenticated:
-        return None
-    if request.endpoint in _WITHOUT_SECOND_FACTOR:
+    asks_factor = current_app.config["REQUIRE_SECOND_FACTOR"]
+    if not asks_factor or request.endpoint in _WITHOUT_SECOND_FACTOR:
         return None
     if services.second_factors.get(moderator().id) is not None:
         return None
@@ -326,16 +304,13 @@ def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
     return error_page(HTTPStatus.FORBIDDEN, title, advice)
 
 
-_COUNTED = 99
-
-
 @pages.context_processor
 def shell_of() -> dict[str, Any]:
     """Return what the bar and many pages show to the signed-in user; nothing to strangers."""
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
-    troubles = services.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
+    troubles = services.deliveries.troubles(site_ids=user.site_ids, at_most=100)
     return {
         "permissions": Permission,
         "dead": _number(troubles.given_up),
@@ -348,7 +323,4 @@ def shell_of() -> dict[str, Any]:
 
 
 def _number(count: int) -> str:
-    """Return a count as the bar says it; nothing for none."""
-    if count > _COUNTED:
-        return f"{_COUNTED}+"
-    return str(count) if count else ""
+    return "99+" if count > 99 else str(count or "")

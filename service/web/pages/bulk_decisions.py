@@ -1,4 +1,4 @@
-"""Tells on the next page what was decided on many comments at once, as it stands now."""
+"""Decides many comments at once, shows what was done so, and takes it back."""
 
 from __future__ import annotations
 
@@ -27,33 +27,29 @@ from service.web.pages.blueprint import (
     require,
 )
 
-_JUST_DONE = "just_done_bulk_decision"
-
 
 def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
-    """Let the next page tell what was done."""
-    session[_JUST_DONE] = [bulk_decision.id]
+    """Show on the next page what was done."""
+    session["just_done_bulk_decision"] = [bulk_decision.id]
 
 
 def just_done_bulk_decision() -> BulkDecision | None:
-    """Return what was done last on many comments, as it stands now; tell it once."""
-    return pop_done(_JUST_DONE, services.bulk_decisions.get)
+    """Return the last bulk decision of this session, once, as it stands now."""
+    return pop_done("just_done_bulk_decision", services.bulk_decisions.get)
 
 
 @pages.app_template_filter()
 def may_undo(bulk_decision: BulkDecision) -> bool:
     """Return True if part of it is in force and the signed-in user may undo that."""
     user = moderator()
+    if bulk_decision.n_in_force == 0 or not user.may(Permission.DECIDE):
+        return False
     decides = all(user.may(Permission.DECIDE, site_id) for site_id in bulk_decision.site_ids)
-    in_force = bulk_decision.n_in_force > 0
-    return in_force and decides and is_seen(bulk_decision) and user.may(Permission.DECIDE)
+    return decides and _is_seen(bulk_decision)
 
 
-def is_seen(bulk_decision: BulkDecision) -> bool:
-    """Return True if the user may see all of a bulk decision; an empty one is its maker's.
-
-    Who sees one of its sites alone could not undo it without the others.
-    """
+def _is_seen(bulk_decision: BulkDecision) -> bool:
+    """Return True if the user sees all its sites; an empty bulk decision is its maker's."""
     user = moderator()
     if not bulk_decision.site_ids:
         return user.site_ids is None or bulk_decision.decided_by == user.name
@@ -90,13 +86,12 @@ def bulk() -> ResponseReturnValue:
 @needs(Permission.DECIDE)
 def undo(bulk_decision_id: str) -> ResponseReturnValue:
     bulk_decision = services.bulk_decisions.get(bulk_decision_id)
-    if not is_seen(bulk_decision):
+    if not _is_seen(bulk_decision):
         abort(HTTPStatus.NOT_FOUND)
     for site_id in bulk_decision.site_ids:
         require(Permission.DECIDE, site_id)
-    remember_bulk_decision(
-        undo_bulk_decision(bulk_decision.id, services, undone_by=moderator().name)
-    )
+    undone = undo_bulk_decision(bulk_decision.id, services, undone_by=moderator().name)
+    remember_bulk_decision(undone)
     return go_back()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from flask import render_template
@@ -32,10 +32,12 @@ _HOST_CHARS = 253
 @pages.get("/callbacks")
 def callbacks() -> ResponseReturnValue:
     endpoints = {site.id: services.endpoints.get(site.id) for site in seen_sites()}
+    # One more than is shown.
+    most, site_ids = MESSAGES_SHOWN + 1, moderator().site_ids
     return render_template(
         "callbacks.html",
-        given_up=_newest(DeliveryState.DEAD),
-        waiting=_newest(DeliveryState.WAITING),
+        given_up=newest_deliveries(DeliveryState.DEAD, services, site_ids=site_ids, limit=most),
+        waiting=newest_deliveries(DeliveryState.WAITING, services, site_ids=site_ids, limit=most),
         any_endpoint=any(endpoints.values()),
         platforms=[one for one in endpoints.values() if one and one.form.is_call],
         endpoint_of=lambda delivery: _endpoint_of(delivery, endpoints),
@@ -88,13 +90,6 @@ def _go_on(replayed: int) -> ResponseReturnValue:
             number=number(replayed),
         )
     return go_to("pages.callbacks", told)
-
-
-def _newest(state: DeliveryState) -> Sequence[Delivery]:
-    """Return the newest messages of a kind, one more than are shown."""
-    return newest_deliveries(
-        state, services, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
-    )
 
 
 def _endpoint_of(

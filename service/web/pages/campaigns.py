@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from http import HTTPStatus
 
@@ -10,7 +11,6 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.campaign import LOW_P_SPAM, Campaign, is_low
 from service.domain.case import Case
-from service.domain.decision import BulkDecision
 from service.domain.errors import NotFoundError
 from service.domain.user import Permission
 from service.domain.verdict import Span
@@ -42,7 +42,6 @@ CAMPAIGNS_SHOWN = 20
 # A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.
 MEMBERS_SHOWN = 60
 _WAITING, _ALL = "waiting", "all"
-_JUST_PUT_BACK = "just_put_back"
 _EXCERPT_CHARS = 220
 # So much of a remark is shown before the advertisement that comes late in it.
 _BEFORE_PROMOTION = 70
@@ -99,7 +98,7 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
         until=campaign.last_seen_at.isoformat(),
         bulk_decision_id=services.new_id("str"),
         done=just_done_bulk_decision(),
-        put_back=session.pop(_JUST_PUT_BACK, None),
+        put_back=session.pop("just_put_back", None),
         first=not read_token("cursor"),
         next_cursor=page.next_cursor,
     )
@@ -129,7 +128,11 @@ def decide(campaign_id: str) -> ResponseReturnValue:
         note=read_note(),
         bulk_decision_id=bulk_decision_id,
     )
-    bulk_decision = bulk_decision or _made_before(bulk_decision_id)
+    if bulk_decision is None and bulk_decision_id:
+        # A double click sends the same form again.
+        with contextlib.suppress(NotFoundError):
+            made = services.bulk_decisions.get(bulk_decision_id)
+            bulk_decision = made if made.decided_by == user.name else None
     if bulk_decision is None:
         told = gettext("Somebody else has decided these comments in the meantime.")
         return error_page(HTTPStatus.CONFLICT, gettext("Nothing was decided"), told)
@@ -141,21 +144,12 @@ def decide(campaign_id: str) -> ResponseReturnValue:
 @needs(Permission.DECIDE)
 def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
     found, user = _find(campaign_id), moderator()
-    session[_JUST_PUT_BACK] = put_back(found.id, services, by=user.name, site_ids=user.site_ids)
+    session["just_put_back"] = put_back(found.id, services, by=user.name, site_ids=user.site_ids)
     return go_to("pages.campaign", campaign_id=found.id)
 
 
 def _find(campaign_id: str) -> Campaign:
     return services.campaigns.get(campaign_id, site_ids=moderator().site_ids)
-
-
-def _made_before(bulk_decision_id: str | None) -> BulkDecision | None:
-    """Return what the same form did when it was sent before, as a double click does."""
-    try:
-        bulk_decision = services.bulk_decisions.get(bulk_decision_id or "")
-    except NotFoundError:
-        return None
-    return bulk_decision if bulk_decision.decided_by == moderator().name else None
 
 
 def _shown(*, default: str) -> str:
@@ -170,8 +164,12 @@ def promotion_of(case: Case) -> tuple[Piece, ...]:
     spans = verdict.promo_spans if verdict else ()
     first = min((span.start for span in spans), default=0)
     late = first > _EXCERPT_CHARS - _BEFORE_PROMOTION
-    space = len(text) - len(text.lstrip())
-    start = _word_start(text, first - _BEFORE_PROMOTION) if late else space
+    start = len(text) - len(text.lstrip())
+    if late:
+        # Where a word begins, if one does shortly before.
+        start = first - _BEFORE_PROMOTION
+        space = text.rfind(" ", max(start - 20, 0), start)
+        start = space + 1 if space >= 0 else start
     end = start + _EXCERPT_CHARS
     shown = [
         Span(start=max(span.start, start) - start, end=min(span.end, end) - start)
@@ -186,9 +184,3 @@ def promotion_of(case: Case) -> tuple[Piece, ...]:
     if end < len(text):
         pieces.append(Piece(text="…"))
     return tuple(pieces)
-
-
-def _word_start(text: str, at: int) -> int:
-    """Return where a word begins shortly before `at`, or `at` itself."""
-    space = text.rfind(" ", max(at - 20, 0), at)
-    return space + 1 if space >= 0 else at

@@ -18,7 +18,7 @@ from service.web.api.figures import FIGURES, FiguresAnswer
 from service.web.edge.fields import is_id
 from service.web.edge.language import current_language
 from service.web.edge.operation import JSON
-from service.web.pages.blueprint import moderator, needs, pages, require
+from service.web.pages.blueprint import moderator, pages, require
 from service.web.pages.filters import seen_sites
 
 SPANS = (7, 30, 90)
@@ -27,7 +27,6 @@ _MAX_TICKS = 5
 
 
 @pages.get("/figures")
-@needs(Permission.LOOK)
 def stats() -> ResponseReturnValue:
     site_id, days = _chosen_site(), _chosen_days()
     figures = _read(site_id, days)
@@ -46,7 +45,6 @@ def stats() -> ResponseReturnValue:
 
 
 @pages.get("/figures.json")
-@needs(Permission.LOOK)
 def stats_json() -> ResponseReturnValue:
     figures = _read(_chosen_site(), _chosen_days())
     return Response(FiguresAnswer.from_value(figures).model_dump_json(), content_type=JSON)

@@ -20,9 +20,6 @@ from service.web.edge.language import day_in_words, gettext, ngettext, noted
 from service.web.pages.blueprint import moderator, pages
 from service.web.pages.marking import Piece, part_text
 
-# How a day is written, in the letters of Unicode's date patterns (UTS 35).
-_SHORT_DAY = noted("d MMM y")
-
 
 @pages.app_template_filter()
 def exactly(moment: datetime) -> str:
@@ -45,7 +42,7 @@ def ago(moment: datetime) -> str:
         return gettext("yesterday")
     if past < timedelta(days=14):
         return ngettext("%(num)s day ago", "%(num)s days ago", past.days)
-    return day_in_words(moment, _SHORT_DAY)
+    return day_in_words(moment, noted("d MMM y"))
 
 
 @pages.app_template_filter()
@@ -87,8 +84,8 @@ def seen_ids(cases: Iterable[Case]) -> set[str]:
     return {case.comment.id for case in cases if user.sees(case.comment.site_id)}
 
 
-@pages.app_template_filter("parted")
-def _part(text: str | Sequence[Piece] | None) -> Sequence[Piece]:
+@pages.app_template_filter()
+def parted(text: str | Sequence[Piece] | None) -> Sequence[Piece]:
     """Return a text in pieces, and one that is in pieces as it is."""
     return part_text(text) if isinstance(text, str) else text or ()
 
@@ -98,8 +95,6 @@ _MAX_REST_CHARS = 120
 _CODED = "xn--"
 # The palochka looks like an l in most letters of screens.
 _LOOKS_LATIN = LOOK_ALIKES | {"\u04cf"}
-# RFC 1035; a longer label is none.
-_MAX_LABEL_CHARS = 63
 _SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
 _AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
 
@@ -118,21 +113,16 @@ def different_links(links: Sequence[Link]) -> tuple[list[tuple[Link, int]], int]
 def target_parts(link: Link) -> tuple[str, str, str]:
     """Return what a target's host begins with, the part that somebody registered, and the rest."""
     domain = link.domain if link.host.endswith(link.domain) else link.host
-    rest = _after_host(link.target, link.host)[:_MAX_REST_CHARS]
-    return link.host.removesuffix(domain), domain, rest
-
-
-def _after_host(target: str, host: str) -> str:
-    """Return what follows the host; a name and password before it only ever mislead."""
-    lower = target.lower()
-    if len(lower) != len(target):
-        return ""
-    scheme = _SCHEME.match(lower)
-    start = scheme.end() if scheme else 0
-    end = _AUTHORITY_END.search(lower, start)
-    authority_end = end.start() if end else len(lower)
-    at = lower.find(host, lower.rfind("@", start, authority_end) + 1 or start)
-    return target[at + len(host) :] if at >= 0 else ""
+    lower, at = link.target.lower(), -1
+    if len(lower) == len(link.target):
+        scheme = _SCHEME.match(lower)
+        start = scheme.end() if scheme else 0
+        end = _AUTHORITY_END.search(lower, start)
+        # A name and password before the host only ever mislead.
+        after_name = lower.rfind("@", start, end.start() if end else len(lower)) + 1
+        at = lower.find(link.host, after_name or start)
+    rest = link.target[at + len(link.host) :] if at >= 0 else ""
+    return link.host.removesuffix(domain), domain, rest[:_MAX_REST_CHARS]
 
 
 @pages.app_template_filter()
@@ -154,7 +144,8 @@ def spell_otherwise(host: str) -> tuple[str, str]:
 
 
 def _decoded(label: str) -> str:
-    if not label.startswith(_CODED) or len(label) > _MAX_LABEL_CHARS:
+    # RFC 1035 bounds a label; a longer one is none.
+    if not label.startswith(_CODED) or len(label) > 63:
         return label
     try:
         return label.removeprefix(_CODED).encode("ascii").decode("punycode")

@@ -32,7 +32,8 @@ _MAX_SEQ = 2**63 - 1
 @pages.get("/log")
 @needs(Permission.SEE_LOG)
 def log() -> ResponseReturnValue:
-    asked, after = _read_query(), _after()
+    asked, after = _read_query(), request.args.get("after", type=int)
+    after = after if after is not None and 0 <= after <= _MAX_SEQ else None
     page = services.audit_log.page(_filter(asked), after=after, limit=PAGE_SIZE)
     older = page.next_after
     subjects = [CommentId(one.subject) for one in page.entries if is_id(one.subject)]
@@ -63,38 +64,30 @@ def _read_query() -> dict[str, Any]:
     fields = ("actor", "act", "subject", "from", "to")
     given = {name: request.args.get(name, "").strip()[:_MAX_TYPED_CHARS] for name in fields}
     for name in ("from", "to"):
-        if _day(given[name]) is None:
+        if _midnight(given[name]) is None:
             given[name] = ""
     return {name: value for name, value in given.items() if value}
 
 
 def _filter(asked: Mapping[str, str]) -> AuditFilter:
-    first, last = _day(asked.get("from", "")), _day(asked.get("to", ""))
+    first, last = _midnight(asked.get("from", "")), _midnight(asked.get("to", ""))
     return AuditFilter(
         actor=asked.get("actor"),
         act=asked.get("act"),
         subject=asked.get("subject"),
-        since=_midnight(first) if first else None,
-        before=_midnight(last) + timedelta(days=1) if last else None,
+        since=first,
+        before=last and last + timedelta(days=1),
     )
 
 
-def _day(typed: str) -> date | None:
+def _midnight(typed: str) -> datetime | None:
+    """Return the beginning of a day in UTC, None for no day."""
     try:
         day = date.fromisoformat(typed)
     except ValueError:
         return None
     # The last days there are have no next one, and no database knows the first.
-    return day if 1970 <= day.year < 9999 else None
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
-
-
-def _after() -> int | None:
-    after = request.args.get("after", type=int)
-    return after if after is not None and 0 <= after <= _MAX_SEQ else None
+    return datetime.combine(day, time(), UTC) if 1970 <= day.year < 9999 else None
 
 
 def _lines(audit_log: AuditLog, criteria: AuditFilter) -> Iterator[str]:

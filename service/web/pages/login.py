@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
 
 from flask import Flask, Response, redirect, render_template, request, session
 from flask.typing import ResponseReturnValue
-from flask_limiter import Limiter
 from flask_login import current_user, login_user, logout_user
 
 from service.domain.errors import InvalidInputError, NotAuthenticatedError
@@ -78,7 +77,7 @@ def sign_in_code() -> ResponseReturnValue:
         return render_template("sign_in_code.html", refusal="")
     try:
         check_second_factor(user, typed("code"), services)
-        target = safe_next(session[_PENDING].get("next"))
+        target = safe_next(_pending().get("next"))
         _start_session(user)
     except NotAuthenticatedError:
         refusal = gettext("Incorrect code, or already used.")
@@ -129,21 +128,19 @@ def _start_session(user: User) -> None:
     login_user(SignedIn(user, begun.id))
 
 
+def _pending() -> dict[str, Any]:
+    pending: dict[str, Any] = session.get(_PENDING, {})
+    return pending
+
+
 def _half_signed_in() -> User | None:
-    """Return who gave their password within five minutes, if it is still the password."""
-    pending = session.get(_PENDING)
-    if pending is None:
+    """Return the user who gave their password within five minutes, if it is still valid."""
+    pending = _pending()
+    user = services.users.get(pending["user"]) if pending else None
+    if user is None or user.ended_at is not None:
         return None
-    age_seconds = services.clock().timestamp() - pending["at"]
-    user = services.users.get(pending["user"])
-    if user is None or user.ended_at is not None or age_seconds > _PENDING_SECONDS:
-        return None
-    return user if hmac.compare_digest(_proof(user), pending["proof"]) else None
-
-
-def pending_id() -> str:
-    """Return who has given their password in this browser, empty for nobody."""
-    return str(session.get(_PENDING, {}).get("user", ""))
+    is_late = services.clock().timestamp() - pending["at"] > _PENDING_SECONDS
+    return user if not is_late and hmac.compare_digest(_proof(user), pending["proof"]) else None
 
 
 def _proof(user: User) -> str:
@@ -172,8 +169,6 @@ def _password_page(wrong: Sequence[str] = ()) -> str:
     )
 
 
-View = Callable[..., Any]
-
 # Enough for a forgotten password, hopeless for guessing one.
 _BY_ADDRESS = "10/minute;60/hour"
 _BY_SESSION = "20/hour"
@@ -182,8 +177,8 @@ TRIES_BY_NAME = "100/hour"
 TRIES_BY_CODE = "20/hour"
 """Only who knows the password can use these up: 480 of a million codes a day, three fit."""
 _BY_STRANGERS = (
-    ("pages.sign_in", TRIES_BY_NAME, lambda: typed("name")),
-    ("pages.sign_in_code", TRIES_BY_CODE, lambda: f"code:{pending_id()}"),
+    ("pages.sign_in", TRIES_BY_NAME, lambda: _hashed(typed("name"))),
+    ("pages.sign_in_code", TRIES_BY_CODE, lambda: _hashed(f"code:{_pending().get('user', '')}")),
 )
 _BY_MODERATORS = (
     "pages.password",
@@ -195,34 +190,22 @@ _BY_MODERATORS = (
 
 
 def limit_guessing(app: Flask) -> None:
-    """Bound how often passwords and codes are tried."""
+    """Limit the failures of an address and a session, and all tries at a name; it is hashed."""
     limiter, views = limiter_of(app), app.view_functions
-    for endpoint, most, by_whom in _BY_STRANGERS:
-        views[endpoint] = _limit_tries(limiter, views[endpoint], most, by_whom)
+    failures: dict[str, Any] = {"methods": ["POST"], "deduct_when": _failed}
+    for endpoint, most, key in _BY_STRANGERS:
+        # The last is looked at first: what it refuses does not count as a try.
+        by_name: Any = limiter.limit(most, key_func=key, methods=["POST"])
+        by_address: Any = limiter.limit(_BY_ADDRESS, **failures)
+        views[endpoint] = by_address(by_name(views[endpoint]))
     for endpoint in _BY_MODERATORS:
-        views[endpoint] = _limit_own_tries(limiter, views[endpoint])
-
-
-def _limit_tries(limiter: Limiter, view: View, most: str, by_whom: Callable[[], str]) -> View:
-    """Limit the POSTs of a view for strangers.
-
-    An address's failures count, a 403 or a 422, and every try at what `by_whom` names. Names are
-    hashed, not kept.
-    """
-    # The last is looked at first: what it refuses does not count as a try.
-    by_name = limiter.limit(most, key_func=lambda: _hashed(by_whom()), methods=["POST"])(view)
-    return limiter.limit(_BY_ADDRESS, methods=["POST"], deduct_when=_failed)(by_name)
-
-
-def _limit_own_tries(limiter: Limiter, view: View) -> View:
-    """Limit the failed POSTs of a session, for who is signed in."""
-    return limiter.limit(
-        _BY_SESSION,
-        key_func=lambda: _hashed(current_session_id()),
-        methods=["POST"],
-        deduct_when=_failed,
-        exempt_when=lambda: not current_user.is_authenticated,
-    )(view)
+        by_session: Any = limiter.limit(
+            _BY_SESSION,
+            key_func=lambda: _hashed(current_session_id()),
+            exempt_when=lambda: not current_user.is_authenticated,
+            **failures,
+        )
+        views[endpoint] = by_session(views[endpoint])
 
 
 def _failed(response: Response) -> bool:

@@ -38,12 +38,11 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A segment of text under the same evidence, to be escaped by whoever shows it.
+    """A segment of text under the same evidence; the template escapes it.
 
     `numbers` are the layers that cover it, `ends` those whose span ends with it. `hint` explains
-    a stand-in, names the letters of a look-alike, or says what changes at a seam; `promo` says of
-    a seam that it is one to an advertisement for all that is known. `host` says that it is the host
-    of a link, `alike` that its letters only look like the Latin ones around them.
+    a stand-in, the letters of a look-alike or a seam; `promo` is the classifier's mark. `host` is
+    the host of a link, `alike` are letters that only look Latin.
     """
 
     kind: PieceKind = PieceKind.WORDS
@@ -146,10 +145,13 @@ def part_text(
             pieces.append(turns[start])
         if start in stand_ins:
             piece = stand_ins[start][1]
-        elif _ALIKE in active:
-            piece = Piece(text=text[start:end], hint=_named_letters(text[start:end]), alike=True)
         else:
             piece = Piece(text=text[start:end])
+            if _ALIKE in active:
+                letters = dict.fromkeys(piece.text[:_MOST_KINDS_NAMED])
+                names = ", ".join(map(_long_name, letters))
+                hint = gettext("looks like a Latin letter: %(names)s", names=names)
+                piece = replace(piece, hint=hint, alike=True)
         numbers = _numbers(active)
         promo, host = not promos.isdisjoint(numbers), _HOST in active
         marked = replace(piece, numbers=numbers, ends=_numbers(ends[end]), promo=promo, host=host)
@@ -168,7 +170,9 @@ def shorten(
 
     The rest is empty where it would be less than half as long again as the beginning.
     """
-    if not _exceeds(pieces, max_chars=max_chars * 3 // 2, max_lines=max_lines * 3 // 2):
+    chars = sum(len(piece.text) for piece in pieces)
+    lines = sum(piece.text.count("\n") for piece in pieces)
+    if chars <= max_chars * 3 // 2 and lines <= max_lines * 3 // 2:
         return tuple(pieces), ()
     chars, lines = max_chars, max_lines
     for index, piece in enumerate(pieces):
@@ -182,11 +186,6 @@ def shorten(
         chars -= len(piece.text)
         lines -= piece.text.count("\n")
     return tuple(pieces), ()
-
-
-def _exceeds(pieces: Sequence[Piece], *, max_chars: int, max_lines: int) -> bool:
-    chars = sum(len(piece.text) for piece in pieces)
-    return chars > max_chars or sum(piece.text.count("\n") for piece in pieces) > max_lines
 
 
 def _cut(text: str, *, max_chars: int, max_lines: int) -> int:
@@ -226,12 +225,6 @@ def _alikes(text: str) -> Iterator[Span]:
     return itertools.islice(runs, _MOST_ALIKES)
 
 
-def _named_letters(letters: str) -> str:
-    """Return what these letters are called, the first of them."""
-    names = ", ".join(_long_name(char) for char in dict.fromkeys(letters[:_MOST_KINDS_NAMED]))
-    return gettext("looks like a Latin letter: %(names)s", names=names)
-
-
 def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
     """Return the stand-ins for what cannot be seen, by its start, each with its end.
 
@@ -244,12 +237,25 @@ def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
         start, end = match.span()
         if match["breaks"]:
             # The lines between the first break and the last one.
-            found[start + 1] = (end - 1, _for_breaks(match[0].count("\n") - 1))
+            start, end, lines = start + 1, end - 1, match[0].count("\n") - 1
+            number = in_thousands(lines)
+            shown = hint = ngettext(
+                "%(number)s empty line", "%(number)s empty lines", lines, number=number
+            )
         elif match[1] is None:
             start += _MOST_COMBINING_MARKS
-            found[start] = (end, _for_tower(end - start))
-        elif not _spells(text, start, end):
-            found[start] = (end, _for_unseen(match[0]))
+            shown = ngettext(
+                "+%(number)s combining mark",
+                "+%(number)s combining marks",
+                end - start,
+                number=in_thousands(end - start),
+            )
+            hint = gettext("more marks on one letter than any script spells with")
+        elif _spells(text, start, end):
+            continue
+        else:
+            shown, hint = _in_words(match[0])
+        found[start] = (end, Piece(kind=PieceKind.UNSEEN, text=shown, hint=hint))
     return found
 
 
@@ -264,7 +270,8 @@ def _spells(text: str, start: int, end: int) -> bool:
     return bool(_JOINING_SCRIPTS.match(before)) or unicodedata.category(before) in {"So", "Sk"}
 
 
-def _for_unseen(characters: str) -> Piece:
+def _in_words(characters: str) -> tuple[str, str]:
+    """Return what stands for unseen characters, and the hint on it."""
     counts = Counter(characters)
     if len(counts) > _MOST_KINDS_NAMED:
         number = in_thousands(len(characters))
@@ -277,25 +284,7 @@ def _for_unseen(characters: str) -> Piece:
     else:
         shown = " ".join(_named(char, count) for char, count in counts.items())
         hint = ", ".join(f"U+{ord(char):04X} {_long_name(char)}" for char in counts)
-    return Piece(kind=PieceKind.UNSEEN, text=shown, hint=hint)
-
-
-def _for_breaks(lines: int) -> Piece:
-    told = ngettext(
-        "%(number)s empty line", "%(number)s empty lines", lines, number=in_thousands(lines)
-    )
-    return Piece(kind=PieceKind.UNSEEN, text=told, hint=told)
-
-
-def _for_tower(marks: int) -> Piece:
-    told = ngettext(
-        "+%(number)s combining mark",
-        "+%(number)s combining marks",
-        marks,
-        number=in_thousands(marks),
-    )
-    hint = gettext("more marks on one letter than any script spells with")
-    return Piece(kind=PieceKind.UNSEEN, text=told, hint=hint)
+    return shown, hint
 
 
 def _named(char: str, count: int) -> str:

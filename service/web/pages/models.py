@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from datetime import datetime
 from html import unescape
 from http import HTTPStatus
-from itertools import chain
 
 from flask import current_app, render_template, request
 from flask.typing import ResponseReturnValue
@@ -108,7 +108,7 @@ def retrain_now() -> ResponseReturnValue:
 @pages.post("/models/retrainings/<id:retraining_id>/promote")
 @needs(Permission.MANAGE_MODELS)
 def promote_candidate(retraining_id: str) -> ResponseReturnValue:
-    found = _find(retraining_id)
+    found = services.retrainings.get(retraining_id)
     if not found.waits:
         return _answered()
     try:
@@ -121,7 +121,7 @@ def promote_candidate(retraining_id: str) -> ResponseReturnValue:
 @pages.post("/models/retrainings/<id:retraining_id>/refuse")
 @needs(Permission.MANAGE_MODELS)
 def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
-    found = _find(retraining_id)
+    found = services.retrainings.get(retraining_id)
     if not found.waits:
         return _answered()
     try:
@@ -132,10 +132,6 @@ def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
         "pages.models",
         gettext("%(version)s was refused and does not serve.", version=found.version),
     )
-
-
-def _find(retraining_id: str) -> Retraining:
-    return services.retrainings.get(retraining_id)
 
 
 def _answered() -> ResponseReturnValue:
@@ -153,19 +149,25 @@ def _serves(version_name: str | None) -> ResponseReturnValue:
 def _show(refusal: str = "") -> ResponseReturnValue:
     now = services.clock()
     recent = services.retrainings.recent(limit=RETRAININGS_SHOWN)
+    lost = [one for run in recent if run.report for one in run.report.newly_lost[:LOST_SHOWN]]
+    is_heard = False
+    # Going back to an earlier version must work on the day on which the queue does not.
+    with contextlib.suppress(StoreUnavailableError):
+        is_heard = services.trainer_queue.is_heard()
     html = render_template(
         "models.html",
         refusal=refusal,
         versions=services.versions.all(),
         previous=services.versions.previous(),
-        trained_at=trained_at,
+        trained_at=_trained_at,
         retrainings=recent,
         now=now,
         schedule=SCHEDULE,
         lost_shown=LOST_SHOWN,
-        comments=_lost_comments(recent),
+        # Those of the lost that this user may see.
+        comments=seen_ids(services.cases.find([CommentId(one) for one in lost if is_id(one)])),
         under_way=_under_way(recent, now),
-        trainer=_is_heard(),
+        trainer=is_heard,
     )
     return html, HTTPStatus.CONFLICT if refusal else HTTPStatus.OK
 
@@ -179,25 +181,10 @@ def _under_way(recent: Sequence[Retraining], now: datetime) -> Retraining | None
     return None
 
 
-def trained_at(version: VersionOnShelf) -> datetime | None:
+def _trained_at(version: VersionOnShelf) -> datetime | None:
     """Return when a version was trained, None where its card does not say."""
     try:
         moment = datetime.fromisoformat(version.trained_at)
     except ValueError:
         return None
     return moment if moment.tzinfo else None
-
-
-def _lost_comments(recent: Sequence[Retraining]) -> set[str]:
-    """Return which ids of lost ham are comments that this person may see."""
-    lost = [one.report.newly_lost[:LOST_SHOWN] for one in recent if one.report]
-    ids = [CommentId(one) for one in chain.from_iterable(lost) if is_id(one)]
-    return seen_ids(services.cases.find(ids))
-
-
-def _is_heard() -> bool:
-    try:
-        return services.trainer_queue.is_heard()
-    except StoreUnavailableError:
-        # Going back to an earlier version must work on the day on which the queue does not.
-        return False

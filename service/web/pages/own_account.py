@@ -1,4 +1,8 @@
-"""The page of one's own account: preferences, and the sessions one is signed in with."""
+"""The pages of one's own account: preferences, sessions, second factor.
+
+Recovery codes are shown in the answer to the form itself: to show them after a redirect they would
+have to lie in the cookie meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -201,12 +205,9 @@ def _offered(user: User) -> Offer | None:
 
 
 def _square(offer: Offer) -> Markup:
-    """Return the QR code of an offer as SVG without styles or scripts.
-
-    The library writes nothing of what is in the code into the markup but squares and lines.
-    """
+    """Return the QR code of an offer as SVG without styles or scripts."""
     code = segno.make_qr(offer.uri, error="m")
     svg = code.svg_inline(
         svgclass="square", lineclass=None, omitsize=True, border=3, dark="#000", light="#fff"
     )
-    return Markup(svg)  # noqa: S704  # numbers of ours alone, see above
+    return Markup(svg)  # noqa: S704  # the library writes numbers alone

@@ -6,7 +6,7 @@ What says who it is comes in forms alone: it stands in no address, no cookie and
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from http import HTTPStatus
 
@@ -35,12 +35,10 @@ from service.web.pages.filters import site_name
 ERASED_AT_ONCE = 1_000
 _FIELDS = ("email", "name", "address")
 _MAX_TYPED_CHARS = 400
-# How many comments of a person are kept, by site.
-_Held = Mapping[SiteId, int]
 
 
 def _of_person(act: Callable[[Person], ResponseReturnValue]) -> Callable[[], ResponseReturnValue]:
-    """Hand an act the person whom the form names, or say why it names none."""
+    """Pass the person whom the form names to a view; refuse a form that names none."""
 
     @wraps(act)
     def view() -> ResponseReturnValue:
@@ -73,8 +71,12 @@ def find_personal_data(person: Person) -> ResponseReturnValue:
 @_of_person
 def export_personal_data(person: Person) -> ResponseReturnValue:
     record_act(services, actor=moderator().name, act="export person", subject="person")
+    lines = (
+        json.dumps(record, default=write_moment) + "\n"
+        for record in export_person(person, services)
+    )
     return Response(
-        stream_with_context(_lines(person)),
+        stream_with_context(lines),
         mimetype="application/jsonl",
         headers={"Content-Disposition": 'attachment; filename="personal-data.jsonl"'},
     )
@@ -110,11 +112,6 @@ def erase_personal_data(person: Person) -> ResponseReturnValue:
     return _page(left)
 
 
-def _lines(person: Person) -> Iterator[str]:
-    for record in export_person(person, services):
-        yield json.dumps(record, default=write_moment) + "\n"
-
-
 def _unconfirmed(person: Person) -> ResponseReturnValue | None:
     """Return a refusal unless the current number was typed: neither act can be undone."""
     held = count_comments(person, services)
@@ -128,7 +125,7 @@ def _typed() -> dict[str, str]:
     return {name: request.form.get(name, "").strip()[:_MAX_TYPED_CHARS] for name in _FIELDS}
 
 
-def _page(held: _Held | None = None, *, refusal: str = "") -> str:
+def _page(held: Mapping[SiteId, int] | None = None, *, refusal: str = "") -> str:
     return render_template(
         "personal_data.html",
         by_site=sorted((site_name(site_id), count) for site_id, count in (held or {}).items()),

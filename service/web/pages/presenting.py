@@ -54,8 +54,7 @@ _BESIDE = {
     BY_AUTHORS_SITE: noted("the author's site"),
     BY_POST: noted("the post"),
 }
-# What is shown of a seam where the verdict doubts it, or thinks the comment sincere. Reasons are
-# kept with their verdicts, and worded when they are shown.
+# What is shown of a seam where the verdict doubts it, or thinks the comment sincere.
 _DOUBTFUL = {
     BETWEEN_REMARKS: noted(
         "between two remarks (%(remark)s) may stand an advertisement (%(sells)s)"
@@ -86,9 +85,8 @@ pages.add_app_template_filter(
 class Evidence:
     """A signal of a verdict in words.
 
-    `number` is the one its marks in the text carry, None where it marks nothing. `language` is
-    that of the words where it is not the page's: old reasons are kept in English alone. `quotes`
-    are words of the comment that decisions lean on, `higher_cutoff` says that spam starts higher.
+    `number` is that of its marks in the text, `language` that of words kept in English alone.
+    `quotes` are words of the comment that decisions lean on.
     """
 
     weighed: WeighedSignal
@@ -107,9 +105,8 @@ def beginning(text: str, max_chars: int) -> str:
 
 
 def _layers(case: Case) -> tuple[Layer, ...]:
-    """Number whatever marks something, in the order in which the evidence is listed."""
+    """Return what marks a comment's text, numbered in the order of the evidence."""
     verdict = case.verdict
-    # Of a withdrawn comment there is nothing left to mark.
     if verdict is None or case.withdrawn_at is not None:
         return ()
     marking = [(verdict.promo_spans, True)] if verdict.promo_spans else []
@@ -121,11 +118,7 @@ def _layers(case: Case) -> tuple[Layer, ...]:
 
 
 def _seams(verdict: Verdict | None) -> dict[int, Piece]:
-    """Return where the advertisement begins and where the remark goes on after it.
-
-    It is called one as far as the verdict bears it out: over a comment that looks sincere the
-    words only say that something changes.
-    """
+    """Return where the advertisement begins and where the remark goes on after it."""
     if verdict is None:
         return {}
     strong = verdict.p_spam >= SELLS_P_SPAM
@@ -227,13 +220,20 @@ def evidence(case: Case) -> list[Evidence]:
     if verdict is None:
         return []
     numbers = iter(layer.number for layer in _layers(case) if not layer.promo)
+    # A seam is called an advertisement as far as the verdict bears it out.
+    is_strong, is_weak = verdict.p_spam >= SELLS_P_SPAM, verdict.p_spam < LOW_P_SPAM
+    seam = {} if is_strong else _WEAK if is_weak else _DOUBTFUL
     lines = []
     for weighed in verdict.signals:
         number = next(numbers, None) if weighed.signal.spans else None
         if weighed.signal.name == SITE_DECISIONS:
             lines.append(_decisions(weighed, case.comment.text, number))
-        else:
-            lines.append(_signal(weighed, verdict.p_spam, number))
+            continue
+        phrase = Phrase.of(weighed.signal.reason)
+        reason = said(phrase, seam)
+        language = None if is_said(phrase) else ENGLISH
+        says = reason[:1].upper() + reason[1:]
+        lines.append(Evidence(weighed=weighed, number=number, says=says, language=language))
     return lines
 
 
@@ -249,16 +249,6 @@ def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidenc
     return Evidence(weighed=weighed, number=number, says=says, quotes=quotes, higher_cutoff=higher)
 
 
-def _signal(weighed: WeighedSignal, p_spam: float, number: int | None) -> Evidence:
-    # It speaks of an advertisement as far as the verdict does.
-    seam = {} if p_spam >= SELLS_P_SPAM else _DOUBTFUL if p_spam >= LOW_P_SPAM else _WEAK
-    phrase = Phrase.of(weighed.signal.reason)
-    reason = said(phrase, seam)
-    says = reason[:1].upper() + reason[1:]
-    language = None if is_said(phrase) else ENGLISH
-    return Evidence(weighed=weighed, number=number, says=says, language=language)
-
-
 # What is known of the sender and of others' comments, rather than seen in this one.
 _FROM_ELSEWHERE = frozenset(
     name
@@ -270,31 +260,22 @@ _MAX_HOST_CHARS = 60
 # Without a seam to point at, a comment is called an advertisement from as far above the middle as
 # one that is called sincere lies below it.
 _READS_LIKE_SPAM = 1 - LOW_P_SPAM
-# By how the verdict stands: without a link, with one; each without and with a seam before it.
+# Without a link, then with one; each without and with a seam before it.
 _READS_STRONG = (
-    (noted("Reads like an advertisement."), noted("A remark, then an advertisement.")),
-    (
-        noted("Reads like an advertisement for %(host)s."),
-        noted("A remark, then an advertisement for %(host)s."),
-    ),
+    noted("Reads like an advertisement."),
+    noted("A remark, then an advertisement."),
+    noted("Reads like an advertisement for %(host)s."),
+    noted("A remark, then an advertisement for %(host)s."),
 )
 _READS_DOUBTFUL = (
-    (
-        noted("It could be sincere or an advertisement."),
-        noted("A remark; what follows may be an advertisement."),
-    ),
-    (
-        noted("It could be sincere or an advertisement for %(host)s."),
-        noted("A remark; what follows may be an advertisement for %(host)s."),
-    ),
+    noted("It could be sincere or an advertisement."),
+    noted("A remark; what follows may be an advertisement."),
+    noted("It could be sincere or an advertisement for %(host)s."),
+    noted("A remark; what follows may be an advertisement for %(host)s."),
 )
-_READS_WEAK = (
-    (noted("Reads like a sincere remark."), noted("Reads like a sincere remark.")),
-    (
-        noted("Reads like a sincere remark; it links to %(host)s."),
-        noted("Reads like a sincere remark; it links to %(host)s."),
-    ),
-)
+_SINCERE = noted("Reads like a sincere remark.")
+_SINCERE_LINK = noted("Reads like a sincere remark; it links to %(host)s.")
+_READS_WEAK = (_SINCERE, _SINCERE, _SINCERE_LINK, _SINCERE_LINK)
 _KNOWN_FOR_SPAM = noted("What is known of its sender or its links suggests spam.")
 _KNOWN_FOR_HAM = noted("What is known of its sender suggests a sincere remark.")
 
@@ -303,30 +284,23 @@ _KNOWN_FOR_HAM = noted("What is known of its sender suggests a sincere remark.")
 def meaning(verdict: Verdict, links: Sequence[Link]) -> tuple[str, str]:
     """Return what the comment looks like as a text to translate, and the host to put into it.
 
-    It speaks of an advertisement only as far as the probability does. Where what is known from
-    elsewhere outweighs what is read, it says that instead. The host is a stranger's.
+    Where what is known from elsewhere outweighs what is read, the text says that. The host is
+    untrusted text.
     """
+    known = sum(w.contribution for w in verdict.signals if w.signal.name in _FROM_ELSEWHERE)
+    read = verdict.model_contribution + sum(
+        w.contribution for w in verdict.signals if w.signal.name not in _FROM_ELSEWHERE
+    )
     if verdict.p_spam < LOW_P_SPAM:
-        known, says = _known(verdict) < 0, _READS_WEAK
+        agrees, says = known < 0, _READS_WEAK
     elif verdict.p_spam < (SELLS_P_SPAM if _has_seam(verdict) else _READS_LIKE_SPAM):
-        known, says = False, _READS_DOUBTFUL
+        agrees, says = False, _READS_DOUBTFUL
     else:
-        known, says = _known(verdict) > 0, _READS_STRONG
-    if known and abs(_known(verdict)) > abs(_read_here(verdict)):
+        agrees, says = known > 0, _READS_STRONG
+    if agrees and abs(known) > abs(read):
         return _KNOWN_FOR_SPAM if verdict.p_spam >= SELLS_P_SPAM else _KNOWN_FOR_HAM, ""
     host = _host(verdict, links)
-    return says[bool(host)][_has_seam(verdict)], host
-
-
-def _known(verdict: Verdict) -> float:
-    """Return the log-odds of what is known from elsewhere."""
-    return sum(w.contribution for w in verdict.signals if w.signal.name in _FROM_ELSEWHERE)
-
-
-def _read_here(verdict: Verdict) -> float:
-    """Return the log-odds of what is read in the comment itself."""
-    signals = (w for w in verdict.signals if w.signal.name not in _FROM_ELSEWHERE)
-    return verdict.model_contribution + sum(w.contribution for w in signals)
+    return says[2 * bool(host) + _has_seam(verdict)], host
 
 
 def _has_seam(verdict: Verdict) -> bool:

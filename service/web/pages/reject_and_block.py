@@ -63,11 +63,14 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
 @needs(Permission.LIST_SENDERS)
 def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id, Permission.LIST_SENDERS)
-    seen = request.form.get("seen", "")
     ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]
     try:
         undo_reject_and_block(
-            case.comment.id, ids, services, by=moderator().name, seen_decision_id=seen
+            case.comment.id,
+            ids,
+            services,
+            by=moderator().name,
+            seen_decision_id=request.form.get("seen", ""),
         )
     except ConflictError:
         return _conflict()
@@ -76,10 +79,7 @@ def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
 
 
 def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
-    """Return the menus for `reject_and_block.html`, none for whoever may not list senders.
-
-    Each is a ruling and what can be listed with it.
-    """
+    """Return the menus of a comment, each a ruling and what can be listed with it."""
     site_id, decision = case.comment.site_id, case.decision
     if case.withdrawn_at is not None or not moderator().may(Permission.LIST_SENDERS, site_id):
         return []
@@ -93,20 +93,18 @@ def reject_and_block_view(case: Case) -> list[dict[str, Any]]:
 
 @pages.app_template_global()
 def just_listed() -> tuple[Case, list[str]] | None:
-    """Take out of the session what was ruled and listed last, if it still stands."""
-    return pop_done(_DONE, _still_listed)
+    """Take out of the session what was ruled and listed last, if it is still in force."""
 
+    def read(
+        comment_id: CommentId, decision_id: str, ids: list[str]
+    ) -> tuple[Case, list[str]] | None:
+        case = services.cases.get(comment_id)
+        for entry_id in ids:
+            services.list_entries.get(entry_id)
+        is_theirs = case.decision is not None and case.decision.id == decision_id
+        return (case, ids) if is_theirs and moderator().sees(case.comment.site_id) else None
 
-def _still_listed(
-    comment_id: CommentId, decision_id: str, entry_ids: list[str]
-) -> tuple[Case, list[str]] | None:
-    case = services.cases.get(comment_id)
-    for entry_id in entry_ids:
-        services.list_entries.get(entry_id)
-    decision = case.decision
-    if not moderator().sees(case.comment.site_id) or not decision or decision.id != decision_id:
-        return None
-    return case, entry_ids
+    return pop_done(_DONE, read)
 
 
 def _conflict() -> ResponseReturnValue:

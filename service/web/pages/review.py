@@ -26,7 +26,6 @@ from service.web.pages.blueprint import (
     read_note,
     read_ruling,
     read_token,
-    require,
     seen_case,
 )
 from service.web.pages.bulk_decisions import may_undo
@@ -67,9 +66,8 @@ def comment(comment_id: str) -> ResponseReturnValue:
 @pages.post("/review/comments/<id:comment_id>/decision")
 @needs(Permission.DECIDE)
 def decide(comment_id: str) -> ResponseReturnValue:
-    case, ruling, seen = seen_case(comment_id), read_ruling(), read_token("seen")
-    require(Permission.DECIDE, case.comment.site_id)
-    note = read_note()
+    case, ruling = seen_case(comment_id, Permission.DECIDE), read_ruling()
+    seen, note = read_token("seen"), read_note()
     refuse_note(note)
     try:
         case = decide_comment(
@@ -85,14 +83,16 @@ def decide(comment_id: str) -> ResponseReturnValue:
     except ConflictError:
         return _show_conflict(case.comment.id, ruling)
     end_claim(case.comment.id, services)
-    return _tell(case, _made(case), then=read_token("then"))
+    # Which decision the form made: the one it names, or the one in force.
+    in_force, made = case.decision.id if case.decision else "", read_id("decision")
+    is_made = any(one.id == made for one in case.decisions)
+    return _tell(case, made if made and is_made else in_force, then=read_token("then"))
 
 
 @pages.post("/review/comments/<id:comment_id>/undo")
 @needs(Permission.DECIDE)
 def undo(comment_id: str) -> ResponseReturnValue:
-    case = seen_case(comment_id)
-    require(Permission.DECIDE, case.comment.site_id)
+    case = seen_case(comment_id, Permission.DECIDE)
     try:
         case = undo_as_seen(
             case.comment.id,
@@ -115,23 +115,12 @@ def skip(comment_id: str) -> ResponseReturnValue:
 
 
 def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
-    """Tell the page's script what was done; without one return to the list where it was left.
-
-    That is at the comment `then`, or at its first.
-    """
+    """Tell the page's script what was done; without a script return to the list at `then`."""
     place = read_place()
     if wants_told():
         return show_told(place, case, act)
     remember_done(case.comment.id, act)
     return redirect(place.url_of(then) if then else place.url, HTTPStatus.SEE_OTHER)
-
-
-def _made(case: Case) -> str:
-    """Return which decision the form made: the one it names, or the one in force."""
-    given = read_id("decision")
-    if any(one.id == given for one in case.decisions):
-        return given or ""
-    return case.decision.id if case.decision else ""
 
 
 def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseReturnValue:
@@ -236,5 +225,5 @@ def _ids(field: str) -> tuple[CommentId, ...]:
 
 
 def _since() -> datetime:
-    """Return when the page's list was drawn; now, if it doesn't say."""
+    """Return when the page's list was rendered; now, if it doesn't say."""
     return read_any_moment(request.args.get("since")) or datetime.now(UTC)

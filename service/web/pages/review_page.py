@@ -1,18 +1,18 @@
-"""Counts what each list holds, without counting long lists for every page."""
+"""Puts a review page together: the list, the opened comment, what was just done."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from flask import current_app, render_template, request, session, url_for
 
-from service.domain.campaign import FEWEST_SHOWN
-from service.domain.case import Case, CasePage, Claim, Order, SenderRecord
+from service.domain.campaign import FEWEST_SHOWN, WaitingCampaign
+from service.domain.case import Case, Claim, Order, SenderRecord
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ModerationError, NotFoundError
@@ -32,10 +32,13 @@ from service.web.pages.bulk_decisions import just_done_bulk_decision
 from service.web.pages.filters import seen_sites
 from service.web.pages.reject_and_block import reject_and_block_view
 
-# A number that took long to count changes little while it is kept: a hundred times as long as it
-# took, so that counting takes a hundredth of the time. What is counted quickly is not kept, nor is
-# what people work at. 2026-11-21, a busy machine, 100,000 comments on SQLite: what waits is counted
-# in 0.5 ms, ham in 15 ms.
+log = logging.getLogger(__name__)
+
+_V = TypeVar("_V")
+
+# A number is kept a hundred times as long as it took to count. One that is counted quickly is not
+# kept, nor is one that people work at. 2026-11-21, a busy machine, 100,000 comments on SQLite:
+# what waits is counted in 0.5 ms, ham in 15 ms.
 _QUICK_SECONDS = 0.005
 _KEPT_FOR = 100
 _MOST_KEPT_SECONDS = 10.0
@@ -74,64 +77,43 @@ class TabCounts:
         return number
 
 
-_SKIPPED = "skipped"
 # They travel in the cookie; by then the first of them may well come round again.
 _MOST_SKIPPED = 30
 
 
-def open_chosen(case: Case) -> Mapping[CommentId, Claim]:
-    """Claim the comment that a moderator chose; return somebody else's claim on it."""
-    held = _claim(case)
-    return {case.comment.id: held} if held and held.user_id != moderator().id else {}
+def claims_on(cases: Sequence[Case]) -> dict[CommentId, Claim]:
+    """Return the claims of other moderators on these comments."""
+    return dict(claims_of_others([case.comment.id for case in cases], moderator(), services))
 
 
-def open_first(cases: Sequence[Case]) -> tuple[Case | None, Mapping[CommentId, Claim]]:
-    """Open the first comment that nobody else looks at and that was not skipped.
+def _open(case: Case, claims: dict[CommentId, Claim]) -> bool:
+    """Claim a comment; add somebody else's claim to `claims` and return False if there is one.
 
-    Return it with other people's claims on all of these. Where there is none the first one of the
-    list is opened, unclaimed.
+    Users who may not decide claim nothing.
     """
-    ids = [case.comment.id for case in cases]
-    claims = dict(claims_of_others(ids, moderator(), services))
-    for case in cases:
-        if is_free(case, claims):
-            held = _claim(case)
-            if held is None or held.user_id == moderator().id:
-                return case, claims
-            # Somebody was quicker by a moment.
-            claims[case.comment.id] = held
-    return next(iter(cases), None), claims
+    if moderator().may(Permission.DECIDE, case.comment.site_id):
+        held = claim_comment(case, moderator(), services)
+    else:
+        held = claims_on([case]).get(case.comment.id)
+    if held is None or held.user_id == moderator().id:
+        return True
+    claims[case.comment.id] = held
+    return False
 
 
-def is_free(case: Case, claims: Mapping[CommentId, Claim]) -> bool:
-    """Return True if a comment may be the next one for this moderator."""
-    return case.is_open and case.comment.id not in claims and case.comment.id not in skipped()
+def _is_free(case: Case, claims: Mapping[CommentId, Claim]) -> bool:
+    return case.is_open and case.comment.id not in claims and case.comment.id not in _skipped()
 
 
-def skipped() -> Collection[CommentId]:
-    """Return what this moderator has put off in this session."""
-    found: list[CommentId] = session.get(_SKIPPED, [])
+def _skipped() -> list[CommentId]:
+    found: list[CommentId] = session.get("skipped", [])
     return found
 
 
 def skip(comment_id: CommentId) -> None:
     """Put a comment off: it stands behind the others of its page for this session."""
-    others = [one for one in skipped() if one != comment_id]
-    session[_SKIPPED] = [*others, comment_id][-_MOST_SKIPPED:]
-
-
-def skipped_last(cases: Sequence[Case]) -> list[Case]:
-    """Return the cases with those that were put off at the end, in the order of skipping."""
-    order = {comment_id: number for number, comment_id in enumerate(skipped(), 1)}
-    return sorted(cases, key=lambda case: order.get(case.comment.id, 0))
-
-
-def _claim(case: Case) -> Claim | None:
-    if not moderator().may(Permission.DECIDE, case.comment.site_id):
-        # Who only looks around is in nobody's way.
-        found = claims_of_others([case.comment.id], moderator(), services)
-        return found.get(case.comment.id)
-    return claim_comment(case, moderator(), services)
+    others = [one for one in _skipped() if one != comment_id]
+    session["skipped"] = [*others, comment_id][-_MOST_SKIPPED:]
 
 
 _OTHERS_SHOWN = 5
@@ -139,22 +121,17 @@ _OTHERS_SHOWN = 5
 _MOST_ABOVE = 3
 
 
-def about_sender_view(case: Case, site_ids: Sequence[SiteId] | None) -> SenderRecord | None:
-    """Return what is known of a comment's sender from these sites' other comments.
-
-    None where nothing of the sender is kept: nothing came with the comment, or it was withdrawn.
-    """
+def _sender_of(case: Case) -> SenderRecord | None:
+    """Return what is known of the sender from the user's sites, None if nothing is kept."""
     if case.withdrawn_at is not None:
         return None
-    record = services.sender_records.look_up(case.comment, site_ids=site_ids)
+    record = services.sender_records.look_up(case.comment, site_ids=moderator().site_ids)
     return record if record.traits else None
 
 
-def similar_view(case: Case, site_ids: Sequence[SiteId] | None) -> dict[str, Any] | None:
-    """Return a comment's campaign and its newest other members, None where there are too few.
-
-    Nothing is told of other sites than `site_ids`; None means all.
-    """
+def _similar_to(case: Case) -> dict[str, Any] | None:
+    """Return a comment's campaign and its newest other members, None where there are too few."""
+    site_ids = moderator().site_ids
     if case.campaign_id is None:
         return None
     try:
@@ -170,7 +147,7 @@ def similar_view(case: Case, site_ids: Sequence[SiteId] | None) -> dict[str, Any
     return {"campaign": campaign, "others": others}
 
 
-def thread_view(case: Case) -> list[Case]:
+def _thread_of(case: Case) -> list[Case]:
     """Return the comments above this one, the first of the thread first, itself left out."""
     above: list[Case] = []
     seen = {case.comment.id}
@@ -186,10 +163,6 @@ def thread_view(case: Case) -> list[Case]:
     return above[::-1]
 
 
-log = logging.getLogger(__name__)
-
-_V = TypeVar("_V")
-
 PAGE_SIZE = 25
 # Verdicts take less than this, so whoever is judged now came in since.
 _JUDGED_WITHIN = timedelta(minutes=10)
@@ -202,11 +175,9 @@ COUNTS = "slopsieve_tab_counts"
 UNDONE = "undo"
 SKIPPED = "skip"
 """Acts that leave no decision."""
-# What the page's own script sends to get only those parts of a page that it needs: one more page of
-# the list, or what became of an act.
+# The page's script asks for `list`, one more page of the list, or `told`, the result of an act.
 _PARTS_HEADER = "X-Parts"
-_LIST_ALONE = "list"
-_TOLD = "told"
+
 _JUST_DONE = "just_done"
 _SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
 SORTS = {Tab.NEEDS_REVIEW: (Order.REVIEW, *_SORTS), Tab.HELD_AS_SPAM: _SORTS}
@@ -273,7 +244,7 @@ def remember_done(comment_id: CommentId, act: str) -> None:
 
 def wants_told() -> bool:
     """Return True if the page's script asks only for the result of an action."""
-    return request.headers.get(_PARTS_HEADER) == _TOLD
+    return request.headers.get(_PARTS_HEADER) == "told"
 
 
 def show_page(
@@ -294,32 +265,43 @@ def show_page(
             order=place.sort,
         ),
     )
-    cases = skipped_last(page.cases)
-    if request.headers.get(_PARTS_HEADER) == _LIST_ALONE:
+    # Those that were put off stand at the end, in the order of skipping.
+    order = {comment_id: number for number, comment_id in enumerate(_skipped(), 1)}
+    cases = sorted(page.cases, key=lambda case: order.get(case.comment.id, 0))
+    claims = claims_on(cases)
+    listed = {
+        **place_values(place),
+        "cases": cases,
+        "claims": claims,
+        "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
+        "since": services.clock().isoformat(),
+    }
+    if request.headers.get(_PARTS_HEADER) == "list":
         # It is asked for beside rulings, and must not bring back the session of before them.
         session.modified = False
-        return render_template(
-            "list_part.html", **_list_values(place, page, cases, claims_on(cases))
-        )
-    if chosen is None:
-        case, claims = open_first(cases)
+        return render_template("list_part.html", **listed)
+    opened = chosen
+    if chosen is not None:
+        _open(chosen, claims)
     else:
-        case, claims = chosen, {**claims_on(cases), **open_chosen(chosen)}
-    is_queue = place.tab is Tab.NEEDS_REVIEW
+        free = (case for case in cases if _is_free(case, claims) and _open(case, claims))
+        opened = next(free, cases[0] if cases else None)
+    done = pop_done(_JUST_DONE, lambda comment_id, act: (services.cases.get(comment_id), act))
+    strip: Sequence[WaitingCampaign] = ()
+    if place.tab is Tab.NEEDS_REVIEW:
+        strip = services.campaigns.most_waiting(site_ids=place.site_ids, limit=_STRIPS_SHOWN)
     return render_template(
         "review.html",
         sites=seen_sites(),
         chosen=chosen is not None,
-        campaign_strip=services.campaigns.most_waiting(site_ids=place.site_ids, limit=_STRIPS_SHOWN)
-        if is_queue
-        else (),
+        campaign_strip=strip,
         sorts=SORTS.get(place.tab, ()),
-        then=_next_after(case, cases, claims),
-        done=_just_done(),
+        then=_next_after(opened, cases, claims),
+        done=done if done and sees(done[0]) else None,
         bulk_decision=just_done_bulk_decision(),
         refused=refused,
-        **_list_values(place, page, cases, claims),
-        **(opened_values(case, claims) if case else {}),
+        **listed,
+        **(opened_values(opened, claims) if opened else {}),
     )
 
 
@@ -336,46 +318,22 @@ def show_told(place: Place, case: Case, act: str, *, refused: bool = False) -> s
 def place_values(place: Place) -> dict[str, Any]:
     """Return what all parts of a list say: where it is, what the lists hold, what was put off."""
     counted: TabCounts = current_app.extensions[COUNTS]
-    return {"place": place, "counts": counted.count(place.site_ids), "skipped": skipped()}
-
-
-def claims_on(cases: Sequence[Case]) -> Mapping[CommentId, Claim]:
-    """Return who else looks at these comments."""
-    ids = [case.comment.id for case in cases]
-    return claims_of_others(ids, moderator(), services)
-
-
-def _list_values(
-    place: Place, page: CasePage, cases: Sequence[Case], claims: Mapping[CommentId, Claim]
-) -> dict[str, Any]:
-    return {
-        **place_values(place),
-        "cases": cases,
-        "claims": claims,
-        "further": replace(place, cursor=page.next_cursor) if page.next_cursor else None,
-        "since": services.clock().isoformat(),
-    }
+    return {"place": place, "counts": counted.count(place.site_ids), "skipped": _skipped()}
 
 
 def opened_values(case: Case, claims: Mapping[CommentId, Claim]) -> dict[str, Any]:
-    """Return an opened comment, and what stands around it: its sender, its like."""
-    site_ids, claim = moderator().site_ids, claims.get(case.comment.id)
+    """Return an opened comment, and what stands beside it."""
+    claim = claims.get(case.comment.id)
     return {
         "opened": case,
         "claimed_by": claim.user_name if claim and case.is_open else "",
         "may_decide": moderator().may(Permission.DECIDE, case.comment.site_id),
-        "sender": _beside(case, lambda: about_sender_view(case, site_ids)),
-        "similar": _beside(case, lambda: similar_view(case, site_ids)),
+        "sender": _beside(case, lambda: _sender_of(case)),
+        "similar": _beside(case, lambda: _similar_to(case)),
         "reject_and_block": _beside(case, lambda: reject_and_block_view(case)),
         "behind": _beside(case, lambda: decisions_behind(case, services)),
-        "thread": _beside(case, lambda: thread_view(case)),
+        "thread": _beside(case, lambda: _thread_of(case)),
     }
-
-
-def _just_done() -> tuple[Case, str] | None:
-    """Return what the moderator did last to which comment, as it is now."""
-    done = pop_done(_JUST_DONE, lambda comment_id, act: (services.cases.get(comment_id), act))
-    return done if done and sees(done[0]) else None
 
 
 def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> list[CommentId]:
@@ -393,16 +351,15 @@ def find_news(place: Place, *, since: datetime, seen: Sequence[CommentId]) -> li
 
 
 def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
-    """Return what is shown beside a comment, None where the comment makes that fail.
+    """Return what is shown beside a comment, None where that fails: the comment can be decided.
 
-    The queue opens its first comment by itself: one that breaks a part beside it must not keep
-    anybody from deciding this one and all that come after. Raises `ModerationError`.
+    Raises `ModerationError`.
     """
     try:
         return view()
     except ModerationError:
         raise
-    except Exception:  # whatever one comment provokes, it can be decided
+    except Exception:  # the queue opens its first comment by itself
         log.exception(
             "a part beside a comment cannot be shown", extra={"comment_id": case.comment.id}
         )
@@ -412,13 +369,12 @@ def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
 def _next_after(
     opened: Case | None, cases: Sequence[Case], claims: Mapping[CommentId, Claim]
 ) -> str | None:
-    """Return which free comment follows the opened one, None if it is the last of the page."""
+    """Return the id of the next free comment of the page after the opened one."""
     ids = [case.comment.id for case in cases]
     if opened is None or opened.comment.id not in ids:
         return None
     following = cases[ids.index(opened.comment.id) + 1 :]
-    free = (case.comment.id for case in following if is_free(case, claims))
-    return next(free, None)
+    return next((case.comment.id for case in following if _is_free(case, claims)), None)
 
 
 def sees(case: Case) -> bool:

@@ -1,9 +1,10 @@
-"""Writes found comments as CSV or as JSON lines, one after another, whatever they hold."""
+"""The search page: what is found, deciding all of it, exporting it as CSV or JSON lines."""
 
 from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -82,7 +83,7 @@ _LINES_AT_ONCE = 50
 
 
 class ExportForm(StrEnum):
-    """The forms that comments are exported in; the values are the endings of files."""
+    """The forms that comments are exported in, by the extensions of their files."""
 
     CSV = "csv"
     JSON_LINES = "jsonl"
@@ -95,15 +96,10 @@ MEDIA_TYPES = {
 
 
 def write_export(cases: Iterable[Case], form: ExportForm) -> Iterator[str]:
-    """Yield the cases in this form, some lines at a time; nothing is held back in memory."""
-    write = _csv_lines if form is ExportForm.CSV else _json_lines
-    lines: list[str] = []
-    for line in write(cases):
-        lines.append(line)
-        if len(lines) >= _LINES_AT_ONCE:
-            yield "".join(lines)
-            lines.clear()
-    yield "".join(lines)
+    """Yield the cases in this form, some lines at a time."""
+    lines = _csv_lines(cases) if form is ExportForm.CSV else _json_lines(cases)
+    while some := "".join(itertools.islice(lines, _LINES_AT_ONCE)):
+        yield some
 
 
 def _json_lines(cases: Iterable[Case]) -> Iterator[str]:
@@ -131,7 +127,7 @@ def _cell(value: Cell) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         value = " ".join(value)
-    return as_text_cell(_UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", str(value)))
+    return as_text_cell(str(_writable(value)))
 
 
 def _writable(value: Cell) -> Cell:
@@ -193,14 +189,12 @@ def _show(
 ) -> ResponseReturnValue:
     """Return the page for a line; with what is wrong with it, or why nothing was decided."""
     results: dict[str, Any] = {}
-    status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
     if not problems:
         try:
             results = _results(line)
         except InvalidInputError as error:
-            problems, status = error.problems, HTTPStatus.BAD_REQUEST
-    if changed:
-        status = HTTPStatus.CONFLICT
+            problems = error.problems
+    status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
     page = render_template(
         "search.html",
         line=line[: MAX_QUERY_CHARS + 1],
@@ -218,7 +212,7 @@ def _show(
         max_terms=MAX_TERMS,
         **results,
     )
-    return page, status
+    return page, HTTPStatus.CONFLICT if changed else status
 
 
 def _results(line: str) -> dict[str, Any]:

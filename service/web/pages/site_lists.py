@@ -61,9 +61,12 @@ def site_lists() -> ResponseReturnValue:
 @pages.post("/lists/add")
 @needs(Permission.LIST_SENDERS)
 def site_lists_add() -> ResponseReturnValue:
-    effect = Effect.ALLOW if request.form.get("show") == Effect.ALLOW else Effect.BLOCK
-    place = {"show": effect.value} if effect is Effect.ALLOW else {}
-    form = _filled()
+    is_allow = request.form.get("show") == Effect.ALLOW
+    effect, place = (Effect.ALLOW, {"show": "allow"}) if is_allow else (Effect.BLOCK, {})
+    # As much is shown again as says what is wrong with it.
+    most = max(MAX_VALUE_CHARS, MAX_REASON_CHARS) + 1
+    fields = ("kind", "value", "reason", "site", "expires")
+    form = {name: request.form.get(name, "")[:most] for name in fields}
     try:
         new = _new_entry(form, effect)
         if request.form.get("do") == "preview":
@@ -87,13 +90,6 @@ def site_lists_remove(entry_id: str) -> ResponseReturnValue:
 def site_lists_restore(entry_id: str) -> ResponseReturnValue:
     entry = restore_entry(_changeable(entry_id).id, services, by=moderator().name)
     return _go_on("restored", entry, _asked())
-
-
-def _filled() -> dict[str, str]:
-    """Return what was typed, within bounds, to be shown again."""
-    names = {"kind": 20, "value": MAX_VALUE_CHARS + 1, "reason": MAX_REASON_CHARS + 1}
-    bounds = names | {"site": 64, "expires": 4}
-    return {name: request.form.get(name, "")[:most] for name, most in bounds.items()}
 
 
 def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:

@@ -1,4 +1,8 @@
-"""Reads the form of a site's settings; everything that is wrong with it is told at once."""
+"""The pages of sites: which there are, one site's settings and keys, its rules.
+
+A new key is shown in the answer to the form itself: to show it after a redirect it would have to
+lie in the cookie meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -66,10 +70,10 @@ _FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteForm:
-    """What stands in the form, as it was typed, and what is wrong with it, by field.
+    """What was typed into the form and what is wrong with it, by field.
 
-    `was` is what stood in it before anything was typed, `chosen` the settings that were typed over.
-    `cutoffs` are both of its cutoffs, None for one that follows the version's.
+    `was` is what stood in it before, `chosen` the settings that were typed over. A cutoff that
+    follows the version's is None.
     """
 
     typed: Mapping[str, str]
@@ -125,28 +129,24 @@ def read_cutoffs(
     for name in _CUTOFFS:
         typed = given.get(name, "").strip()
         before: float | None = getattr(present, name)
-        cutoffs[name] = before if typed == _shown(before) else _probability(typed)
+        if typed == _shown(before):
+            cutoffs[name] = before
+        else:
+            percent = float(typed.replace(",", ".")) if _PERCENT.fullmatch(typed) else 101.0
+            cutoffs[name] = percent / 100 if percent <= 100.0 else None
         if typed and cutoffs[name] is None:
             problems[name] = gettext("Give a percentage from 0 to 100, or leave it empty.")
     if not problems and find_cutoff_problems(**cutoffs):
-        problems = crossed_cutoffs()
+        problems = _crossed_cutoffs()
     return cutoffs, problems
 
 
-def crossed_cutoffs() -> dict[str, str]:
-    """Return what is wrong with cutoffs that do not fit together."""
+def _crossed_cutoffs() -> dict[str, str]:
     return {"ham_cutoff": gettext("Give one that is not above the spam cutoff.")}
 
 
 def _shown(cutoff: float | None) -> str:
     return "" if cutoff is None else format(cutoff * 100, ".10g")
-
-
-def _probability(typed: str) -> float | None:
-    if not _PERCENT.fullmatch(typed):
-        return None
-    percent = float(typed.replace(",", "."))
-    return percent / 100 if percent <= 100.0 else None
 
 
 _ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
@@ -195,28 +195,25 @@ def _show_list(*, name: str = "", problem: str = "") -> ResponseReturnValue:
 
 @pages.get("/sites/<id:site_id>")
 def site(site_id: str) -> ResponseReturnValue:
-    return _show_site(managed_site(site_id))
+    return _show_site(_managed(site_id))
 
 
-# Which site it is decides whether they may, so that is asked inside.
+# For one site `_managed` checks the permission.
 @pages.post("/sites/<id:site_id>/settings", endpoint="site_settings")
 @needs(Permission.LOOK)
 def change(site_id: str) -> ResponseReturnValue:
-    site = managed_site(site_id)
+    site = _managed(site_id)
     form = read_form(request.form, site.settings)
     if form.problems or request.form.get("act") == "preview":
         return _show_site(site, form=form)
     try:
         change_site_settings(
-            site.id,
-            lambda present: replace(present, **form.chosen),
-            services,
-            actor=moderator().name,
+            site.id, lambda now: replace(now, **form.chosen), services, actor=moderator().name
         )
     except ValueError:
         # The other cutoff was changed since the page was shown.
         present = services.sites.get(site.id).settings
-        return _show_site(site, form=replace(form_of(present), problems=crossed_cutoffs()))
+        return _show_site(site, form=replace(form_of(present), problems=_crossed_cutoffs()))
     told = gettext("The settings are saved; they count for comments judged from now on.")
     return go_to("pages.site", told, site_id=site.id)
 
@@ -224,7 +221,7 @@ def change(site_id: str) -> ResponseReturnValue:
 @pages.post("/sites/<id:site_id>/forget-taught", endpoint="forget_taught")
 @needs(Permission.LOOK)
 def forget(site_id: str) -> ResponseReturnValue:
-    site = managed_site(site_id)
+    site = _managed(site_id)
     forget_taught(site.id, services, actor=moderator().name)
     flash(gettext("What its decisions taught is forgotten; the decisions stay."), "forgotten")
     return go_to("pages.site", site_id=site.id, _anchor="forget")
@@ -232,13 +229,12 @@ def forget(site_id: str) -> ResponseReturnValue:
 
 @pages.get("/sites/<id:site_id>/cutoffs", endpoint="cutoff_preview")
 def preview(site_id: str) -> ResponseReturnValue:
-    site = managed_site(site_id)
+    site = _managed(site_id)
     cutoffs, problems = read_cutoffs(request.args, site.settings)
     if problems:
         refusal = " ".join(problems[key] for key in sorted(problems))
-        return render_template(
-            "cutoff_preview.html", preview=None, refusal=refusal
-        ), HTTPStatus.BAD_REQUEST
+        html = render_template("cutoff_preview.html", preview=None, refusal=refusal)
+        return html, HTTPStatus.BAD_REQUEST
     found = preview_cutoffs(site.id, services, **cutoffs)
     return render_template("cutoff_preview.html", preview=found, outcomes=Outcome)
 
@@ -277,7 +273,7 @@ def _show_site(
 @pages.post("/sites/<id:site_id>/keys", endpoint="issue_site_key")
 @needs(Permission.LOOK)
 def issue(site_id: str) -> ResponseReturnValue:
-    site, issue_kind = managed_site(site_id), _ISSUING.get(request.form.get("kind", ""))
+    site, issue_kind = _managed(site_id), _ISSUING.get(request.form.get("kind", ""))
     if issue_kind is None:
         abort(HTTPStatus.BAD_REQUEST)
     return _show_site(site, issued=issue_kind(site.id, services, actor=moderator().name))
@@ -286,7 +282,7 @@ def issue(site_id: str) -> ResponseReturnValue:
 @pages.post("/sites/<id:site_id>/keys/<id:key_id>/revoke", endpoint="revoke_site_key")
 @needs(Permission.LOOK)
 def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
-    site = managed_site(site_id)
+    site = _managed(site_id)
     key = next((k for k in services.sites.list_keys(site.id) if k.id == key_id), None)
     if key is None:
         abort(HTTPStatus.NOT_FOUND)
@@ -296,8 +292,8 @@ def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
     return go_to("pages.site", site_id=site.id, _anchor="keys")
 
 
-def managed_site(site_id: str) -> Site:
-    """Return the site, for whoever may manage it; end the request for others."""
+def _managed(site_id: str) -> Site:
+    """Return the site; abort unless the signed-in user may manage it."""
     site = services.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
@@ -311,17 +307,16 @@ _LIMITS = {
 }
 
 
-@pages.get("/sites/<id:site_id>/rules", endpoint="site_rules")
+@pages.get("/sites/<id:site_id>/rules")
 def site_rules(site_id: str) -> ResponseReturnValue:
-    site = managed_site(site_id)
+    site = _managed(site_id)
     return _show_rules(site, Rules.from_value(site.settings.rules).model_dump())
 
 
-# Which site it is decides whether they may, so that is asked inside.
-@pages.post("/sites/<id:site_id>/rules", endpoint="change_site_rules")
+@pages.post("/sites/<id:site_id>/rules")
 @needs(Permission.LOOK)
 def change_site_rules(site_id: str) -> ResponseReturnValue:
-    site = managed_site(site_id)
+    site = _managed(site_id)
     typed = {name: _read_rule(name) for name in Rules.model_fields}
     try:
         rules = validate(Rules, typed).as_value()
