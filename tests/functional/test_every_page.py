@@ -147,10 +147,11 @@ def test_every_page_is_whole_strict_and_in_the_language_of_its_reader(services, 
 def test_no_form_works_without_its_token(services, app, owner):
     known = fill(services)
     before = services.audit_log.recent(limit=500)
+    others = token_of(app.test_client().get("/sign-in"))
     works = []
 
     for _, rule, _ in routes(app, "POST"):
-        for token in ({}, {"csrf_token": "wrong"}):
+        for token in ({}, {"csrf_token": "wrong"}, {"csrf_token": others}):
             answer = owner.post(path_of(rule, known), data={"ruling": "reject", **token})
             if answer.status_code != 403 or "This form has expired" not in answer.text:
                 works.append((rule, token, answer.status_code))

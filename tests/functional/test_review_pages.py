@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from datetime import timedelta
 
@@ -9,6 +10,8 @@ import pytest
 
 from service.domain.comment import Author
 from service.domain.decision import Ruling
+from service.domain.list_entry import EntryKind
+from service.domain.sender import make_sender
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.moderation.decisions import decide_comment
 from service.moderation.revise import withdraw_comment
@@ -16,6 +19,7 @@ from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment, make_report, make_signal
 from tests.fakes import Overridden, away, make_services, make_site
 from tests.functional.moderators import (
+    hidden_fields,
     keep,
     make_app,
     rule,
@@ -257,3 +261,120 @@ def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same
     assert "a part beside a comment cannot be shown" in caplog.text
     assert "Quastenflosser" not in log_lines(caplog)
     assert "error=ValueError at=test_review_pages.py:" in log_lines(caplog)
+
+
+REMARK = "Venting the far end first saved me an afternoon, thank you. "
+ADVERT = "Visit https://cheap-boilers.example/now today."
+
+
+def seam(contribution=2.0):
+    signal = make_signal(
+        name="abrupt_shift",
+        reason="turns into an advertisement",
+        spans=(Span(start=len(REMARK), end=len(REMARK + ADVERT)),),
+        boundaries=(len(REMARK),),
+    )
+    return WeighedSignal(signal=signal, weight=contribution, contribution=contribution)
+
+
+def known(name, contribution):
+    signal = make_signal(name=name, reason="moderators ruled before", spans=())
+    return WeighedSignal(signal=signal, weight=contribution, contribution=contribution)
+
+
+@pytest.mark.parametrize(
+    ("text", "p_spam", "signal", "says"),
+    [
+        (
+            REMARK + ADVERT,
+            0.97,
+            seam(),
+            "A remark, then an advertisement for cheap-boilers.example.",
+        ),
+        (
+            REMARK + ADVERT,
+            0.3,
+            seam(),
+            "A remark; what follows may be an advertisement for cheap-boilers.example.",
+        ),
+        (
+            REMARK + ADVERT,
+            0.04,
+            seam(),
+            "Reads like a sincere remark; it links to cheap-boilers.example.",
+        ),
+        (ADVERT, 0.97, None, "Reads like an advertisement for cheap-boilers.example."),
+        ("Buy boilers", 0.3, None, "It could be sincere or an advertisement."),
+        (
+            REMARK,
+            0.97,
+            known("rejected_person_before", 4.0),
+            "What is known of its sender or its links suggests spam.",
+        ),
+        (
+            REMARK,
+            0.97,
+            known("throwaway_mail", 4.0),
+            "What is known of its sender or its links suggests spam.",
+        ),
+        (
+            REMARK,
+            0.04,
+            known("approved_person_before", -4.0),
+            "What is known of its sender suggests a sincere remark.",
+        ),
+    ],
+)
+def test_the_first_sentence_says_what_the_comment_looks_like(
+    services, client, text, p_spam, signal, says
+):
+    signals = (signal,) if signal else ()
+    comment = keep(services, make_comment(text), p_spam=p_spam, signals=signals)
+
+    page = client.get(f"/review/comments/{comment.id}").text
+
+    [found] = re.findall(r'<p class="meaning">(.*?)</p>', page, re.DOTALL)
+    assert html.unescape(re.sub(r"<[^>]+>", "", found)) == says
+
+
+@pytest.fixture
+def advert(services):
+    sender = make_sender(
+        address="203.0.113.9",
+        email="mara@example.org",
+        secret=services.sender_secrets.present,
+    )
+    author = Author(name="</p><script>alert(1)</script>", url="https://my-pills.com")
+    return keep(services, make_comment("Buy pills", sender=sender, author=author))
+
+
+@pytest.fixture
+def block(client, advert):
+    """Press the button of the menu that blocks."""
+    path = f"/review/comments/{advert.id}/distrust"
+    form = hidden_fields(client.get(f"/review/comments/{advert.id}"), path)
+    return lambda **more: client.post(path, data={**form, "effect": "block", **more})
+
+
+def in_force(services):
+    return services.list_entries.in_force(services.clock())
+
+
+def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client, advert, block):
+    answer = block(what=["email", "domain:my-pills.com"], next="/review?show=all")
+
+    assert (answer.status_code, answer.location) == (303, "/review?show=all")
+    assert services.cases.get(advert.id).decision.ruling is Ruling.REJECT
+    assert {entry.kind for entry in in_force(services)} == {EntryKind.EMAIL, EntryKind.DOMAIN}
+    page = client.get(answer.location)
+    assert "Rejected, and 2 entries were added to the block list." in page.text
+    path = f"/review/comments/{advert.id}/distrust/undo"
+    entries = re.findall(r'name="entry" value="([^"]+)"', page.text)
+    client.post(path, data=hidden_fields(page, path) | {"entry": entries})
+    assert services.cases.get(advert.id).decision is None
+    assert in_force(services) == []
+
+
+def test_nobody_is_sent_to_a_foreign_place(block):
+    for target in ("https://evil.example/", "//evil.example", "/sign-out", "/review\\..\\x"):
+        assert block(next=target).location == "/review"

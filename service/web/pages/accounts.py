@@ -30,7 +30,8 @@ from service.moderation.accounts import (
 from service.moderation.signing_in import turn_off_second_factor
 from service.web.edge.current import services
 from service.web.edge.language import gettext, noted
-from service.web.pages.blueprint import go_to, moderator, needs, pages, read_choice
+from service.web.pages import forms
+from service.web.pages.blueprint import go_to, moderator, needs, pages
 from service.web.pages.filters import all_sites
 
 _PROBLEMS = {
@@ -132,7 +133,7 @@ def _read_access() -> dict[str, Any]:
     me = moderator()
     sites = tuple(SiteId(chosen) for chosen in request.form.getlist("site"))
     return {
-        "role": read_choice(Role, "role") or abort(HTTPStatus.BAD_REQUEST),
+        "role": forms.read_choice(Role, "role") or abort(HTTPStatus.BAD_REQUEST),
         "site_ids": None if request.form.get("sees") == "all" else sites,
         "actor": me.name,
         "actor_role": me.role,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from datetime import datetime
-from enum import StrEnum
 from http import HTTPStatus
 from typing import Any, TypeVar
 
@@ -32,19 +29,15 @@ from werkzeug.routing import RequestRedirect
 
 from service.domain.case import MAX_COUNTED, Case
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import Ruling
-from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.user import IDLE_LIFETIME, Permission, User
 from service.moderation.decisions import MAX_NOTE_CHARS
 from service.moderation.signing_in import find_session
 from service.web.edge.auth import PAGES, is_open
 from service.web.edge.config import WebConfig
 from service.web.edge.current import services
-from service.web.edge.fields import is_id, read_any_moment
+from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
 
-E = TypeVar("E", bound=StrEnum)
-P = TypeVar("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
 pages = Blueprint(PAGES, __name__)
@@ -62,8 +55,6 @@ _POLICY = (
     "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
     "require-trusted-types-for 'script'; trusted-types slopsieve"
 )
-# No id and no cursor of ours has other characters or is longer.
-_TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 
 
 _csrf = CSRFProtect()
@@ -149,57 +140,11 @@ def error_page(status: int, title: str = "", advice: str = "") -> Response:
     return _harden(make_response(html, status))
 
 
-def read_choice(kind: type[E], field: str) -> E | None:
-    """Return the member of an enumeration that a field names, None for nonsense."""
-    given = request.values.get(field, "")
-    return kind(given) if given in set(kind) else None
-
-
-def read_ruling() -> Ruling:
-    """Return the ruling of a form; abort if there is none."""
-    return read_choice(Ruling, "ruling") or abort(HTTPStatus.BAD_REQUEST)
-
-
-def read_note() -> str | None:
-    """Return the note that came with a form, None for an empty one."""
-    return request.form.get("note", "").strip() or None
-
-
-def read_token(field: str) -> str | None:
-    """Return a field of the query or the form that can be one of our ids or cursors."""
-    value = request.values.get(field, "")
-    return value if _TOKEN.fullmatch(value) else None
-
-
-def read_id(field: str) -> str | None:
-    """Return a field of the form that can be one of our ids."""
-    value = request.form.get(field, "")
-    return value if is_id(value) else None
-
-
-def read_ids(field: str) -> list[CommentId]:
-    """Return the comments that a field of the form names, again and again."""
-    return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
-
-
-def read_until() -> datetime:
-    """Return the moment up to which a form decides; abort if there is none."""
-    return read_any_moment(request.form.get("until")) or abort(HTTPStatus.BAD_REQUEST)
-
-
 def seen_case(comment_id: str, permission: Permission = Permission.LOOK) -> Case:
     """Return a comment; end the request unless the signed-in user may do this at its site."""
     case = services.cases.get(CommentId(comment_id))
     require(permission, case.comment.site_id)
     return case
-
-
-def read_from(cursor: str | None, read: Callable[[str | None], P]) -> P:
-    """Return the page that begins at the cursor; the first if it is none of this list's."""
-    try:
-        return read(cursor)
-    except InvalidInputError:
-        return read(None)
 
 
 def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
@@ -212,19 +157,6 @@ def go_to(endpoint: str, told: str = "", **values: Any) -> ResponseReturnValue:
 def go_back() -> ResponseReturnValue:
     """Lead from a form to the page that it names."""
     return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
-
-
-def pop_done(key: str, read: Callable[..., P]) -> P | None:
-    """Take a value out of the session and return what `read` makes of it.
-
-    Return None if there is no such value, or if what it names no longer exists.
-    """
-    if key not in session:
-        return None
-    try:
-        return read(*session.pop(key))
-    except NotFoundError:
-        return None
 
 
 def safe_next(target: str | None) -> str:

@@ -13,19 +13,8 @@ from service.moderation.decisions import decide_together, undo_bulk_decision
 from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
-from service.web.pages.blueprint import (
-    error_page,
-    go_back,
-    moderator,
-    needs,
-    pages,
-    pop_done,
-    read_id,
-    read_ids,
-    read_note,
-    read_ruling,
-    require,
-)
+from service.web.pages import forms
+from service.web.pages.blueprint import error_page, go_back, moderator, needs, pages, require
 
 
 def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
@@ -35,7 +24,7 @@ def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
 
 def just_done_bulk_decision() -> BulkDecision | None:
     """Return the last bulk decision of this session, once, as it stands now."""
-    return pop_done("just_done_bulk_decision", services.bulk_decisions.get)
+    return forms.pop_done("just_done_bulk_decision", services.bulk_decisions.get)
 
 
 @pages.app_template_filter()
@@ -62,7 +51,7 @@ BULK_DECISIONS_SHOWN = 25
 @pages.post("/review/bulk")
 @needs(Permission.DECIDE)
 def bulk() -> ResponseReturnValue:
-    ids, ruling = read_ids("id"), read_ruling()
+    ids, ruling = forms.read_ids("id"), forms.read_ruling()
     if not ids:
         advice = gettext("Choose at least one comment.")
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), advice)
@@ -72,8 +61,8 @@ def bulk() -> ResponseReturnValue:
         services,
         decided_by=moderator().name,
         what=ChosenBy.SELECTION,
-        note=read_note(),
-        bulk_decision_id=read_id("stroke"),
+        note=forms.read_note(),
+        bulk_decision_id=forms.read_id("stroke"),
         site_ids=moderator().site_ids,
         # Whoever selects among those that wait has seen no decision on them.
         open_only=not request.form.get("show"),

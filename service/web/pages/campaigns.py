@@ -18,20 +18,8 @@ from service.moderation.campaigns import decide_campaign, put_back
 from service.moderation.decisions import BULK_DECISION_ASKS_BEYOND
 from service.web.edge.current import services
 from service.web.edge.language import gettext, probability
-from service.web.pages.blueprint import (
-    error_page,
-    go_to,
-    moderator,
-    needs,
-    pages,
-    read_from,
-    read_id,
-    read_ids,
-    read_note,
-    read_ruling,
-    read_token,
-    read_until,
-)
+from service.web.pages import forms
+from service.web.pages.blueprint import error_page, go_to, moderator, needs, pages
 from service.web.pages.bulk_decisions import (
     just_done_bulk_decision,
     remember_bulk_decision,
@@ -52,8 +40,8 @@ pages.add_app_template_test(is_low, "low")
 @pages.get("/review/campaigns")
 def campaigns() -> ResponseReturnValue:
     waiting_only = _shown(default=_WAITING) == _WAITING
-    page = read_from(
-        read_token("cursor"),
+    page = forms.read_from(
+        forms.read_token("cursor"),
         lambda cursor: services.campaigns.page(
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
@@ -66,7 +54,7 @@ def campaigns() -> ResponseReturnValue:
         "campaigns.html",
         campaigns=page.campaigns,
         waiting_only=waiting_only,
-        first=not read_token("cursor"),
+        first=not forms.read_token("cursor"),
         further=page.next_cursor and url_for("pages.campaigns", show=show, cursor=page.next_cursor),
     )
 
@@ -75,8 +63,8 @@ def campaigns() -> ResponseReturnValue:
 def campaign(campaign_id: str) -> ResponseReturnValue:
     campaign = _find(campaign_id)
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
-    page = read_from(
-        read_token("cursor"),
+    page = forms.read_from(
+        forms.read_token("cursor"),
         lambda cursor: services.campaigns.members(
             campaign.id,
             site_ids=moderator().site_ids,
@@ -99,7 +87,7 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
         bulk_decision_id=services.new_id("str"),
         done=just_done_bulk_decision(),
         put_back=session.pop("just_put_back", None),
-        first=not read_token("cursor"),
+        first=not forms.read_token("cursor"),
         next_cursor=page.next_cursor,
     )
 
@@ -108,16 +96,16 @@ def campaign(campaign_id: str) -> ResponseReturnValue:
 @needs(Permission.DECIDE)
 def decide(campaign_id: str) -> ResponseReturnValue:
     campaign = _find(campaign_id)
-    ticked = read_ids("id")
-    unticked = [one for one in read_ids("shown") if one not in set(ticked)]
-    until = read_until() if request.form.get("others") else None
+    ticked = forms.read_ids("id")
+    unticked = [one for one in forms.read_ids("shown") if one not in set(ticked)]
+    until = forms.read_until() if request.form.get("others") else None
     if not ticked and until is None:
         advice = gettext("Tick at least one comment.")
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), advice)
-    user, bulk_decision_id = moderator(), read_id("stroke")
+    user, bulk_decision_id = moderator(), forms.read_id("stroke")
     bulk_decision = decide_campaign(
         campaign.id,
-        read_ruling(),
+        forms.read_ruling(),
         services,
         ticked=ticked,
         unticked=unticked,
@@ -125,7 +113,7 @@ def decide(campaign_id: str) -> ResponseReturnValue:
         exceptions_leave=bool(request.form.get("leave")),
         decided_by=user.name,
         site_ids=user.site_ids,
-        note=read_note(),
+        note=forms.read_note(),
         bulk_decision_id=bulk_decision_id,
     )
     if bulk_decision is None and bulk_decision_id:

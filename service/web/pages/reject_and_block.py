@@ -22,16 +22,8 @@ from service.moderation.reject_and_block import (
 from service.web.edge.current import services
 from service.web.edge.fields import is_id
 from service.web.edge.language import gettext
-from service.web.pages.blueprint import (
-    error_page,
-    go_back,
-    moderator,
-    needs,
-    pages,
-    pop_done,
-    read_id,
-    seen_case,
-)
+from service.web.pages import forms
+from service.web.pages.blueprint import error_page, go_back, moderator, needs, pages, seen_case
 
 _DONE = "just_listed"
 _MAX_ENTRIES = 8
@@ -49,7 +41,7 @@ def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
             request.form.getlist("what")[:_MAX_ENTRIES],
             services,
             by=moderator().name,
-            seen_decision_id=read_id("seen"),
+            seen_decision_id=forms.read_id("seen"),
         )
     except ConflictError:
         return _conflict()
@@ -104,7 +96,7 @@ def just_listed() -> tuple[Case, list[str]] | None:
         is_theirs = case.decision is not None and case.decision.id == decision_id
         return (case, ids) if is_theirs and moderator().sees(case.comment.site_id) else None
 
-    return pop_done(_DONE, read)
+    return forms.pop_done(_DONE, read)
 
 
 def _conflict() -> ResponseReturnValue:

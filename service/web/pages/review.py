@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from flask import current_app, jsonify, redirect, render_template, request, session, url_for
+from flask import jsonify, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
@@ -18,22 +17,12 @@ from service.moderation.decisions import decide_comment, find_last_act, refuse_n
 from service.moderation.queue import claim_comment, claims_of_others, end_claim
 from service.web.edge.current import services
 from service.web.edge.fields import is_id, read_any_moment
-from service.web.pages.blueprint import (
-    moderator,
-    needs,
-    pages,
-    read_id,
-    read_note,
-    read_ruling,
-    read_token,
-    seen_case,
-)
+from service.web.pages import forms
+from service.web.pages.blueprint import moderator, needs, pages, seen_case
 from service.web.pages.bulk_decisions import may_undo
 from service.web.pages.review_page import (
-    COUNTS,
     SKIPPED,
     UNDONE,
-    TabCounts,
     claims_on,
     find_news,
     opened_values,
@@ -66,8 +55,8 @@ def comment(comment_id: str) -> ResponseReturnValue:
 @pages.post("/review/comments/<id:comment_id>/decision")
 @needs(Permission.DECIDE)
 def decide(comment_id: str) -> ResponseReturnValue:
-    case, ruling = seen_case(comment_id, Permission.DECIDE), read_ruling()
-    seen, note = read_token("seen"), read_note()
+    case, ruling = seen_case(comment_id, Permission.DECIDE), forms.read_ruling()
+    seen, note = forms.read_token("seen"), forms.read_note()
     refuse_note(note)
     try:
         case = decide_comment(
@@ -78,15 +67,15 @@ def decide(comment_id: str) -> ResponseReturnValue:
             instead_of=() if seen is None else (seen,),
             note=note,
             # The page's script gives the decision an id, so that it can be sent again.
-            decision_id=read_id("decision"),
+            decision_id=forms.read_id("decision"),
         )
     except ConflictError:
         return _show_conflict(case.comment.id, ruling)
     end_claim(case.comment.id, services)
     # Which decision the form made: the one it names, or the one in force.
-    in_force, made = case.decision.id if case.decision else "", read_id("decision")
+    in_force, made = case.decision.id if case.decision else "", forms.read_id("decision")
     is_made = any(one.id == made for one in case.decisions)
-    return _tell(case, made if made and is_made else in_force, then=read_token("then"))
+    return _tell(case, made if made and is_made else in_force, then=forms.read_token("then"))
 
 
 @pages.post("/review/comments/<id:comment_id>/undo")
@@ -98,7 +87,7 @@ def undo(comment_id: str) -> ResponseReturnValue:
             case.comment.id,
             services,
             undone_by=moderator().name,
-            seen_decision_id=read_token("seen"),
+            seen_decision_id=forms.read_token("seen"),
         )
     except ConflictError:
         return _show_conflict(case.comment.id, None)
@@ -111,7 +100,7 @@ def skip(comment_id: str) -> ResponseReturnValue:
     case = seen_case(comment_id)
     end_claim(case.comment.id, services, user=moderator())
     put_off(case.comment.id)
-    return _tell(case, SKIPPED, then=read_token("then"))
+    return _tell(case, SKIPPED, then=forms.read_token("then"))
 
 
 def _tell(case: Case, act: str, *, then: str | None) -> ResponseReturnValue:
@@ -137,13 +126,13 @@ MAX_AHEAD = 10
 
 @pages.get("/review/counts")
 def counts() -> ResponseReturnValue:
-    _leave_session_alone()
-    counted: TabCounts = current_app.extensions[COUNTS]
-    news = find_news(read_place(), since=_since(), seen=())
+    # What a page does by itself must not prolong a session.
+    session.modified = False
+    place = read_place()
     claims = claims_of_others(_ids("id"), moderator(), services)
     response = jsonify(
-        counts=counted.count(read_place().site_ids),
-        new=news,
+        counts=place_values(place)["counts"],
+        new=find_news(place, since=_since(), seen=()),
         looked_at={one: claim.user_name for one, claim in claims.items()},
     )
     response.add_etag()
@@ -153,8 +142,9 @@ def counts() -> ResponseReturnValue:
 
 @pages.get("/review/rows")
 def rows() -> ResponseReturnValue:
-    _leave_session_alone()
-    place, cases = read_place(), _seen(_ids("id"))
+    session.modified = False
+    place = read_place()
+    cases = [case for case in services.cases.find(_ids("id")) if sees(case)]
     return render_template(
         "rows_part.html",
         cases=cases,
@@ -166,8 +156,8 @@ def rows() -> ResponseReturnValue:
 
 @pages.get("/review/ahead")
 def ahead() -> ResponseReturnValue:
-    _leave_session_alone()
-    cases = _seen(_ids("id")[:MAX_AHEAD])
+    session.modified = False
+    cases = [case for case in services.cases.find(_ids("id")[:MAX_AHEAD]) if sees(case)]
     claims = claims_on(cases)
     return render_template(
         "ahead.html",
@@ -181,7 +171,7 @@ def ahead() -> ResponseReturnValue:
 
 @pages.get("/review/last")
 def last() -> ResponseReturnValue:
-    _leave_session_alone()
+    session.modified = False
     found = find_last_act(moderator().name, services)
     ruled = found if isinstance(found, Case) and sees(found) else None
     together = found if isinstance(found, BulkDecision) and may_undo(found) else None
@@ -196,7 +186,7 @@ def last() -> ResponseReturnValue:
 @pages.post("/review/comments/<id:comment_id>/claim")
 @needs(Permission.DECIDE)
 def claim(comment_id: str) -> ResponseReturnValue:
-    _leave_session_alone()
+    session.modified = False
     case = seen_case(comment_id, Permission.DECIDE)
     if request.form.get("end"):
         end_claim(case.comment.id, services, user=moderator())
@@ -205,16 +195,6 @@ def claim(comment_id: str) -> ResponseReturnValue:
     # On one that was decided a moment before there is none, and nothing is amiss.
     is_others = held is not None and held.user_id != moderator().id
     return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT
-
-
-def _leave_session_alone() -> None:
-    """Keep what a page does by itself from prolonging a session that nobody uses."""
-    session.modified = False
-
-
-def _seen(ids: Sequence[CommentId]) -> list[Case]:
-    """Return those of these comments that the signed-in user sees, in this order."""
-    return [case for case in services.cases.find(ids) if sees(case)]
 
 
 def _ids(field: str) -> tuple[CommentId, ...]:

@@ -27,7 +27,8 @@ from service.moderation.queue import (
 from service.moderation.remembering import decisions_behind
 from service.ports.services import Services
 from service.web.edge.current import services
-from service.web.pages.blueprint import moderator, pop_done, read_choice, read_from, read_token
+from service.web.pages import forms
+from service.web.pages.blueprint import moderator
 from service.web.pages.bulk_decisions import just_done_bulk_decision
 from service.web.pages.filters import seen_sites
 from service.web.pages.reject_and_block import reject_and_block_view
@@ -55,10 +56,7 @@ class TabCounts:
         self._kept: dict[tuple[Tab, tuple[SiteId, ...] | None], tuple[int, float]] = {}
 
     def count(self, site_ids: tuple[SiteId, ...] | None) -> dict[Tab, int]:
-        """Return the lists' numbers for these sites, all if None.
-
-        Raises `StoreUnavailableError`.
-        """
+        """Return the lists' numbers for these sites, all if None."""
         return {tab: self._count(tab, site_ids) for tab in Tab}
 
     def _count(self, tab: Tab, site_ids: tuple[SiteId, ...] | None) -> int:
@@ -226,14 +224,14 @@ class Place:
 
 def read_place() -> Place:
     """Return the place that the query or the form names; nonsense in it means the default."""
-    site_id = read_token("site")
-    tab = read_choice(Tab, "show") or Tab.NEEDS_REVIEW
+    site_id = forms.read_token("site")
+    tab = forms.read_choice(Tab, "show") or Tab.NEEDS_REVIEW
     sorts = {order.value: order for order in SORTS.get(tab, ())}
     return Place(
         tab=tab,
         sort=sorts.get(request.values.get("sort", "")),
         site_id=SiteId(site_id) if site_id else None,
-        cursor=read_token("cursor"),
+        cursor=forms.read_token("cursor"),
     )
 
 
@@ -252,9 +250,9 @@ def show_page(
 ) -> str:
     """Return the list with the chosen comment opened, or else the first that is free.
 
-    `refused` names what was not done because somebody else decided in the meantime.
+    `refused` is the decision that came too late.
     """
-    page = read_from(
+    page = forms.read_from(
         place.cursor,
         lambda cursor: list_for_review(
             place.tab,
@@ -286,7 +284,7 @@ def show_page(
     else:
         free = (case for case in cases if _is_free(case, claims) and _open(case, claims))
         opened = next(free, cases[0] if cases else None)
-    done = pop_done(_JUST_DONE, lambda comment_id, act: (services.cases.get(comment_id), act))
+    done = forms.pop_done(_JUST_DONE, lambda comment_id, act: (services.cases.get(comment_id), act))
     strip: Sequence[WaitingCampaign] = ()
     if place.tab is Tab.NEEDS_REVIEW:
         strip = services.campaigns.most_waiting(site_ids=place.site_ids, limit=_STRIPS_SHOWN)
@@ -306,10 +304,7 @@ def show_page(
 
 
 def show_told(place: Place, case: Case, act: str, *, refused: bool = False) -> str:
-    """Return what became of an act on a comment: the decision of this id, an undo or a skip.
-
-    With `refused` it was not done because somebody else had ruled.
-    """
+    """Return the result of an act on a comment; `refused` if somebody else had decided."""
     return render_template(
         "told.html", done=(case, act), case=case, refused=refused, **place_values(place)
     )

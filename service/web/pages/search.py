@@ -35,17 +35,8 @@ from service.moderation.queue import (
     find_comments,
 )
 from service.web.edge.current import services
-from service.web.pages.blueprint import (
-    moderator,
-    needs,
-    pages,
-    read_choice,
-    read_from,
-    read_id,
-    read_ruling,
-    read_token,
-    read_until,
-)
+from service.web.pages import forms
+from service.web.pages.blueprint import moderator, needs, pages
 from service.web.pages.bulk_decisions import (
     just_done_bulk_decision,
     remember_bulk_decision,
@@ -151,7 +142,7 @@ def search() -> ResponseReturnValue:
 
 @pages.get("/review/search/export")
 def search_export() -> ResponseReturnValue:
-    form = read_choice(ExportForm, "as") or abort(HTTPStatus.BAD_REQUEST)
+    form = forms.read_choice(ExportForm, "as") or abort(HTTPStatus.BAD_REQUEST)
     try:
         cases = export_found(_line(), form.value, services, user=moderator())
     except InvalidInputError as error:
@@ -169,12 +160,12 @@ def decide_search() -> ResponseReturnValue:
     try:
         bulk_decision = decide_found(
             _line(),
-            read_ruling(),
+            forms.read_ruling(),
             services,
             user=moderator(),
             counted=counted,
-            until=read_until(),
-            bulk_decision_id=read_id("stroke"),
+            until=forms.read_until(),
+            bulk_decision_id=forms.read_id("stroke"),
         )
     except InvalidInputError as error:
         return _show(_line(), problems=error.problems)
@@ -189,11 +180,26 @@ def _show(
 ) -> ResponseReturnValue:
     """Return the page for a line; with what is wrong with it, or why nothing was decided."""
     results: dict[str, Any] = {}
+    cursor = forms.read_token("cursor")
     if not problems:
         try:
-            results = _results(line)
+            found = forms.read_from(
+                cursor,
+                lambda begin: find_comments(
+                    line, services, user=moderator(), cursor=begin, limit=PAGE_SIZE
+                ),
+            )
         except InvalidInputError as error:
             problems = error.problems
+        else:
+            further = found.page.next_cursor
+            results = {
+                "found": found,
+                # Nobody means every comment there is who asked for nothing in particular.
+                "may_ask": bool(line.strip()) and moderator().may(Permission.DECIDE),
+                "further": _url(line, cursor=further) if further else None,
+                "first": _url(line) if cursor else None,
+            }
     status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
     page = render_template(
         "search.html",
@@ -213,25 +219,6 @@ def _show(
         **results,
     )
     return page, HTTPStatus.CONFLICT if changed else status
-
-
-def _results(line: str) -> dict[str, Any]:
-    """Return what was found, and what may be done with all of it."""
-    cursor = read_token("cursor")
-    found = read_from(
-        cursor,
-        lambda begin: find_comments(
-            line, services, user=moderator(), cursor=begin, limit=PAGE_SIZE
-        ),
-    )
-    further = found.page.next_cursor
-    return {
-        "found": found,
-        # Nobody means every comment there is who asked for nothing in particular.
-        "may_ask": bool(line.strip()) and moderator().may(Permission.DECIDE),
-        "further": _url(line, cursor=further) if further else None,
-        "first": _url(line) if cursor else None,
-    }
 
 
 def _line() -> str:

@@ -30,17 +30,8 @@ from service.moderation.lists import (
     restore_entry,
 )
 from service.web.edge.current import services
-from service.web.pages.blueprint import (
-    go_to,
-    moderator,
-    needs,
-    pages,
-    pop_done,
-    read_choice,
-    read_from,
-    read_token,
-    require,
-)
+from service.web.pages import forms
+from service.web.pages.blueprint import go_to, moderator, needs, pages, require
 from service.web.pages.filters import seen_sites
 
 PAGE_SIZE = 50
@@ -94,7 +85,7 @@ def site_lists_restore(entry_id: str) -> ResponseReturnValue:
 
 def _new_entry(filled: Mapping[str, str], effect: Effect) -> NewEntry:
     """Return what the form asks for. Raises `InvalidInputError` with all that is wrong."""
-    kind = read_choice(EntryKind, "kind")
+    kind = forms.read_choice(EntryKind, "kind")
     site_id = SiteId(filled["site"]) if filled["site"] else None
     problems = [] if kind else [Problem("kind", "is missing", "choose what to list")]
     if site_id is not None:
@@ -143,13 +134,13 @@ def _asked() -> dict[str, str]:
 
     Invalid values mean the default. Defaults are left out, as in the page's URLs.
     """
-    given, site_id, show = request.values, read_token("site"), request.values.get("show")
+    given, site_id, show = request.values, forms.read_token("site"), request.values.get("show")
     place = {
         "show": show if show in _SHOWS and show != Effect.BLOCK else None,
-        "kind": read_choice(EntryKind, "kind"),
+        "kind": forms.read_choice(EntryKind, "kind"),
         "site": site_id if site_id and moderator().sees(SiteId(site_id)) else None,
         "q": " ".join(given.get("q", "")[:MAX_WORDS_CHARS].split()),
-        "cursor": read_token("cursor"),
+        "cursor": forms.read_token("cursor"),
     }
     return {name: value for name, value in place.items() if value}
 
@@ -162,9 +153,9 @@ def _show(
     preview: Preview | None = None,
 ) -> str:
     now, user, sites = services.clock(), moderator(), seen_sites()
-    done = pop_done(_DONE, lambda act, entry_id: (act, services.list_entries.get(entry_id)))
+    done = forms.pop_done(_DONE, lambda act, entry_id: (act, services.list_entries.get(entry_id)))
     criteria = _criteria(place, now)
-    page = read_from(
+    page = forms.read_from(
         place.get("cursor"),
         lambda cursor: services.list_entries.page(criteria, cursor=cursor, limit=PAGE_SIZE),
     )

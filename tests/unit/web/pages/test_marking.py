@@ -23,25 +23,48 @@ def _layer(number, *spans, promo=False):
     return Layer(number=number, spans=tuple(Span(start=a, end=b) for a, b in spans), promo=promo)
 
 
-def _shown(pieces):
-    return [(p.text, p.numbers) for p in pieces]
-
-
 TURNS = Piece(kind=PieceKind.SEAM, hint="turns into an advertisement", promo=True)
 
 
-def test_overlapping_layers_are_parted_where_they_begin_and_end():
-    pieces = part_text("abcdefgh", layers=[_layer(1, (0, 5)), _layer(2, (3, 7))])
+@pytest.mark.parametrize(
+    ("text", "layers", "shown"),
+    [
+        (
+            "abcdefgh",
+            [_layer(1, (0, 5)), _layer(2, (3, 7))],
+            [("abc", (1,)), ("de", (1, 2)), ("fg", (2,)), ("h", ())],
+        ),
+        (
+            "abcdef",
+            [_layer(1, (0, 6)), _layer(2, (2, 4))],
+            [("ab", (1,)), ("cd", (1, 2)), ("ef", (1,))],
+        ),
+        ("abc", [_layer(1, (1, 99)), _layer(2, (50, 60))], [("a", ()), ("bc", (1,))]),
+        (
+            "ab\u200b\u200b\u200bcd",
+            [_layer(1, (3, 6))],
+            [("ab", ()), ("U+200B ×3", ()), ("c", (1,)), ("d", ())],
+        ),
+        ("\u200b\u200bcd", [_layer(1, (0, 2))], [("U+200B ×2", (1,)), ("cd", ())]),
+        (
+            "Z" + "\u0301" * 500 + "algo",
+            [],
+            [("Z" + "\u0301" * 5, ()), ("+495 combining marks", ()), ("algo", ())],
+        ),
+    ],
+    ids=["overlap", "inside", "beyond the text", "amid unseen", "unseen alone", "tower"],
+)
+def test_text_is_parted_where_layers_and_stand_ins_begin_and_end(text, layers, shown):
+    pieces = part_text(text, layers=layers)
 
-    assert _shown(pieces) == [("abc", (1,)), ("de", (1, 2)), ("fg", (2,)), ("h", ())]
-    assert [p.ends for p in pieces] == [(), (1,), (2,), ()]
+    assert [(p.text, p.numbers) for p in pieces] == shown
 
 
-def test_one_layer_inside_another_keeps_the_outer_one_whole():
-    pieces = part_text("abcdef", layers=[_layer(1, (0, 6), promo=True), _layer(2, (2, 4))])
+def test_a_number_stands_where_its_span_ends_and_a_layer_of_promotion_marks_all_of_it():
+    pieces = part_text("abcdef", layers=[_layer(1, (0, 5), promo=True), _layer(2, (3, 5))])
 
-    assert _shown(pieces) == [("ab", (1,)), ("cd", (1, 2)), ("ef", (1,))]
-    assert all(p.promo for p in pieces)
+    assert [p.ends for p in pieces] == [(), (1, 2), ()]
+    assert [p.promo for p in pieces] == [True, True, False]
 
 
 def test_spans_of_one_layer_that_overlap_or_touch_are_joined():
@@ -50,14 +73,9 @@ def test_spans_of_one_layer_that_overlap_or_touch_are_joined():
     assert join_spans(spans, 100) == [(0, 6)]
 
 
-def test_spans_beyond_the_text_are_cut_or_left_out():
-    pieces = part_text("abc", layers=[_layer(1, (1, 99)), _layer(2, (50, 60))])
-
-    assert _shown(pieces) == [("a", ()), ("bc", (1,))]
-
-
 def test_a_seam_stands_between_the_two_sides():
-    pieces = part_text("Nice post. Buy now", seams={11: TURNS})
+    # At either end it parts nothing.
+    pieces = part_text("Nice post. Buy now", seams={0: TURNS, 11: TURNS, 18: TURNS})
 
     kinds = [(p.kind, p.text or p.hint) for p in pieces]
     assert kinds == [
@@ -65,12 +83,6 @@ def test_a_seam_stands_between_the_two_sides():
         (PieceKind.SEAM, "turns into an advertisement"),
         (PieceKind.WORDS, "Buy now"),
     ]
-
-
-def test_a_seam_at_either_end_parts_nothing():
-    pieces = part_text("abc", seams={0: TURNS, 3: TURNS})
-
-    assert all(p.kind is PieceKind.WORDS for p in pieces)
 
 
 def test_hosts_are_told_apart_from_the_rest_of_a_link():
@@ -138,24 +150,6 @@ def test_what_a_script_is_spelled_with_is_left_alone(text):
     assert [p.text for p in pieces] == [text]
 
 
-def test_a_tower_of_combining_marks_is_cut_and_counted():
-    pieces = part_text("Z" + "\u0301" * 500 + "algo")
-
-    assert [p.text for p in pieces] == ["Z" + "\u0301" * 5, "+495 combining marks", "algo"]
-
-
-def test_a_span_that_begins_amid_unseen_characters_begins_after_them():
-    pieces = part_text("ab\u200b\u200b\u200bcd", layers=[_layer(1, (3, 6))])
-
-    assert _shown(pieces) == [("ab", ()), ("U+200B ×3", ()), ("c", (1,)), ("d", ())]
-
-
-def test_a_span_of_unseen_characters_alone_marks_their_stand_in():
-    pieces = part_text("ab\u200b\u200bcd", layers=[_layer(1, (2, 4))])
-
-    assert ("U+200B ×2", (1,)) in _shown(pieces)
-
-
 _HOSTILE = st.text(
     st.one_of(
         st.sampled_from("ab \n\u200b\u200c\u200d\u202e\u0301\u034f\U000e0041\ud800<>&\"'{}"),
@@ -194,17 +188,14 @@ def test_shortening_parts_a_text_and_loses_nothing(text, chars, lines):
     assert sum(len(p.text) for p in first) <= chars * 3 // 2 or not rest
 
 
-def test_a_long_text_is_cut_between_words():
-    first, rest = shorten(part_text("word " * 1_000), max_chars=202, max_lines=9)
+@pytest.mark.parametrize(
+    ("text", "chars", "lines", "beginning"),
+    [("word " * 1_000, 202, 9, "word " * 40), ("a\n" * 100, 5_000, 10, "a\n" * 10)],
+)
+def test_a_long_text_is_cut_between_words_or_at_a_line(text, chars, lines, beginning):
+    first, rest = shorten(part_text(text), max_chars=chars, max_lines=lines)
 
-    assert "".join(p.text for p in first) == "word " * 40
-    assert rest
-
-
-def test_a_text_of_many_lines_is_cut_at_a_line():
-    first, rest = shorten(part_text("a\n" * 100), max_chars=5_000, max_lines=10)
-
-    assert "".join(p.text for p in first) == "a\n" * 10
+    assert "".join(p.text for p in first) == beginning
     assert rest
 
 

@@ -1,23 +1,27 @@
-"""Whoever manages sites sees them, changes their settings, and minds their keys."""
+"""Whoever manages sites changes settings, minds keys, and lists what to allow and block."""
 
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from flask.sessions import SecureCookieSessionInterface
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode, Ruling
+from service.domain.list_entry import Effect, EntryKind
 from service.domain.site import SiteSettings
+from service.domain.user import Role
 from service.moderation.decisions import decide_comment
+from service.moderation.lists import NewEntry, add_entry
 from service.moderation.sites import authenticate_akismet, authenticate_site, issue_key
-from tests.factories import SITE, make_comment
+from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import keep, post, set_site, words
+from tests.functional.moderators import keep, post, restrict, set_site, words
 
 OTHER_SITE = SiteId("site-2")
-HOSTILE = '"><script>alert(1)</script>\u202e'
+HOSTILE = '"><script>alert(1)</script>\u202e onerror'
 PAGE = f"/sites/{SITE}"
 GOOD = {
     "mode": "hold",
@@ -176,3 +180,105 @@ def test_a_key_is_not_revoked_on_another_sites_page(services, client):
 
     assert answer.status_code == 404
     assert services.sites.list_keys(OTHER_SITE)[0].is_valid(services.clock())
+
+
+def fill(client, **fields):
+    form = {
+        "show": "block",
+        "do": "add",
+        "kind": "domain",
+        "value": "pills-direct.shop",
+        "reason": "Sells pills",
+        "site": SITE,
+        "expires": "",
+    }
+    return post(client, "/lists/add", **(form | fields))
+
+
+def in_force(services):
+    return services.list_entries.in_force(services.clock())
+
+
+@pytest.mark.parametrize(
+    ("expires", "days"), [("1", 1), ("7", 7), ("30", 30), ("", None), ("999", None)]
+)
+def test_what_is_filled_in_is_listed_with_its_end(services, client, expires, days):
+    answer = fill(client, expires=expires, kind="phrase", value="Cheap pills", show="allow")
+
+    [entry] = in_force(services)
+    page = client.get(answer.location)
+    assert (answer.status_code, answer.location) == (303, "/lists?show=allow")
+    assert (entry.effect, entry.kind, entry.added_by) == (Effect.ALLOW, EntryKind.PHRASE, "Ola")
+    assert entry.expires_at == (NOW + timedelta(days=days) if days else None)
+    assert "Added to the list. Phrase Cheap pills Undo" in words(page)
+    assert "Sells pills" in page.text
+
+
+def test_what_was_typed_of_a_person_is_neither_kept_nor_shown(services, client):
+    answer = fill(client, kind="email", value="mara@example.org")
+
+    page = client.get(answer.location)
+    [entry] = in_force(services)
+    assert "mara" not in page.text
+    assert f"E-mail address {entry.label}" in words(page)
+    assert "mara" not in str(entry) + str(services.audit_log.recent())
+
+
+def test_an_entry_is_tried_removed_and_brought_back(services, client):
+    keep(services, make_comment("Cheap pills for all."))
+    tried = fill(client, kind="phrase", value="cheap pills", do="preview")
+    page = client.get(fill(client, kind="phrase", value="cheap pills").location)
+    [entry] = in_force(services)
+
+    removed = client.get(post(client, f"/lists/{entry.id}/remove").location)
+    gone = in_force(services)
+    back = client.get(post(client, f"/lists/{entry.id}/restore").location)
+
+    assert "matched 1 of the last comment." in words(tried)
+    assert f'action="/lists/{entry.id}/remove"' in page.text
+    assert f'action="/lists/{entry.id}/restore"' in removed.text
+    assert gone == []
+    assert "Back on the list." in words(back)
+    assert in_force(services) == [entry]
+
+
+def test_everything_wrong_is_said_at_once_and_nothing_typed_is_lost(services, client):
+    answer = fill(client, kind="network", value="10.0.0.0/7", reason=" ", expires="7")
+
+    assert answer.status_code == 422
+    assert "Nothing was added. Correct 2 fields." in words(answer)
+    assert "This network is too wide: give at most an IPv4 /16 or an IPv6 /40." in words(answer)
+    assert "Give a short reason." in words(answer)
+    assert 'value="10.0.0.0/7"' in answer.text
+    assert '<option value="7" selected>' in answer.text
+    assert in_force(services) == []
+
+
+def test_who_sees_one_site_lists_for_it_alone(services, client):
+    there, everywhere = (
+        add_entry(
+            NewEntry(effect=Effect.BLOCK, kind=EntryKind.DOMAIN, site_id=site_id, **told),
+            services,
+            by="Kim",
+        )
+        for site_id, told in (
+            (OTHER_SITE, {"value": "pills-direct.shop", "reason": "Of the other site"}),
+            (None, {"value": "casino-now.shop", "reason": "Of all"}),
+        )
+    )
+    services.list_entries.count_hits({everywhere.id: 7_531}, at=NOW)
+    restrict(services, role=Role.MODERATOR, site_ids=(SITE,))
+
+    page = client.get("/lists")
+
+    assert "Of the other site" not in page.text
+    assert "onerror" not in page.text
+    assert "7,531" not in page.text
+    assert "Of all" in page.text
+    assert "Remove<" not in page.text
+    assert post(client, f"/lists/{there.id}/remove").status_code == 404
+    assert post(client, f"/lists/{everywhere.id}/remove").status_code == 403
+    assert fill(client, site="site-2").status_code == 404
+    assert "Choose one of your sites." in words(fill(client, site=""))
+    assert fill(client, site=SITE).status_code == 303
+    assert len(in_force(services)) == 3

@@ -1,0 +1,82 @@
+"""Reads what forms, queries and sessions of the pages hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from http import HTTPStatus
+from typing import TypeVar
+
+from flask import abort, request, session
+
+from service.domain.comment import CommentId
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, NotFoundError
+from service.web.edge.fields import is_id, read_any_moment
+
+E = TypeVar("E", bound=StrEnum)
+P = TypeVar("P")
+
+# No id and no cursor of ours has other characters or is longer.
+_TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
+
+
+def read_choice(kind: type[E], field: str) -> E | None:
+    """Return the member of an enumeration that a field names, None for nonsense."""
+    given = request.values.get(field, "")
+    return kind(given) if given in set(kind) else None
+
+
+def read_ruling() -> Ruling:
+    """Return the ruling of a form; abort if there is none."""
+    return read_choice(Ruling, "ruling") or abort(HTTPStatus.BAD_REQUEST)
+
+
+def read_note() -> str | None:
+    """Return the note that came with a form, None for an empty one."""
+    return request.form.get("note", "").strip() or None
+
+
+def read_token(field: str) -> str | None:
+    """Return a field of the query or the form that can be one of our ids or cursors."""
+    value = request.values.get(field, "")
+    return value if _TOKEN.fullmatch(value) else None
+
+
+def read_id(field: str) -> str | None:
+    """Return a field of the form that can be one of our ids."""
+    value = request.form.get(field, "")
+    return value if is_id(value) else None
+
+
+def read_ids(field: str) -> list[CommentId]:
+    """Return the comments that a field of the form names, again and again."""
+    return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
+
+
+def read_until() -> datetime:
+    """Return the moment up to which a form decides; abort if there is none."""
+    return read_any_moment(request.form.get("until")) or abort(HTTPStatus.BAD_REQUEST)
+
+
+def read_from(cursor: str | None, read: Callable[[str | None], P]) -> P:
+    """Return the page that begins at the cursor; the first if it is none of this list's."""
+    try:
+        return read(cursor)
+    except InvalidInputError:
+        return read(None)
+
+
+def pop_done(key: str, read: Callable[..., P]) -> P | None:
+    """Take a value out of the session and return what `read` makes of it.
+
+    Return None if there is no such value, or if what it names no longer exists.
+    """
+    if key not in session:
+        return None
+    try:
+        return read(*session.pop(key))
+    except NotFoundError:
+        return None
