@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from statistics import NormalDist
@@ -54,6 +54,16 @@ def wilson_interval(successes: float, n: float, *, confidence: float = CONFIDENC
     low = 0.0 if successes == 0 else (middle - spread) / scale
     high = 1.0 if successes == n else (middle + spread) / scale
     return (low, high)
+
+
+def share_of(
+    count: int, n: int, *, interval: Callable[[int, int], Interval] = wilson_interval
+) -> Share:
+    """Return `count` of `n` with its interval, without share and interval below `MIN_COUNT`."""
+    if n < MIN_COUNT:
+        return Share(count=count, n=n, share=None, low=None, high=None)
+    low, high = interval(count, n)
+    return Share(count=count, n=n, share=count / n, low=low, high=high)
 
 
 # Siddiqi 2006 (Credit Risk Scorecards, chapter 9): below 0.1 no shift, above 0.25 a large one.
@@ -179,14 +189,6 @@ def figures_of(counts: FigureCounts, scope: Scope) -> Figures:
         ),
         stability=population_stability(counts.earlier_scores, counts.recent_scores),
     )
-
-
-def share_of(count: int, n: int) -> Share:
-    """Return `count` of `n` with its Wilson interval, without a share below `MIN_COUNT`."""
-    if n < MIN_COUNT:
-        return Share(count=count, n=n, share=None, low=None, high=None)
-    low, high = wilson_interval(count, n)
-    return Share(count=count, n=n, share=count / n, low=low, high=high)
 
 
 def _days(counts: FigureCounts, scope: Scope) -> tuple[DayFigures, ...]:

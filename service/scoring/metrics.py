@@ -13,10 +13,11 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from service.scoring.figures import CONFIDENCE, Interval
+from service.scoring.figures import CONFIDENCE, Interval, Share, share_of
 
 Flags = NDArray[np.bool_]
 Scores = NDArray[np.float64]
+_BINS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,19 +46,18 @@ class OperatingPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityBin:
-    """The comments whose p_spam lies in `[low, high)`; the last bin holds 1.0 as well."""
+class Bin:
+    """The comments whose p_spam lies in `[low, high)`, and how many of them are spam.
+
+    The last bin of a table holds 1.0 as well. An empty one has no mean.
+    """
 
     low: float
     high: float
     n: int
     n_spam: int
-    mean_p_spam: float
-
-    @property
-    def observed(self) -> float:
-        """Return the share of spam among them, NaN for an empty bin."""
-        return self.n_spam / self.n if self.n else math.nan
+    mean_p_spam: float | None
+    observed: Share
 
 
 def roc_auc(is_spam: Flags, p_spam: Scores) -> float:
@@ -154,28 +154,27 @@ def brier_score(is_spam: Flags, p_spam: Scores) -> float:
     return float(np.mean((p_spam - is_spam) ** 2))
 
 
-def reliability_table(
-    is_spam: Flags, p_spam: Scores, *, bins: int = 10
-) -> tuple[ReliabilityBin, ...]:
-    """Return `bins` bins of equal width over [0, 1], empty ones included.
+def reliability_table(is_spam: Flags, p_spam: Scores) -> tuple[Bin, ...]:
+    """Return ten bins of equal width over [0, 1], empty ones included.
 
     Murphy and Winkler 1977 (Applied Statistics 26:41-47): stated probabilities are calibrated
     where `mean_p_spam` and `observed` agree.
     """
-    edges = np.linspace(0, 1, bins + 1)
-    at = np.clip(np.searchsorted(edges, p_spam, side="right") - 1, 0, bins - 1)
-    counts = np.bincount(at, minlength=bins)
-    spam_counts = np.bincount(at[is_spam], minlength=bins)
-    sums = np.bincount(at, weights=p_spam, minlength=bins)
+    edges = np.linspace(0, 1, _BINS + 1)
+    at = np.clip(np.searchsorted(edges, p_spam, side="right") - 1, 0, _BINS - 1)
+    counts = np.bincount(at, minlength=_BINS)
+    spam_counts = np.bincount(at[is_spam], minlength=_BINS)
+    sums = np.bincount(at, weights=p_spam, minlength=_BINS)
     return tuple(
-        ReliabilityBin(
+        Bin(
             low=float(edges[i]),
             high=float(edges[i + 1]),
             n=int(counts[i]),
             n_spam=int(spam_counts[i]),
-            mean_p_spam=float(sums[i] / counts[i]) if counts[i] else math.nan,
+            mean_p_spam=float(sums[i] / counts[i]) if counts[i] else None,
+            observed=share_of(int(spam_counts[i]), int(counts[i])),
         )
-        for i in range(bins)
+        for i in range(_BINS)
     )
 
 

@@ -31,22 +31,17 @@ class Observation:
         )
 
 
-Observe = Callable[[Comment, History], Observation | None]
-
-
-@dataclass(frozen=True, slots=True)
 class Detector:
-    """A detector under the name of its signal. Calling it returns the signal, if it fires."""
+    """Make a function a detector; its name is the name of the signal."""
 
-    name: str
-    observe: Observe
+    def __init__(self, observe: Callable[[Comment, History], Observation | None]) -> None:
+        self.name = observe.__name__
+        self._observe = observe
 
     def __call__(self, comment: Comment, history: History) -> Signal | None:
         """Return the signal that the comment gives, None where there is nothing to see."""
-        observation = self.observe(comment, history)
+        observation = self._observe(comment, history)
         return None if observation is None else observation.named(self.name)
 
 
-def detector(observe: Observe) -> Detector:
-    """Make a function a detector; its name is the name of the signal."""
-    return Detector(observe.__name__, observe)
+detector = Detector

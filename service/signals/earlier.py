@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 from service.domain.comment import Comment
+from service.domain.decision import Ruling
 from service.domain.sender import History, Record, TrackRecord
 from service.domain.text import Phrase, noted
 from service.signals.detector import Observation
@@ -15,22 +17,20 @@ _ELSEWHERE = 0.5
 
 
 # For one comment and for several; the versions of an edited comment are decided on as well.
-_REJECTED = {
-    False: (
+_SAID = {
+    (Ruling.REJECT, False): (
         noted("moderators rejected an earlier comment %(where)s"),
         noted("moderators rejected %(n)s earlier comments %(where)s"),
     ),
-    True: (
+    (Ruling.REJECT, True): (
         noted("moderators rejected an earlier comment or version %(where)s"),
         noted("moderators rejected %(n)s earlier comments or versions %(where)s"),
     ),
-}
-_APPROVED = {
-    False: (
+    (Ruling.APPROVE, False): (
         noted("moderators approved an earlier comment %(where)s"),
         noted("moderators approved %(n)s earlier comments %(where)s"),
     ),
-    True: (
+    (Ruling.APPROVE, True): (
         noted("moderators approved an earlier comment or version %(where)s"),
         noted("moderators approved %(n)s earlier comments or versions %(where)s"),
     ),
@@ -54,15 +54,6 @@ class Key:
     prior: float = 1.0
     dissent: float = 1.0
     most: float = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leaning:
-    """How far decisions under a key lean one way, at most 1, and how many at all sites do."""
-
-    lean: float
-    count: float
-    where: Phrase
 
 
 EMAIL = Key(where=Phrase("from the same e-mail address"), track_record=lambda h: h.email)
@@ -150,14 +141,12 @@ def rejected_before(comment: Comment, history: History, keys: Sequence[Key]) -> 
 
     Of several keys the one speaks whose decisions lean clearest.
     """
-    leanings = [_to_reject(key, key.track_record(history)) for key in keys]
-    return _clearest(leanings, _REJECTED[comment.edit is not None])
+    return _clearest(comment, history, keys, Ruling.REJECT)
 
 
 def approved_before(comment: Comment, history: History, keys: Sequence[Key]) -> Observation | None:
     """Return the observation that decisions under one of the keys lean to approving, if they do."""
-    leanings = [_to_approve(key, key.track_record(history)) for key in keys]
-    return _clearest(leanings, _APPROVED[comment.edit is not None])
+    return _clearest(comment, history, keys, Ruling.APPROVE)
 
 
 def is_known(history: History) -> bool:
@@ -171,8 +160,7 @@ def is_known(history: History) -> bool:
 def is_regular(history: History) -> bool:
     """Return True if moderators mostly approve comments of the person's e-mail or account."""
     return any(
-        _to_approve(key, key.track_record(history)).lean > 0.0
-        for key in (TRUSTED_EMAIL, TRUSTED_ACCOUNT)
+        _lean(key, history, Ruling.APPROVE) > 0.0 for key in (TRUSTED_EMAIL, TRUSTED_ACCOUNT)
     )
 
 
@@ -191,52 +179,37 @@ def excess(seen: int, usual: int) -> float:
     return max(0, seen - usual) / (max(seen, usual) + 1)
 
 
-def _to_reject(key: Key, track_record: TrackRecord) -> Leaning:
-    here, everywhere = track_record.here, track_record.everywhere
-    return _leaning(
-        key,
-        agreeing=_own_first(here.rejected, everywhere.rejected),
-        contrary=_own_first(here.approved, everywhere.approved),
-        count=everywhere.rejected,
-        decisions=_decisions(everywhere),
-    )
+def _clearest(
+    comment: Comment, history: History, keys: Sequence[Key], ruling: Ruling
+) -> Observation | None:
+    lean, key = max(((_lean(key, history, ruling), key) for key in keys), key=itemgetter(0))
+    if lean <= 0.0:
+        return None
+    everywhere = key.track_record(history).everywhere
+    # They fade, and nobody counts parts of comments.
+    n = round(everywhere.approved if ruling is Ruling.APPROVE else everywhere.rejected)
+    one, many = _SAID[ruling, comment.edit is not None]
+    reason = Phrase(one, where=key.where) if n <= 1 else Phrase(many, n=n, where=key.where)
+    return Observation(strength=lean, reason=reason)
 
 
-def _to_approve(key: Key, track_record: TrackRecord) -> Leaning:
-    here, everywhere = track_record.here, track_record.everywhere
-    return _leaning(
-        key,
-        agreeing=_own_first(here.approved, everywhere.approved),
-        contrary=_own_first(here.rejected, everywhere.rejected),
-        count=everywhere.approved,
-        decisions=_decisions(everywhere),
-    )
-
-
-def _leaning(
-    key: Key, *, agreeing: float, contrary: float, count: float, decisions: float
-) -> Leaning:
-    if decisions < key.min_decisions:
-        return Leaning(lean=0.0, count=count, where=key.where)
-    lean = squashed_log_odds(agreeing, key.dissent * contrary, key.prior)
-    return Leaning(lean=min(key.most, lean), count=count, where=key.where)
+def _lean(key: Key, history: History, ruling: Ruling) -> float:
+    """Return how far decisions under a key lean to a ruling, at most 1."""
+    record = key.track_record(history)
+    if _decisions(record.everywhere) < key.min_decisions:
+        return 0.0
+    approved = _own_first(record.here.approved, record.everywhere.approved)
+    rejected = _own_first(record.here.rejected, record.everywhere.rejected)
+    if ruling is Ruling.APPROVE:
+        lean = squashed_log_odds(approved, key.dissent * rejected, key.prior)
+    else:
+        lean = squashed_log_odds(rejected, key.dissent * approved, key.prior)
+    return min(key.most, lean)
 
 
 def _own_first(here: float, everywhere: float) -> float:
     """Return decisions in worth of own ones; `everywhere` includes the own site's."""
     return here + _ELSEWHERE * max(0.0, everywhere - here)
-
-
-def _clearest(leanings: Sequence[Leaning], said: tuple[str, str]) -> Observation | None:
-    clearest = max(leanings, key=lambda one: one.lean)
-    if clearest.lean <= 0.0:
-        return None
-    # They fade, and nobody counts parts of comments.
-    n, (one, many) = round(clearest.count), said
-    reason = (
-        Phrase(one, where=clearest.where) if n <= 1 else Phrase(many, n=n, where=clearest.where)
-    )
-    return Observation(strength=clearest.lean, reason=reason)
 
 
 def _of_offers(offered: TrackRecord, all_of_it: TrackRecord) -> TrackRecord:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from service.domain.comment import CommentId
 from service.domain.verdict import Outcome, Verdict
 from service.scoring.cutoffs import clopper_pearson
-from service.scoring.figures import MIN_COUNT, Interval, Share, wilson_interval
+from service.scoring.figures import MIN_COUNT, Share, share_of
 from service.scoring.metrics import (
+    Bin,
     Flags,
     OperatingPoint,
     Scores,
@@ -75,12 +76,24 @@ class Mistake:
     p_spam: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Slicing:
     """One value a comment: `names[codes[i]]` is the slice that comment i belongs to."""
 
-    codes: NDArray[np.int32]
-    names: tuple[str, ...]
+    def __init__(self) -> None:
+        self.codes = array("i")
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names, the first seen first."""
+        return tuple(self._numbers)
+
+    def add(self, name: str) -> None:
+        """Take the value of the next comment; beyond `MAX_SLICES` it is `OTHER`."""
+        short = name[:MAX_SLICE_NAME_CHARS]
+        if short not in self._numbers and len(self._numbers) >= MAX_SLICES:
+            short = OTHER
+        self.codes.append(self._numbers.setdefault(short, len(self._numbers)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +118,7 @@ class ScoreCollector:
         self._is_spam, self._degraded = array("b"), array("b")
         self._p_spam, self._model_p_spam = array("d"), array("d")
         self._outcome = array("b")
-        self._slicings = {by: _SlicingCollector() for by in SliceBy}
+        self._slicings = {by: Slicing() for by in SliceBy}
         self.ham_lost: list[Mistake] = []
         self.spam_missed: list[Mistake] = []
         self.unlabelled: dict[str, Counter[Outcome]] = {}
@@ -129,7 +142,16 @@ class ScoreCollector:
             slicing.add(facts.slices[by])
         for part in verdict.signals:
             self.fired.setdefault(part.signal.name, Counter())[facts.is_spam] += 1
-        self._note_mistake(verdict, facts)
+        if verdict.outcome is (Outcome.HAM if facts.is_spam else Outcome.SPAM):
+            mistakes = self.spam_missed if facts.is_spam else self.ham_lost
+            mistakes.append(
+                Mistake(
+                    id=verdict.comment_id,
+                    source=facts.slices[SliceBy.SOURCE],
+                    kind=facts.slices[SliceBy.KIND],
+                    p_spam=verdict.p_spam,
+                )
+            )
 
     def table(self) -> ScoreTable:
         """Return all labelled comments taken so far, as columns."""
@@ -139,37 +161,8 @@ class ScoreCollector:
             model_p_spam=np.array(self._model_p_spam, dtype=np.float64),
             outcome=np.array(self._outcome, dtype=np.int8),
             degraded=np.array(self._degraded, dtype=np.bool_),
-            slicings={by: slicing.slicing() for by, slicing in self._slicings.items()},
+            slicings=self._slicings,
         )
-
-    def _note_mistake(self, verdict: Verdict, facts: Facts) -> None:
-        opposite = Outcome.HAM if facts.is_spam else Outcome.SPAM
-        if verdict.outcome is not opposite:
-            return
-        mistakes = self.spam_missed if facts.is_spam else self.ham_lost
-        mistakes.append(
-            Mistake(
-                id=verdict.comment_id,
-                source=facts.slices[SliceBy.SOURCE],
-                kind=facts.slices[SliceBy.KIND],
-                p_spam=verdict.p_spam,
-            )
-        )
-
-
-class _SlicingCollector:
-    def __init__(self) -> None:
-        self._codes = array("i")
-        self._numbers: dict[str, int] = {}
-
-    def add(self, name: str) -> None:
-        short = name[:MAX_SLICE_NAME_CHARS]
-        if short not in self._numbers and len(self._numbers) >= MAX_SLICES:
-            short = OTHER
-        self._codes.append(self._numbers.setdefault(short, len(self._numbers)))
-
-    def slicing(self) -> Slicing:
-        return Slicing(codes=np.array(self._codes, dtype=np.int32), names=tuple(self._numbers))
 
 
 FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01, 0.05)
@@ -195,18 +188,6 @@ class Point:
     threshold: float | None
     recall: Share
     false_positive_rate: Share
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bin:
-    """One row of a reliability table: stated and observed share of spam in `[low, high)`."""
-
-    low: float
-    high: float
-    n: int
-    n_spam: int
-    mean_p_spam: float | None
-    observed: Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,7 +261,10 @@ def measure(collected: ScoreCollector, weights: Weights) -> Measurements:
     """Return every figure over the labelled comments collected."""
     table = collected.table()
     everything = np.ones(table.is_spam.shape, dtype=np.bool_)
-    thresholds = _thresholds(_points(table.is_spam, table.p_spam))
+    thresholds = [
+        None if p is None else math.inf if p.threshold is None else p.threshold
+        for p in _points(table.is_spam, table.p_spam)
+    ]
     overall = _slice("all", table, everything, thresholds)
     return Measurements(
         overall=overall,
@@ -292,16 +276,6 @@ def measure(collected: ScoreCollector, weights: Weights) -> Measurements:
     )
 
 
-def share_of(
-    count: int, n: int, *, interval: Callable[[int, int], Interval] = wilson_interval
-) -> Share:
-    """Return the share with its interval, or without both where `n` is below `MIN_COUNT`."""
-    if n < MIN_COUNT:
-        return Share(count=count, n=n, share=None, low=None, high=None)
-    low, high = interval(count, n)
-    return Share(count=count, n=n, share=count / n, low=low, high=high)
-
-
 def _false_positive_rate(ham_lost: int, n_ham: int) -> Share:
     """Return the share with an interval that is never too narrow: this is the costly mistake."""
     return share_of(ham_lost, n_ham, interval=clopper_pearson)
@@ -310,16 +284,16 @@ def _false_positive_rate(ham_lost: int, n_ham: int) -> Share:
 def _slices(
     by: SliceBy, table: ScoreTable, thresholds: Sequence[float | None]
 ) -> tuple[SliceReport, ...]:
-    slicing = table.slicings[by]
-    sizes = np.bincount(slicing.codes, minlength=len(slicing.names))
-    numbers = range(len(slicing.names))
+    codes, names = np.array(table.slicings[by].codes), table.slicings[by].names
+    sizes = np.bincount(codes, minlength=len(names))
+    numbers = range(len(names))
     if by is SliceBy.LENGTH:
-        order = sorted(numbers, key=lambda i: LENGTH_BUCKETS.index(slicing.names[i]))
+        order = sorted(numbers, key=lambda i: LENGTH_BUCKETS.index(names[i]))
     elif by in (SliceBy.SOURCE, SliceBy.HARDNESS):
-        order = sorted(numbers, key=lambda i: slicing.names[i])
+        order = sorted(numbers, key=lambda i: names[i])
     else:
-        order = sorted(numbers, key=lambda i: (-sizes[i], slicing.names[i]))
-    return tuple(_slice(slicing.names[i], table, slicing.codes == i, thresholds) for i in order)
+        order = sorted(numbers, key=lambda i: (-sizes[i], names[i]))
+    return tuple(_slice(names[i], table, codes == i, thresholds) for i in order)
 
 
 def _slice(
@@ -357,7 +331,7 @@ def _ranking(is_spam: Flags, p_spam: Scores) -> Ranking:
         roc_auc=area,
         points=_points(is_spam, p_spam),
         brier=brier_score(is_spam, p_spam) if is_spam.size >= MIN_COUNT else None,
-        reliability=_reliability(is_spam, p_spam),
+        reliability=reliability_table(is_spam, p_spam),
     )
 
 
@@ -379,24 +353,6 @@ def _point(rate: float, point: OperatingPoint) -> Point:
         threshold=point.threshold if math.isfinite(point.threshold) else None,
         recall=share_of(point.spam_caught, point.n_spam),
         false_positive_rate=_false_positive_rate(point.ham_lost, point.n_ham),
-    )
-
-
-def _thresholds(points: Sequence[Point | None]) -> list[float | None]:
-    return [None if p is None else math.inf if p.threshold is None else p.threshold for p in points]
-
-
-def _reliability(is_spam: Flags, p_spam: Scores) -> tuple[Bin, ...]:
-    return tuple(
-        Bin(
-            low=row.low,
-            high=row.high,
-            n=row.n,
-            n_spam=row.n_spam,
-            mean_p_spam=row.mean_p_spam if row.n else None,
-            observed=share_of(row.n_spam, row.n),
-        )
-        for row in reliability_table(is_spam, p_spam)
     )
 
 

@@ -28,7 +28,6 @@ from service.scoring.report.figures import (
     NOT_STATED,
     Measurements,
     Mistake,
-    Point,
     Ranking,
     SliceBy,
     SliceReport,
@@ -72,7 +71,7 @@ def render_markdown(evaluation: Evaluation) -> str:
     found = evaluation.measurements
     parts = [
         _opening(evaluation),
-        _headline(found),
+        _by_source(found),
         _at_cutoffs(evaluation),
         _shared_points(found),
         _model_alone(found),
@@ -87,7 +86,7 @@ def render_markdown(evaluation: Evaluation) -> str:
         ),
         _unlabelled(found),
         files_section(evaluation.files),
-        _how_to_read(),
+        _HOW_TO_READ,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -125,7 +124,7 @@ def _opening(evaluation: Evaluation) -> str:
     return "\n".join(said)
 
 
-def _headline(found: Measurements) -> str:
+def _by_source(found: Measurements) -> str:
     rows = [_slice_row(s, s.verdict) for s in found.slices[SliceBy.SOURCE]]
     rows.append([f"**{cell}**" for cell in _slice_row(found.overall, found.overall.verdict)])
     return section(
@@ -222,23 +221,24 @@ def _at_cutoffs(evaluation: Evaluation) -> str:
 
 
 def _shared_points(found: Measurements) -> str:
-    rows = [_point_row(kind, p) for kind, r in _both(found) for p in r.points if p is not None]
+    rows = [
+        [
+            kind,
+            rate_in_percent(point.max_false_positive_rate),
+            "none keeps it" if point.threshold is None else f"{point.threshold:.6f}",
+            f"{point.false_positive_rate.count:,} of {point.false_positive_rate.n:,}",
+            percent_with_interval(point.false_positive_rate),
+            f"{point.recall.count:,} of {point.recall.n:,}",
+            percent_with_interval(point.recall),
+        ]
+        for kind, ranking in _both(found)
+        for point in ranking.points
+        if point is not None
+    ]
     if not rows:
         return ""
     header = ["p_spam of", "FPR at most", "threshold", "ham lost", "FPR", "spam caught", "recall"]
     return section("Recall at a false-positive rate, all sources together", table(header, rows))
-
-
-def _point_row(kind: str, point: Point) -> list[str]:
-    return [
-        kind,
-        rate_in_percent(point.max_false_positive_rate),
-        "none keeps it" if point.threshold is None else f"{point.threshold:.6f}",
-        f"{point.false_positive_rate.count:,} of {point.false_positive_rate.n:,}",
-        percent_with_interval(point.false_positive_rate),
-        f"{point.recall.count:,} of {point.recall.n:,}",
-        percent_with_interval(point.recall),
-    ]
 
 
 def _reliability(found: Measurements) -> str:
@@ -279,21 +279,7 @@ def _signals(found: Measurements) -> str:
 
 
 def _spans(evaluation: Evaluation) -> str:
-    spans = [s for s in evaluation.spans if s.n_with + s.n_without]
-    boundaries = [b for b in evaluation.boundaries if b.n]
-    parts = [*_marked(spans), *_turned(boundaries)]
-    return section("Spans", *parts) if parts else ""
-
-
-def _marked(spans: Sequence[SpanTally]) -> list[str]:
-    if not spans:
-        return []
-    meaning = (
-        "What is marked against the labelled promotion, token by token; `signals` are the spans "
-        "of every signal, weighed or not."
-    )
-    header = ["marked by", "labelled", "token precision", "token recall", "token F1"]
-    rows = [
+    marked = [
         [
             s.name,
             f"{s.n_with:,}",
@@ -302,16 +288,10 @@ def _marked(spans: Sequence[SpanTally]) -> list[str]:
             NO_FIGURE if s.f1 is None else f"{s.f1:.3f}",
             f"{s.n_without_marked:,} of {s.n_without:,}",
         ]
-        for s in spans
+        for s in evaluation.spans
+        if s.n_with + s.n_without
     ]
-    return [meaning, table([*header, "marked where there is none"], rows)]
-
-
-def _turned(boundaries: Sequence[BoundaryTally]) -> list[str]:
-    if not boundaries:
-        return []
-    header = ["found by", "labelled", "found", "same sentence", "within one sentence"]
-    rows = [
+    turned = [
         [
             b.name,
             f"{b.n:,}",
@@ -319,9 +299,24 @@ def _turned(boundaries: Sequence[BoundaryTally]) -> list[str]:
             percent_or_none(b.n_same_sentence, b.n),
             percent_or_none(b.n_within_one_sentence, b.n),
         ]
-        for b in boundaries
+        for b in evaluation.boundaries
+        if b.n
     ]
-    return ["Where spam turns from its remark to the promotion:", table(header, rows)]
+    parts = []
+    if marked:
+        header = ["marked by", "labelled", "token precision", "token recall", "token F1"]
+        meaning = (
+            "What is marked against the labelled promotion, token by token; `signals` are the "
+            "spans of every signal, weighed or not."
+        )
+        parts += [meaning, table([*header, "marked where there is none"], marked)]
+    if turned:
+        header = ["found by", "labelled", "found", "same sentence", "within one sentence"]
+        parts += [
+            "Where spam turns from its remark to the promotion:",
+            table(header, turned),
+        ]
+    return section("Spans", *parts) if parts else ""
 
 
 def _mistakes(title: str, meaning: str, mistakes: Sequence[Mistake]) -> str:
@@ -368,23 +363,20 @@ def files_section(files: Sequence[FileSummary]) -> str:
     return section("Files", table(header, rows, text_columns=3))
 
 
-def _how_to_read() -> str:
-    return section(
-        "How to read this",
-        "- **FPR**, false-positive rate: the share of ham that is called spam. "
-        "**Recall**: the share of spam that is called spam.\n"
-        "- *Recall at FPR x* takes the lowest threshold that loses at most x of that row's own "
-        "ham; comments with equal p_spam are never parted. The threshold was chosen on the same "
-        "comments, so the figure is a little kind.\n"
-        f"- {NO_FIGURE} stands where there are too few comments for the figure: fewer than "
-        f"{MIN_COUNT} of a label, or fewer ham than one per x.\n"
-        "- Brackets hold 95 % intervals: exact ones (Clopper-Pearson) for false-positive rates, "
-        "Wilson's for other shares, DeLong's on the logit scale for ROC AUC.\n"
-        "- Every figure by slice, each slice's reliability table, the model alone and all ids: "
-        "`report.json`. Every verdict: `scores.jsonl`.",
-    )
-
-
+_HOW_TO_READ = section(
+    "How to read this",
+    "- **FPR**, false-positive rate: the share of ham that is called spam. "
+    "**Recall**: the share of spam that is called spam.\n"
+    "- *Recall at FPR x* takes the lowest threshold that loses at most x of that row's own "
+    "ham; comments with equal p_spam are never parted. The threshold was chosen on the same "
+    "comments, so the figure is a little kind.\n"
+    f"- {NO_FIGURE} stands where there are too few comments for the figure: fewer than "
+    f"{MIN_COUNT} of a label, or fewer ham than one per x.\n"
+    "- Brackets hold 95 % intervals: exact ones (Clopper-Pearson) for false-positive rates, "
+    "Wilson's for other shares, DeLong's on the logit scale for ROC AUC.\n"
+    "- Every figure by slice, each slice's reliability table, the model alone and all ids: "
+    "`report.json`. Every verdict: `scores.jsonl`.",
+)
 _RANKING_HEADER = [
     "ham",
     "spam",

@@ -21,5 +21,5 @@ def detect_all(comment: Comment, history: History) -> tuple[Signal, ...]:
 
     Never raises, whatever the text: each detector is tested on hostile and random texts.
     """
-    found = (detector(comment, history) for detector in DETECTORS)
+    found = (detect(comment, history) for detect in DETECTORS)
     return tuple(signal for signal in found if signal is not None)
