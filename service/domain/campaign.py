@@ -13,11 +13,7 @@ CAMPAIGN_POLICY = "campaign policy"
 """In whose name a site's policy rejects members of a campaign; no account may be called so."""
 
 FEWEST_SHOWN = 3
-"""How many members a campaign needs to be shown as one.
-
-Two alike are as often one person who pressed the button twice, or a question and its correction;
-deciding two together saves nothing.
-"""
+"""How many members a campaign needs to be shown; two are often one person who sent twice."""
 
 SELLS_P_SPAM = 0.5
 """From where up a member says what its campaign sells, and draws others in."""
@@ -28,14 +24,11 @@ LOW_P_SPAM = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """A campaign as one sees it who sees some sites: every number counts members of these alone.
+    """A campaign at some sites: every number counts members of these alone.
 
-    `waiting` members wait for a moderator, `approved` and `rejected` ones have such a decision in
-    force, whoever made it; the rest was neither. `site_ids` are the sites, `posts` counts the
-    different addresses of posts, site by site. `targets` are what its newest members advertise,
-    the most common first, counting members that sell. `beginnings` are its newest members, those
-    that wait before the others. `low` are those that wait and stand below `LOW_P_SPAM`. `left`
-    members were taken out by a moderator.
+    `low` members wait and are below `LOW_P_SPAM`; `left` ones were taken out by a moderator.
+    `posts` counts the different addresses of posts. `targets` are what its newest members
+    advertise, the most common first. `beginnings` are its newest members, waiting ones first.
     """
 
     id: str

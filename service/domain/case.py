@@ -39,12 +39,10 @@ class Appeal:
 class Case:
     """A comment, its verdict once there is one, and all its decisions, oldest first.
 
-    `audit` marks a random sample of confident verdicts that a moderator checks all the same, so
-    that misses and false positives can be estimated without bias. `reports` are what the site
-    said of it, oldest first. `withdrawn_at` is set once the comment was deleted at its site: then
-    its words are gone and nobody needs to look at it. `campaign_id` is set once it was found to be
-    one of several alike. `second_opinion` is a second judge's on a comment that is unsure.
-    `explains_spam` is the site's setting.
+    `audit` marks a random sample of confident verdicts that a moderator checks all the same.
+    `reports` are oldest first. `withdrawn_at` is set once the comment was deleted at its site; its
+    words are gone then. `campaign_id` is set once it was found to be one of several alike.
+    `second_opinion` is on an unsure comment. `explains_spam` is the site's setting.
     """
 
     comment: Comment
@@ -126,10 +124,8 @@ class Case:
 class CaseFilter:
     """Which cases to list. Every field that is None does not narrow the list.
 
-    `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet, and
-    those whose authors appealed.
-    `held_as_spam` keeps what a site in *hold* holds as spam, nobody has decided and the queue does
-    not list. `site_ids` keeps those of several sites; of none there are no comments.
+    `needs_review` keeps the review queue (`Case.needs_review`), `held_as_spam` what a site in
+    *hold* holds as spam, nobody has decided and the queue does not list.
     """
 
     site_id: SiteId | None = None

@@ -16,9 +16,8 @@ from service.domain.form import FormBehaviour, FormToken
 class RuledText:
     """A text that somebody approved or rejected, in salted digests: not a word can be read in it.
 
-    `words` are its words in order, `spellings` what a misspelling of each would share with it, 0
-    for words too short to tell. `ways` are what leads elsewhere or sells: links, hosts, contacts,
-    numbers. `domains` are those of links, `offers` is True if it offered something.
+    `spellings` are what a misspelling of each word shares with it, 0 for short words. `ways` are
+    what leads elsewhere or sells: links, hosts, contacts, numbers. `domains` are those of links.
     """
 
     approved: bool
@@ -83,12 +82,7 @@ class ListKind(StrEnum):
 
 
 class ListBasis(StrEnum):
-    """Why an entry stands on a reputation list.
-
-    `toxic` are whole networks of spammers, `reported` what others reported; exits of Tor and
-    addresses of data centres are used by anybody, and sites of machine-made content are no spam by
-    themselves.
-    """
+    """Why an entry is on a reputation list: `toxic` are whole networks of spammers."""
 
     TOXIC = "toxic"
     REPORTED = "reported"
@@ -101,9 +95,8 @@ class ListBasis(StrEnum):
 class Listing:
     """One reputation list that held the sender when the comment came in.
 
-    `age_days` is how old the list was by then: an old list says little about today's sender.
-    `worth` is the share, from 0 to 1, that `decisions` here left of what a list may say at most;
-    None as long as only the basis tells. Both are never kept: they are of the moment of judging.
+    `age_days` is how old the list was by then. `worth` is the share, from 0 to 1, that `decisions`
+    here left of what a list may say, None without decisions. Both are set at judging, never stored.
     """
 
     list_name: str
@@ -128,13 +121,11 @@ class Sender:
     """Keyed hashes that recognise a sender again without saying who it is.
 
     `network_key` is of the IPv4 /24 or the IPv6 /64, `wide_network_key` of the IPv6 /48,
-    `name_key` of the author's name as normalised. `account_key` is of the site and the account's
-    id; where the site gives none, of the site, the name and the e-mail address. In the clear are
-    `email_domain`, because throw-away and look-alike domains are evidence, and `system`, the number
-    of the autonomous system, which millions share. `before_rotation` holds the same keys as made
-    with the secret before the present one, while the two overlap; after it, or alone, come those of
-    an e-mail address as it was typed, where its normal form is another. `listings` were looked up
-    when the comment came in, as its address is forgotten then.
+    `name_key` of the normalised name. `account_key` is of the site and the account's id; without
+    an id, of the site, the name and the e-mail address. `email_domain` and `system`, the number of
+    the autonomous system, are in the clear. `before_rotation` holds the keys under the secret
+    before the present one, then those of the e-mail address as typed, if that differs from its
+    normal form. `listings` were looked up when the comment came in, as its address is forgotten.
     """
 
     address_key: str | None = None
@@ -179,7 +170,7 @@ class CommentKind(StrEnum):
     @property
     def is_mention(self) -> bool:
         """Return True if another page speaks of this one."""
-        return self in _MENTIONS
+        return self in ("mention", "webmention", "pingback", "trackback")
 
     @classmethod
     def read(cls, given: str | None) -> CommentKind | None:
@@ -189,46 +180,26 @@ class CommentKind(StrEnum):
         return next((kind for kind in cls if kind.value == name), None)
 
 
-_MENTIONS = frozenset(
-    {
-        CommentKind.MENTION,
-        CommentKind.WEBMENTION,
-        CommentKind.PINGBACK,
-        CommentKind.TRACKBACK,
-    }
-)
 _KIND_ALIASES = {
-    "ping": "pingback",
-    "quote": "mention",
-    "likes": "like",
-    "favorite": "like",
-    "favourite": "like",
-    "fave": "like",
-    "star": "like",
-    "upvote": "like",
-    "reposts": "repost",
-    "share": "repost",
-    "boost": "repost",
-    "announce": "repost",
-    "reblog": "repost",
-    "bookmarks": "bookmark",
-    "reacji": "reaction",
-    "emoji": "reaction",
-    "emoji-react": "reaction",
-    "emoji-reaction": "reaction",
-    "follow": "reaction",
-    "read": "reaction",
-    "tag": "reaction",
+    alias: kind
+    for kind, aliases in {
+        "pingback": "ping",
+        "mention": "quote",
+        "like": "likes favorite favourite fave star upvote",
+        "repost": "reposts share boost announce reblog",
+        "bookmark": "bookmarks",
+        "reaction": "reacji emoji emoji-react emoji-reaction follow read tag",
+    }.items()
+    for alias in aliases.split()
 }
 
 
 class Edit(StrEnum):
     """What an edit did to a comment that its site showed already.
 
-    `REJECTED` is one of a comment that a person rejected before, and nobody ruled on since.
-    `BY_STAFF` was made by somebody who may moderate at the site: nothing of it is the author's
-    doing. The last three were made after a person had approved the comment, or a verdict had let it
-    through.
+    `REJECTED` is of a comment that a person rejected, and nobody ruled on since. `BY_STAFF` was by
+    somebody who may moderate at the site. The last three were made after a person had approved the
+    comment, or a verdict had let it through.
     """
 
     UNAPPROVED = "unapproved"
@@ -244,8 +215,7 @@ class FormEvidence:
     """What the site's form saw of the one who filled it in; None is not known.
 
     `seconds_on_page` passed between the page's loading and its sending; `honeypot_filled` says
-    whether a field was filled in that people cannot see; `behaviour` holds counts of how the rest
-    was filled in, `token` what became of the form's token.
+    whether a field was filled in that people cannot see.
     """
 
     seconds_on_page: float | None = None
@@ -290,10 +260,9 @@ class Comment:
     def fingerprint(self) -> str:
         """Return a SHA-256 over what the site sent, the same for every repeat of one request.
 
-        Left out: our id, the time of arrival, the post's date (WordPress sends that of its last
-        change), the sender's keyed hashes (their key rotates) and listings, the account's age and
-        trust, what the form saw (a retry took longer), what an edit changed and of what, the kind,
-        and the user agent (a retry may come from another client library).
+        Left out is what may differ between repeats: ids and times of ours, the post's date (its
+        last change in WordPress), the sender's keys and listings, the account's age and trust, what
+        the form saw, the edit, the kind and the user agent.
         """
         parts = [
             self.site_id,
@@ -324,8 +293,7 @@ class Label(StrEnum):
 class Report:
     """A site's word that a comment was judged wrongly.
 
-    `comment_id` is None for a report of a comment that was never seen here. `reported_by` is the
-    name the site gives for whoever reported, None where it gives none. Some clients report as
+    `comment_id` is None for a report of a comment that was never seen here. Some clients report as
     soon as any reader clicks a flag, so a report only counts as a moderator's decision for sites
     that say so; otherwise it brings the comment before a moderator.
     """

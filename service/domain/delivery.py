@@ -107,12 +107,10 @@ class DeliveryState(StrEnum):
 
 
 class DeliveryForm(StrEnum):
-    """How a delivery is written: a signed Standard Webhook, Akismet's own callback, calls of a
-    platform's own API, or the call of a build hook.
+    """How a delivery is written: a Standard Webhook, Akismet's callback, or calls of an API.
 
-    Akismet's form has no signature: the site's key stands in the body, which is therefore written
-    when it is sent and never kept. So is what a platform is asked: a rejected comment is hidden
-    there as things stand when its turn comes, and shown again where that was undone.
+    Akismet's form has no signature: the site's key is in the body, which is written when it is sent
+    and never stored. So is what a platform is asked.
     """
 
     STANDARD_WEBHOOK = "standard_webhook"
@@ -136,10 +134,9 @@ class Endpoint:
     """Where a site wants to be told, of what, and with which secrets the messages are signed.
 
     `secrets` are Standard Webhooks secrets (`whsec_` and base64), newest first: during a rotation
-    messages carry a signature by each. Of a platform's `form` `url` is its API's address and the
-    one secret a token for it; nothing is sent there from `refused_at` on, when it refused the
-    token, nor before `rests_until`, as it asked. Of a build hook the secret is a token, or the
-    address where that alone is secret; `called_at` is when it was last called and answered well.
+    messages carry a signature by each. A platform has its API's `url` and a token instead; nothing
+    is sent there from `refused_at` on, when it refused the token, nor before `rests_until`. A build
+    hook's secret is a token, or its address; `called_at` is when it last answered well.
     """
 
     site_id: SiteId
@@ -150,11 +147,6 @@ class Endpoint:
     refused_at: datetime | None = None
     rests_until: datetime | None = None
     called_at: datetime | None = None
-
-    def __post_init__(self) -> None:
-        if not self.secrets:
-            msg = f"the endpoint of {self.site_id} needs at least one secret"
-            raise ValueError(msg)
 
     def is_paused(self, now: datetime) -> bool:
         """Return True if sending to this endpoint is paused."""
@@ -167,11 +159,10 @@ class Endpoint:
 class Delivery:
     """One message to one address. `payload` is its JSON body; it never holds comment text.
 
-    Deliveries about one comment go out in the order of `seq`; a later one waits for an earlier.
-    `decision_id` names the decision that it tells, if it is to be taken back with that as long as
-    nobody has tried to send it: a ruling in its undo time, and a verdict that came after a ruling.
-    `corrects_told` says that the site may know of an earlier ruling, which that decision replaced;
-    the store says so. `endpoint` is where its site wants it, as that was when it was leased.
+    Deliveries about one comment go out in the order of `seq`. One with a `decision_id` is withdrawn
+    with that decision while it is untried: a ruling in its undo time, or a verdict after a ruling.
+    `corrects_told` is set by the store if the site may know of an earlier ruling, now replaced.
+    `endpoint` is where its site wanted it when it was leased.
     """
 
     id: str
@@ -217,9 +208,9 @@ class Troubles:
 class SendOutcome:
     """What came of sending: the attempt for the log, and how it goes on from there.
 
-    `hopeless` says that the same address will never do. `retry_after_seconds` is what the site
-    asked for. Of a platform: `settled` says that there is nothing to do, or to be done with, there;
-    `refused` that it takes the token no more; `uncertain` that it may have done it all the same.
+    `hopeless` means that the address can never work. `retry_after_seconds` is what the site asked
+    for. Of a platform: `settled` means that nothing is left to do, `refused` that it refuses the
+    token, `uncertain` that it may have acted all the same.
     """
 
     attempt: DeliveryAttempt

@@ -15,8 +15,8 @@ from service.domain.verdict import Outcome
 class Stage(StrEnum):
     """A part of a comment's way. The last five are spent by a batch together.
 
-    `KEEP` is from its coming in to its being kept and queued, `WAIT` from its coming in to the
-    beginning of its batch, `VERDICT` from its coming in to its verdict being stored.
+    The first three begin when it comes in, and end when it is kept and queued, when its batch
+    begins, and when its verdict is stored.
     """
 
     KEEP = "keep"
@@ -40,8 +40,7 @@ P_SPAM_EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.
 class Scope:
     """Which comments are counted: those of these sites (None: all), received in the period.
 
-    Both moments are in UTC. Days are UTC days; `since` is the start of the first one, `until` the
-    moment of counting.
+    Both moments are in UTC; `since` is the start of the first day, `until` the moment of counting.
     """
 
     site_ids: tuple[SiteId, ...] | None
@@ -84,10 +83,9 @@ class AuditCount:
 class FigureCounts:
     """Everything that figures are made of.
 
-    `degraded` counts unsure verdicts that lacked evidence. `waited` are the seconds from receiving
-    to deciding of the newest decisions on comments that were in the review queue. `recent_scores`
-    and `earlier_scores` count the verdicts of the last 7 days, and of the 28 days before them, by
-    the bins of `P_SPAM_EDGES`.
+    `degraded` counts unsure verdicts that lacked evidence. `waited` are the seconds to the newest
+    decisions on comments of the review queue. `recent_scores` and `earlier_scores` count verdicts
+    of the last 7 days, and of the 28 days before, by the bins of `P_SPAM_EDGES`.
     """
 
     days: tuple[DayCount, ...] = ()
@@ -103,9 +101,8 @@ class FigureCounts:
 class Tally:
     """Counts of one site's comments by verdict.
 
-    `received` counts those without a verdict too. `missed_spam` were judged ham and called spam
-    by a person, `false_positives` the other way round: by a moderator's decision where there is
-    one, else by the site's newest report.
+    `missed_spam` were judged ham and called spam by a moderator's decision, else by the site's
+    newest report, `false_positives` the other way round.
     """
 
     received: int = 0
@@ -197,9 +194,8 @@ class Waiting:
 class Backlog:
     """Everything that waits, as it was at one moment.
 
-    `unjudged` are kept comments without a verdict, by lane; `review` those that a moderator finds;
-    `callbacks` messages that are still tried; `dead_callbacks` those given up. `oldest_kept` is
-    when the oldest judged comment came in that still has its words, None without one.
+    `callbacks` are messages that are still tried, `dead_callbacks` those given up. `oldest_kept` is
+    when the oldest judged comment came in that still has its words.
     """
 
     unjudged: Mapping[Lane, Waiting]

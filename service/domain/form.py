@@ -37,10 +37,9 @@ class ReadToken:
 class FormToken(StrEnum):
     """What became of the token that this service had handed to the form.
 
-    `valid` is ours, unused, of this site and page, and its challenge was solved, which browsers can
-    do on secure pages alone; `unsolved` is the same without that. `late` was ours and has expired,
-    `elsewhere` is of another page, `replayed` came before with another comment, `forged` was not
-    signed here for this site. `missing` is said only where the site's forms have tokens.
+    `valid` is ours, unused, of this site and page, with its challenge solved, which browsers do on
+    secure pages alone; `unsolved` lacks that. `elsewhere` is of another page, `replayed` came
+    before with another comment. `missing` is used only where the site's forms have tokens.
     """
 
     VALID = "valid"
@@ -56,11 +55,9 @@ class FormToken(StrEnum):
 class FormBehaviour:
     """How a form was filled in, as counts, never as the rhythm of keys; None is not known.
 
-    `seconds` passed from the first focus or key to the sending. `keys` were pressed, `pastes` count
-    whatever was put in whole, by clipboard, by dropping or by a browser that restored it.
-    `other_inputs` changed a field without a key, as dictation, keyboards on screens and password
-    managers do. `pointer`, `touch` and `scroll` count events; `driven` says that the browser called
-    itself driven by a program.
+    `seconds` passed from the first focus or key to the sending. `pastes` count whatever was put in
+    whole; `other_inputs` changed a field without a key, as dictation does. `driven` says that the
+    browser called itself driven by a program.
     """
 
     seconds: float | None = None

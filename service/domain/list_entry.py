@@ -36,19 +36,12 @@ class EntryKind(StrEnum):
     @property
     def is_keyed(self) -> bool:
         """Return True if only keyed hashes are stored, as for anything that identifies a sender."""
-        return self in _KEYED
-
-
-_KEYED = frozenset({EntryKind.EMAIL, EntryKind.ADDRESS, EntryKind.NETWORK})
+        return self in (EntryKind.EMAIL, EntryKind.ADDRESS, EntryKind.NETWORK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """What a verdict remembers of the entry that matched its comment, for good.
-
-    `label` is None for kinds that are kept as keyed hashes: it would outlive the erasure of the
-    person whom it recognises.
-    """
+    """What a verdict keeps of the entry that matched; no `label` of a keyed one, for erasure."""
 
     entry_id: str
     effect: Effect
@@ -82,14 +75,6 @@ class ListEntry:
     comment_id: CommentId | None = None
     hits: int = 0
     last_hit_at: datetime | None = None
-
-    def __post_init__(self) -> None:
-        if not self.keys:
-            msg = f"entry {self.id} has nothing to be recognised by"
-            raise ValueError(msg)
-        if not 0 < len(self.reason) <= MAX_REASON_CHARS:
-            msg = f"entry {self.id}: a reason has 1 to {MAX_REASON_CHARS} characters"
-            raise ValueError(msg)
 
     def is_in_force(self, at: datetime) -> bool:
         """Return True if the entry is in force at this time."""

@@ -22,17 +22,14 @@ MAX_UNDO_SECONDS = 3_600
 class SiteSettings:
     """What a site may choose. Cutoffs left at None follow the model version's promised ones.
 
-    `languages` are the languages its comments are usually written in, as BCP 47 tags.
-    `holds_unsure` is what clients that know only "spam" and "not spam" are told of an unsure
-    comment: spam, so that it is held for the site's own moderators, or not spam, so that it is
-    passed. With `reports_decide` a report counts as a moderator's decision. `blog` is the address
-    of the site's front page: Akismet clients get late verdicts under its host alone. A moderator's
-    ruling is told `undo_seconds` after it was made, so that an undo before then tells nothing; 0
-    tells it at once. With `rejects_campaigns` an unsure comment is rejected without a person if
-    people rejected enough of its campaign and approved none. With `learns` its decisions help with
-    the next comments at once; those made before `learns_since` are forgotten for that. With
-    `public_feed` anybody may read what it shows under a post. `rules` hold what would be published.
-    With `explains_spam` authors of what is called spam are told why, too, and may appeal.
+    `languages` are BCP 47 tags. With `holds_unsure` clients that know only "spam" and "not spam"
+    are told that an unsure comment is spam. With `reports_decide` a report counts as a moderator's
+    decision. `blog` is the address of the site's front page: Akismet clients get late verdicts
+    under its host alone. A ruling is told `undo_seconds` after it was made. With
+    `rejects_campaigns` an unsure comment is rejected if people rejected enough of its campaign and
+    approved none. With `learns` its decisions, those since `learns_since`, help with the next
+    comments at once. With `public_feed` anybody may read what it shows under a post. `rules` hold
+    what would be published. With `explains_spam` authors of spam are told why, too, and may appeal.
     """
 
     mode: Mode = Mode.HOLD

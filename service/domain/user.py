@@ -45,12 +45,12 @@ _PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
 
 
 # The mightiest first, as they are declared.
-_RANKS = {role: rank for rank, role in enumerate(Role)}
+_RANKS = list(Role)
 
 
 def is_above(role: Role, other: Role) -> bool:
     """Return True if a role ranks above another."""
-    return _RANKS[role] < _RANKS[other]
+    return _RANKS.index(role) < _RANKS.index(other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,11 +104,7 @@ class Signal:
 
 
 class WeightKind(StrEnum):
-    """By which right a signal weighs what it does.
-
-    Fitted on labelled comments; set by judgement, within a bound; or learnt here, from decisions of
-    this installation.
-    """
+    """Where a weight is from: fitted on labelled comments, set by hand, or learnt here."""
 
     FITTED = "fitted"
     SET = "set"
@@ -143,13 +139,10 @@ class Verdict:
     """What the machine concluded, once and for good; a later decision does not change it.
 
     `score` is in log-odds and is exactly `base + model_contribution + sum of contributions`;
-    `p_spam` is its logistic function, calibrated because the weights were fitted that way.
-    `model_p_spam` is the classifier's own probability, None when the classifier was away.
-    `degraded_by` names the evidence that was missing; a degraded verdict is always unsure.
-    `ham_cutoff` and `spam_cutoff` are the probabilities it was compared with. `instruction` is
-    the moderators' entry that matched: the outcome follows it, unless the verdict is degraded,
-    while score and evidence stay what the machine found. `held_by` are the site's rules that made
-    unsure what was ham.
+    `p_spam` is its logistic function. `model_p_spam` is the classifier's own probability, None when
+    it was away. `degraded_by` names the evidence that was missing; a degraded verdict is always
+    unsure. `instruction` is the moderators' entry that matched: the outcome follows it unless the
+    verdict is degraded, score and evidence stay. `held_by` are the rules that made ham unsure.
     """
 
     comment_id: CommentId

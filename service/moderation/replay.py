@@ -54,29 +54,22 @@ def replay(
     """Yield every comment in order of time, as the service would have judged it then.
 
     The site's owner decides what was left unsure and the audit sample, or with `decides_all`
-    everything, as the labels say, before the next comment comes. Senders are unknown, so histories
-    are empty, as for `score`. `salt` keys the features: with an installation's own, the figures are
-    its own to the last digit. Raises `ModelUnavailableError`.
+    everything, as the labels say, before the next comment comes. Histories are empty. `salt` keys
+    the features, which are an installation's own. Raises `ModelUnavailableError`.
     """
     ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
+
+    def judged() -> Iterator[tuple[Archived, Verdict]]:
+        for start in range(0, len(ordered), _BATCH):
+            some = ordered[start : start + _BATCH]
+            comments = [one.comment for one in some]
+            unknown, now = [History()] * len(comments), moment_of(some[-1])
+            verdicts = judge_comments(comments, model, histories=unknown, now=now)
+            yield from zip(some, verdicts, strict=True)
+
     return play(
-        _judge(ordered, model),
-        model.cutoffs,
-        decides_all=decides_all,
-        audit_share=audit_share,
-        salt=salt,
+        judged(), model.cutoffs, decides_all=decides_all, audit_share=audit_share, salt=salt
     )
-
-
-def _judge(ordered: Sequence[Archived], model: JudgingModel) -> Iterator[tuple[Archived, Verdict]]:
-    """Yield every comment with what the version finds alone."""
-    for start in range(0, len(ordered), _BATCH):
-        some = ordered[start : start + _BATCH]
-        comments = [one.comment for one in some]
-        verdicts = judge_comments(
-            comments, model, histories=[History()] * len(comments), now=moment_of(some[-1])
-        )
-        yield from zip(some, verdicts, strict=True)
 
 
 def play(
