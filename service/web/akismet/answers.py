@@ -14,20 +14,11 @@ RECHECK_AFTER = "X-akismet-recheck-after"
 DEBUG_HELP = "X-akismet-debug-help"
 ERROR = "X-akismet-error"
 
-TRUE, FALSE = "true", "false"
-VALID, INVALID = "valid", "invalid"
-CONNECTED, DEACTIVATED = "connected", "deactivated"
-THANKS = "Thanks for making the web a better place."
-
-UNSURE = "The verdict is unsure: a person should look."
-BAD_KEY = "The API key is unknown, expired or revoked."
-NO_KEY = "The API key is missing: send it as api_key, or as key."
 BAD_BLOG = "blog must be the address of the front page, such as https://blog.example/."
 
 TEXT = "text/plain; charset=utf-8"
 MEDIA = frozenset({"text/plain", "application/json"})
 """The media types of the protocol's own answers; errors come as others."""
-_MAX_HEADER_CHARS = 300
 
 
 def new_guid() -> str:
@@ -35,14 +26,14 @@ def new_guid() -> str:
     return uuid.uuid4().hex
 
 
-def text(body: str, headers: Mapping[str, str] | None = None, *, status: int = 200) -> Response:
+def text(body: str, headers: Mapping[str, str] | None = None) -> Response:
     """Return a bare token: no newline, no mark, as clients compare for equality."""
-    return Response(body, status=status, content_type=TEXT, headers=dict(headers or {}))
+    return Response(body, content_type=TEXT, headers=dict(headers or {}))
 
 
 def refused(help_text: str) -> Response:
     """Return the answer to a call whose key or blog is not accepted."""
-    return text(INVALID, {DEBUG_HELP: header_text(help_text)})
+    return text("invalid", {DEBUG_HELP: header_text(help_text)})
 
 
 def as_json(value: object) -> Response:
@@ -52,4 +43,4 @@ def as_json(value: object) -> Response:
 
 def header_text(given: str) -> str:
     """Return a sentence of ours as a header can carry it."""
-    return "".join(c if " " <= c <= "~" else " " for c in given)[:_MAX_HEADER_CHARS]
+    return "".join(c if " " <= c <= "~" else " " for c in given)[:300]

@@ -39,8 +39,6 @@ KEY_FIRST = frozenset({"verify-key", "get-subscription", "get-stats", "deactivat
 _KEY_LABEL = re.compile(r"[0-9a-f]{12}")
 CLIENT = "Akismet client"
 """Who acts, as the audit log calls it."""
-_TRUE = frozenset({"1", "true"})
-_MAX_KEY_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +54,7 @@ class AkismetCall:
     @property
     def is_test(self) -> bool:
         """Return True if the call is a test; by value, as clients send `is_test=false` too."""
-        return self.fields.get("is_test", "").strip().lower() in _TRUE
+        return self.fields.get("is_test", "").strip().lower() in ("1", "true")
 
     @property
     def recheck(self) -> bool:
@@ -85,13 +83,10 @@ def read_fields(request: Request) -> dict[str, str]:
     be read.
     """
     raw = read_bounded(MAX_BODY_BYTES)
-    charset = request.mimetype_params.get("charset")
     fields = read_form(request.query_string, charset=None)
     if request.mimetype == "application/json":
-        fields.update(read_json(raw))
-    else:
-        fields.update(read_form(raw, charset=charset))
-    return fields
+        return fields | read_json(raw)
+    return fields | read_form(raw, charset=request.mimetype_params.get("charset"))
 
 
 def presented_key(name: str, fields: Fields, host: str) -> str | None:
@@ -100,7 +95,7 @@ def presented_key(name: str, fields: Fields, host: str) -> str | None:
     for place in order:
         given = fields.get(place, "").strip()
         if given:
-            return given[:_MAX_KEY_CHARS]
+            return given[:200]
     label = host.partition(".")[0].lower()
     return label if _KEY_LABEL.fullmatch(label) else None
 
@@ -110,9 +105,6 @@ def shown(fields: Mapping[str, str], name: str) -> str | None:
     return fields.get(name, "").strip() or None
 
 
-_MAX_USER_AGENT_CHARS = 1_000
-_MAX_ID_CHARS = 200
-_NO_PARENT = "0"
 # As the protocol calls messages of contact forms, mails between users, and registrations.
 _TO_SOMEBODY = frozenset({"contact-form", "message", "signup"})
 
@@ -131,7 +123,15 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
         site_id=site.id,
         text=read_text(call),
         received_at=services.clock(),
-        post=_post(call),
+        # What was sent through a form to somebody stands under no post, so no page shows it. Tags
+        # stand in for an excerpt, which this protocol does not have.
+        post=Post()
+        if fields.get("comment_type") in _TO_SOMEBODY
+        else Post(
+            url=cut(shown(fields, "permalink"), MAX_URL_CHARS),
+            excerpt=cut(shown(fields, "comment_context"), MAX_EXCERPT_CHARS),
+            published_at=read_any_moment(fields.get("comment_post_modified_gmt", "")),
+        ),
         author=Author(
             name=cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
             url=cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
@@ -141,8 +141,8 @@ def new_comment(call: AkismetCall, site: Site) -> NewComment:
             behaviour=behaviour_of(fields),
         ),
         written_at=read_any_moment(fields.get("comment_date_gmt", "")),
-        user_agent=cut(shown(fields, "user_agent"), _MAX_USER_AGENT_CHARS),
-        reply_to=None if parent == _NO_PARENT else cut(parent, _MAX_ID_CHARS),
+        user_agent=cut(shown(fields, "user_agent"), 1_000),
+        reply_to=None if parent == "0" else cut(parent, 200),
         kind=CommentKind.read(fields.get("comment_type")),
     )
     comment = with_sender(
@@ -165,20 +165,6 @@ def read_text(call: AkismetCall) -> str:
         msg = f"comment_content has more than {MAX_TEXT_BYTES} bytes and was not judged."
         raise TooLargeError(msg)
     return text
-
-
-def _post(call: AkismetCall) -> Post:
-    """Return the post; its tags stand in for an excerpt, which this protocol does not have.
-
-    What was sent through a form to somebody stands under none, so no page shows it.
-    """
-    if call.fields.get("comment_type") in _TO_SOMEBODY:
-        return Post()
-    return Post(
-        url=cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
-        excerpt=cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),
-        published_at=read_any_moment(call.fields.get("comment_post_modified_gmt", "")),
-    )
 
 
 def _clean(call: AkismetCall, name: str) -> str | None:

@@ -110,7 +110,6 @@ _LISTS = frozenset({"comment_context"})
 # A form of WordPress has about fifty fields; a hostile one could have a million.
 _MAX_FIELDS = 2_000
 _MAX_LIST_ITEMS = 50
-_MAX_NAME_BYTES = 200
 _BRACKETS = re.compile(r"\[[^\[\]]{0,100}\]$")
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 # Charsets of web pages. Python knows codecs that are none: some take quadratic time, some unpack.
@@ -121,7 +120,6 @@ _CHARSETS = re.compile(
 )
 # What browsers send for these is Windows-1252, as the WHATWG's encoding standard says.
 _WINDOWS = frozenset({"ascii", "iso8859-1"})
-_MAX_CHARSET_CHARS = 40
 
 
 def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
@@ -142,7 +140,11 @@ def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
     asked = b"".join(found.get("blog_charset", ())).decode("ascii", "replace")
     codec = find_codec(charset) or find_codec(asked) or "utf-8"
     fields = {
-        name: ", ".join(_decode(value, codec) for value in values) for name, values in found.items()
+        name: ", ".join(
+            _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", value.decode(codec, "replace"))
+            for value in values
+        )
+        for name, values in found.items()
     }
     named = fields.pop(NAMED_BY, "").strip()
     if named or _WORDPRESS_TRAP in raw:
@@ -168,7 +170,7 @@ def read_json(raw: bytes) -> dict[str, str]:
 
 def find_codec(name: str | None) -> str | None:
     """Return Python's name of a charset that web pages use, None for any other."""
-    if not name or len(name) > _MAX_CHARSET_CHARS:
+    if not name or len(name) > 40:
         return None
     return _charsets().get(_spelling(name))
 
@@ -198,16 +200,12 @@ def _pairs(raw: bytes) -> Iterator[tuple[str, bytes]]:
     """Yield each field's name without brackets and its value as it came."""
     for pair in raw.split(b"&", _MAX_FIELDS)[:_MAX_FIELDS]:
         name, _, value = pair.partition(b"=")
-        if len(name) <= _MAX_NAME_BYTES:
+        if len(name) <= 200:
             yield _BRACKETS.sub("", _unquote(name).decode("latin-1")), value
 
 
 def _unquote(part: bytes) -> bytes:
     return unquote_to_bytes(part.replace(b"+", b" "))
-
-
-def _decode(value: bytes, codec: str) -> str:
-    return _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", value.decode(codec, "replace"))
 
 
 def _as_text(part: strict_json.Json) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 from flask import Blueprint, Flask, Response, current_app, g, request
 
@@ -16,7 +15,6 @@ from service.domain.site import Site, SiteKey
 from service.moderation.sites import authenticate_akismet
 from service.web.akismet import answers, views
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
-from service.web.akismet.views import PROMISES, add_deliveries, check_comment, take_report
 from service.web.edge.auth import AKISMET, open_to_all
 from service.web.edge.coalescer import Coalescer
 from service.web.edge.current import services
@@ -30,21 +28,14 @@ _VERSIONS = ("1.1", "1.2")
 _PATHS = tuple(f"/{version}/" for version in _VERSIONS)
 _CHECK = "comment-check"
 _KEYS = "slopsieve_akismet_keys"
-# What is wrong with a request is told in a plain answer, as clients read bodies, not statuses.
-_OUR_STATUS = range(400, 500)
-_KEPT_STATUS = frozenset({404, 405, 429})
-# What a few hundred sites use within a moment; more than that are asked for each time.
-_MOST_KNOWN = 1_000
 
 View = Callable[[AkismetCall], Response]
 
-
-# What answers each call.
 _CALLS: Mapping[str, View] = {
     "verify-key": views.verify_key,
-    _CHECK: check_comment,
-    "submit-spam": partial(take_report, label=Label.SPAM),
-    "submit-ham": partial(take_report, label=Label.HAM),
+    _CHECK: views.check_comment,
+    "submit-spam": partial(views.take_report, label=Label.SPAM),
+    "submit-ham": partial(views.take_report, label=Label.HAM),
     "get-subscription": views.get_subscription,
     "get-stats": views.get_stats,
     "token": views.token,
@@ -52,35 +43,28 @@ _CALLS: Mapping[str, View] = {
 }
 # What is asked without a key, also in a URL.
 _OPEN: Mapping[str, Callable[[], Response]] = {
-    "test": lambda: answers.text(answers.CONNECTED),
+    "test": lambda: answers.text("connected"),
     "compatible-plugins": lambda: answers.as_json([]),
 }
 
 
-class KeyCache:
-    """Recognises keys. A revoked key, or a changed setting, counts within `memory_seconds`.
+def _key_cache(memory_seconds: float) -> Callable[[str], tuple[Site, SiteKey]]:
+    """Return what recognises keys. A revoked key or a changed setting counts in `memory_seconds`.
 
     2026-11-20, 200 checks a second: asking the store each time took a tenth of the edge's time.
     """
 
-    def __init__(self, *, memory_seconds: float) -> None:
-        self._memory_seconds = memory_seconds
-        self._lock = threading.Lock()
-        self._known: dict[str, tuple[float, Site, SiteKey]] = {}
+    # What a few hundred sites use within a moment.
+    @lru_cache(maxsize=1_000)
+    def remembered(secret: str, _window: float) -> tuple[Site, SiteKey]:
+        return authenticate_akismet(secret, services)
 
-    def recognise(self, secret: str) -> tuple[Site, SiteKey]:
-        """Return whose key this is. Raises `NotAuthenticatedError`, which is never remembered."""
-        now = time.monotonic()
-        known = self._known.get(secret)
-        if known is not None and now < known[0]:
-            return known[1], known[2]
-        site, key = authenticate_akismet(secret, services)
-        if self._memory_seconds > 0:
-            with self._lock:
-                if len(self._known) >= _MOST_KNOWN:
-                    self._known.clear()
-                self._known[secret] = (now + self._memory_seconds, site, key)
-        return site, key
+    def recognise(secret: str) -> tuple[Site, SiteKey]:
+        if not memory_seconds:
+            return authenticate_akismet(secret, services)
+        return remembered(secret, time.monotonic() // memory_seconds)
+
+    return recognise
 
 
 def register_akismet(app: Flask, *, memory_seconds: float) -> None:
@@ -88,12 +72,12 @@ def register_akismet(app: Flask, *, memory_seconds: float) -> None:
 
     A key may be known for `memory_seconds` without asking the store again.
     """
-    app.extensions[_KEYS] = KeyCache(memory_seconds=memory_seconds)
-    app.extensions[PROMISES] = Coalescer(add_deliveries)
+    app.extensions[_KEYS] = _key_cache(memory_seconds)
+    app.extensions[views.PROMISES] = Coalescer(views.add_deliveries)
     blueprint = Blueprint(AKISMET, __name__)
-    views = {name: (_with_call(view), ["POST"]) for name, view in _CALLS.items()}
-    views |= {name: (open_to_all(view), ["GET", "POST"]) for name, view in _OPEN.items()}
-    for name, (view, methods) in views.items():
+    served = {name: (_with_call(view), ["POST"]) for name, view in _CALLS.items()}
+    served |= {name: (open_to_all(view), ["GET", "POST"]) for name, view in _OPEN.items()}
+    for name, (view, methods) in served.items():
         for version in _VERSIONS:
             blueprint.add_url_rule(
                 f"/{version}/{name}",
@@ -111,7 +95,9 @@ def _with_call(view: View) -> Callable[[], Response]:
         if "refusal" in g:
             raise g.refusal
         if g.akismet is None:
-            return answers.refused(answers.BAD_KEY if "wrong_key" in g else answers.NO_KEY)
+            if "wrong_key" in g:
+                return answers.refused("The API key is unknown, expired or revoked.")
+            return answers.refused("The API key is missing: send it as api_key, or as key.")
         return view(g.akismet)
 
     return serve
@@ -140,11 +126,10 @@ def _identify(name: str) -> AkismetCall | None:
     if secret is None:
         return None
     try:
-        g.site, key = current_app.extensions[_KEYS].recognise(secret)
+        g.site, key = current_app.extensions[_KEYS](secret)
     except NotAuthenticatedError:
         g.wrong_key = True
-        address = hashed_address()
-        log.warning("Akismet key refused", extra={"address": address, "call": name})
+        log.warning("Akismet key refused", extra={"address": hashed_address(), "call": name})
         return None
     user_agent = request.headers.get("User-Agent", "")
     return AkismetCall(name=name, fields=fields, user_agent=user_agent, site=g.site, key=key)
@@ -171,6 +156,7 @@ def _speak_akismet(response: Response) -> Response:
     response.headers[answers.DEBUG_HELP] = said
     if is_check:
         response.headers[answers.ERROR] = said
-    if response.status_code in _OUR_STATUS and response.status_code not in _KEPT_STATUS:
+    # Clients read bodies, not statuses.
+    if response.status_code in range(400, 500) and response.status_code not in (404, 405, 429):
         response.status_code = 200
     return response

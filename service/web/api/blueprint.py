@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response
 
-from service.web.edge.auth import API, current_site, require_site
+from service.web.edge.auth import API, current_site
 from service.web.edge.operation import JSON
 from service.web.edge.static_files import script_integrity
 
@@ -12,7 +12,11 @@ FORM_SCRIPT_HEADER = "Slopsieve-Form-Script"
 """By this header of every answer a site's pages know the form's script of a new version at once."""
 
 api = Blueprint(API, __name__, url_prefix="/v1")
-api.before_request(require_site)
+
+
+@api.before_request
+def _require_site() -> None:
+    current_site()
 
 
 @api.after_request

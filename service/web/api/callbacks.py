@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from pydantic import Field, StrictBool
 
 from service.domain.case import State
@@ -35,15 +33,16 @@ class CallbackRequest(Request):
         description="An https URL of a public host, at its usual port.",
         examples=["https://blog.example/hook"],
     )
-    events: Annotated[list[EventKind], Field(min_length=1, max_length=len(EventKind))] | None = (
-        Field(default=None, description="What to be told of; all of it if left out.")
+    events: list[EventKind] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=len(EventKind),
+        description="What to be told of; all of it if left out.",
     )
     rotate: StrictBool = Field(
         default=False,
-        description=(
-            "Make a new secret. Messages are signed with it and with the one before, until the "
-            "next rotation; to end a secret that leaked at once, rotate twice."
-        ),
+        description="Make a new secret. Messages are signed with it and with the one before, "
+        "until the next rotation; to end a secret that leaked at once, rotate twice.",
     )
 
 
@@ -51,7 +50,7 @@ class DeliveryQuery(Request):
     """Which messages to list."""
 
     state: DeliveryState | None = None
-    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
+    limit: int = Field(default=50, ge=1, le=MAX_PAGE)
 
 
 class CallbackAnswer(Answer):

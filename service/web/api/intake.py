@@ -32,12 +32,7 @@ from service.moderation.intake import submit_comments, with_sender, with_token
 from service.moderation.revise import withdraw_comment
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.services import Services
-from service.web.api.answers import (
-    BatchAnswer,
-    BatchResult,
-    CommentAnswer,
-    CommentLinks,
-)
+from service.web.api.answers import BatchAnswer, BatchResult, CommentAnswer, CommentLinks
 from service.web.api.blueprint import api
 from service.web.api.schemas import (
     MAX_BATCH,
@@ -51,13 +46,7 @@ from service.web.api.schemas import (
 from service.web.edge import strict_json
 from service.web.edge.auth import current_site
 from service.web.edge.current import services, waiter
-from service.web.edge.errors import (
-    EdgeError,
-    TooLargeError,
-    UnreadableRequestError,
-    problem_of,
-    status_of,
-)
+from service.web.edge.errors import EdgeError, TooLargeError, problem_of, status_of
 from service.web.edge.headers import note_comments
 from service.web.edge.operation import JSON, SINGLE_BODY_BYTES, operation, validate
 from service.web.edge.overload import UNWAITED_SECONDS, Kept, keep_in_line
@@ -65,74 +54,12 @@ from service.web.edge.strict_json import Json
 
 NDJSON = "application/x-ndjson"
 
-# A body of 16 MiB can have a million wrong names; more than an answer lists are not looked at.
-_MOST_NAMES = 100
-
-Item = Json | EdgeError
-"""One comment as it came, or why it cannot be read."""
-
-
-def read_items(raw: bytes, *, lines: bool) -> list[Item]:
-    """Return the batch's items in order.
-
-    A line that cannot be read is an item too. Raises `UnreadableRequestError`,
-    `InvalidInputError` or `TooLargeError` for a body that is no batch at all.
-    """
-    found: list[bytes | Json] = [*raw.split(b"\n")] if lines else _read_object(raw)
-    parts = [part for part in found if not isinstance(part, bytes) or part.strip()]
-    if len(parts) > MAX_BATCH:
-        msg = f"The batch has more than {MAX_BATCH} comments. Send several batches."
-        raise TooLargeError(msg)
-    return [_read_line(part) if isinstance(part, bytes) else part for part in parts]
-
-
-def _read_object(raw: bytes) -> list[bytes | Json]:
-    body = strict_json.parse(raw)
-    comments: list[bytes | Json] = []
-    if isinstance(body, dict):
-        for name in list(body)[_MOST_NAMES:]:
-            del body[name]
-        given = body.get("comments")
-        if isinstance(given, list):
-            # What is wrong with a comment refuses that comment alone.
-            comments, body["comments"] = [*given], []
-    validate(BatchRequest, body)
-    return comments
-
-
-def _read_line(line: bytes) -> Item:
-    if len(line) > SINGLE_BODY_BYTES:
-        msg = f"The line has more than {SINGLE_BODY_BYTES} bytes."
-        return TooLargeError(msg)
-    try:
-        return strict_json.parse(line)
-    except UnreadableRequestError as error:
-        return error
-
-
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
-_KEEPS_ALL = Problem(
-    field="keep", problem="is false in a batch", remedy="submit it alone, with wait"
-)
-_KEEP_NEEDS_WAIT = Problem(
-    field="keep",
-    problem="is false without wait, so that nobody would read the verdict",
-    remedy="add wait to the query",
-)
 # A clock may be wrong by a time zone; a date further ahead is a mistake.
 MOST_AHEAD = timedelta(days=1)
-_AHEAD = Problem(
-    field="written_at", problem="is in the future", remedy="send when it was written, or null"
-)
 # Blogs date posts ahead that are to stay on top.
 _MOST_AHEAD_OF_POST = timedelta(days=365)
-_POST_AHEAD = Problem(
-    field="post.published_at",
-    problem="is in the future",
-    remedy="send when it was published, or null",
-)
-
 # When to read a comment whose verdict did not come in the time that its request had. The line is
 # full then, and a comment that stepped out of it is judged when the rush is over.
 _ASK_AGAIN_SECONDS = 10
@@ -152,7 +79,8 @@ def submit_comment(
     """
     seconds = query.wait or 0.0
     if not body.keep and not seconds:
-        raise InvalidInputError([_KEEP_NEEDS_WAIT])
+        wrong = "is false without wait, so that nobody would read the verdict"
+        raise InvalidInputError([Problem("keep", wrong, "add wait to the query")])
     site = current_site()
     new = new_comment(body, site, services, lane=Lane.INTERACTIVE, key=idempotency_key)
     new = replace(new, keep=body.keep)
@@ -188,10 +116,18 @@ def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
     refused on its own, a malformed line too. An `Idempotency-Key` makes repeats of the whole batch
     harmless, comment by comment.
     """
-    items = read_items(raw, lines=request.mimetype == NDJSON)
-    read = [
-        _read_item(item, _key_in_batch(idempotency_key, index)) for index, item in enumerate(items)
-    ]
+    if request.mimetype == NDJSON:
+        parts: list[bytes | Json] = [line for line in raw.split(b"\n") if line.strip()]
+    else:
+        parts = _read_object(raw)
+    if len(parts) > MAX_BATCH:
+        msg = f"The batch has more than {MAX_BATCH} comments. Send several batches."
+        raise TooLargeError(msg)
+    read = []
+    for index, part in enumerate(parts):
+        # A single submission has no such key by chance.
+        digest = hashlib.sha256(f"{index}:{idempotency_key}".encode()).hexdigest()
+        read.append(_read_item(part, f"batch:{digest}" if idempotency_key is not None else None))
     good = [new for new in read if isinstance(new, NewComment)]
     added = submit_comments(good, services) if good else []
     note_comments([one.comment_id for one in added])
@@ -206,14 +142,33 @@ def submit_batch(raw: bytes, idempotency_key: str | None) -> BatchAnswer:
     return BatchAnswer(accepted=accepted, refused=len(results) - accepted, results=results)
 
 
-def _read_item(item: Item, key: str | None) -> NewComment | ModerationError | EdgeError:
-    """Return the comment, or why it is refused."""
-    if isinstance(item, EdgeError):
-        return item
+def _read_object(raw: bytes) -> list[bytes | Json]:
+    body = strict_json.parse(raw)
+    comments: list[bytes | Json] = []
+    if isinstance(body, dict):
+        # 16 MiB can have a million wrong names; more than an answer lists are not looked at.
+        for name in list(body)[100:]:
+            del body[name]
+        given = body.get("comments")
+        if isinstance(given, list):
+            # What is wrong with a comment refuses that comment alone.
+            comments, body["comments"] = [*given], []
+    validate(BatchRequest, body)
+    return comments
+
+
+def _read_item(part: bytes | Json, key: str | None) -> NewComment | ModerationError | EdgeError:
+    """Return the comment of a line or an object, or why it is refused."""
     try:
-        given = validate(CommentRequest, item)
+        if isinstance(part, bytes):
+            if len(part) > SINGLE_BODY_BYTES:
+                msg = f"The line has more than {SINGLE_BODY_BYTES} bytes."
+                raise TooLargeError(msg)
+            part = strict_json.parse(part)
+        given = validate(CommentRequest, part)
         if not given.keep:
-            raise InvalidInputError([_KEEPS_ALL])
+            problem = Problem("keep", "is false in a batch", "submit it alone, with wait")
+            raise InvalidInputError([problem])
         return new_comment(given, current_site(), services, lane=Lane.BULK, key=key)
     except (ModerationError, EdgeError) as refusal:
         return refusal
@@ -256,10 +211,15 @@ def new_comment(
     now = services.clock()
     post, author = given.post or PostRequest(), given.author or AuthorRequest()
     dates = (
-        (given.written_at, MOST_AHEAD, _AHEAD),
-        (post.published_at, _MOST_AHEAD_OF_POST, _POST_AHEAD),
+        ("written_at", given.written_at, MOST_AHEAD, "written"),
+        ("post.published_at", post.published_at, _MOST_AHEAD_OF_POST, "published"),
     )
-    if ahead := [problem for date, most, problem in dates if date and date > now + most]:
+    ahead = [
+        Problem(name, "is in the future", f"send when it was {done}, or null")
+        for name, date, most, done in dates
+        if date and date > now + most
+    ]
+    if ahead:
         raise InvalidInputError(ahead)
     form = given.form or FormRequest()
     excerpt = (post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS]
@@ -312,13 +272,6 @@ def keep_until(new: NewComment, site: Site, until: float) -> Case:
 def unjudged(new: NewComment, site: Site, kept: Kept) -> Case:
     """Return the case of a comment that was kept, without a verdict."""
     return Case(comment=replace(new.comment, id=kept.added.comment_id), mode=site.settings.mode)
-
-
-def _key_in_batch(key: str | None, index: int) -> str | None:
-    """Return the key of one comment of a batch, which no single submission can have by chance."""
-    if key is None:
-        return None
-    return "batch:" + hashlib.sha256(f"{index}:{key}".encode()).hexdigest()
 
 
 def _conflict(added: Added) -> ConflictError:

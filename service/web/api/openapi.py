@@ -43,10 +43,6 @@ EXAMPLES: Document = json.loads((Path(__file__).parent / "examples.json").read_b
 # Where Flask has `<id:comment_id>`, OpenAPI has `{comment_id}`.
 _IN_PATH = re.compile(r"<(?:id:)?(\w+)>")
 _REF = "#/components/schemas/"
-_EVERYWHERE = (401, 429, 500, 503)
-_WITH_BODY = (400, 413, 415, 422)
-_WITH_PATH = (404,)
-_HAS_RETRY_AFTER = (429, 503)
 _TEXT: Document = {"type": "string"}
 _HEADERS: Mapping[str, Document] = {
     "X-Request-Id": {"description": "Names this request in the log.", "schema": _TEXT},
@@ -83,6 +79,37 @@ _TAGS = {
 }
 
 
+_IDEMPOTENCY_KEY: Document = {
+    "name": IDEMPOTENCY_KEY,
+    "in": "header",
+    "description": "Makes a repeat of the request harmless; other content needs another key.",
+    "schema": {
+        "type": "string",
+        "minLength": 1,
+        "maxLength": MAX_KEY_CHARS,
+        "pattern": r"^[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?$",
+    },
+}
+_CALLBACK: Document = {
+    "operationId": "receive_callback",
+    "tags": ["Callbacks"],
+    "summary": "Be told of a verdict or a decision",
+    "security": [],
+    "parameters": [
+        {"name": name, "in": "header", "required": True, "description": text, "schema": _TEXT}
+        for name, text in _CALLBACK_HEADERS.items()
+    ],
+    "requestBody": {
+        "required": True,
+        "content": {JSON: {"schema": {"$ref": _REF + CallbackMessage.__name__}}},
+    },
+    "responses": {
+        "2XX": {"description": "The message was taken and will not come again."},
+        "410": {"description": "It is not wanted: it is given up at once."},
+    },
+}
+
+
 class _Schemas(GenerateJsonSchema):
     """Leaves out the titles that only repeat the fields' names."""
 
@@ -114,7 +141,7 @@ def describe() -> Document:
         "security": [{"siteKey": []}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": paths,
-        "webhooks": {"comment": {"post": _callback()}},
+        "webhooks": {"comment": {"post": _CALLBACK}},
         "components": {
             "schemas": {name: s for name, s in schemas.items() if name not in queries},
             "responses": {_name(status): _problem(status) for status in (*KINDS, 403)},
@@ -151,24 +178,35 @@ def _operation(rule: Rule, operation: Operation, schemas: Document) -> Document:
         "operationId": rule.endpoint.rpartition(".")[2],
         "tags": [operation.tag],
         "summary": operation.summary,
-        "parameters": [*_path_parameters(rule), *_query_parameters(operation, schemas)],
+        "parameters": [
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "schema": {"type": "string", "pattern": f"^{ID_PATTERN}$"},
+            }
+            for name in _IN_PATH.findall(rule.rule)
+        ]
+        + _query_parameters(operation, schemas),
         "responses": _responses(rule, operation),
     }
     if operation.description:
         described["description"] = operation.description
     if operation.takes_idempotency_key:
-        described["parameters"].append(_idempotency_key())
+        described["parameters"].append(_IDEMPOTENCY_KEY)
     if operation.body:
-        described["requestBody"] = {"required": True, "content": _body(operation, operation.body)}
+        content = _content(operation.body)
+        if NDJSON in operation.media:
+            text = EXAMPLES["CommentRequest"]["text"]
+            content[NDJSON] = {
+                "schema": {
+                    "type": "string",
+                    "description": "One comment a line, as in `comments`.",
+                },
+                "example": f'{{"text": "{text}"}}\n{{"text": "Thank you."}}\n',
+            }
+        described["requestBody"] = {"required": True, "content": content}
     return described
-
-
-def _path_parameters(rule: Rule) -> list[Document]:
-    schema = {"type": "string", "pattern": f"^{ID_PATTERN}$"}
-    return [
-        {"name": name, "in": "path", "required": True, "schema": schema}
-        for name in _IN_PATH.findall(rule.rule)
-    ]
 
 
 def _query_parameters(operation: Operation, schemas: Document) -> list[Document]:
@@ -192,34 +230,9 @@ def _query_parameters(operation: Operation, schemas: Document) -> list[Document]
     return parameters
 
 
-def _idempotency_key() -> Document:
-    return {
-        "name": IDEMPOTENCY_KEY,
-        "in": "header",
-        "description": "Makes a repeat of the request harmless; other content needs another key.",
-        "schema": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": MAX_KEY_CHARS,
-            "pattern": r"^[\x21-\x7E]([\x20-\x7E]*[\x21-\x7E])?$",
-        },
-    }
-
-
-def _body(operation: Operation, model: type[BaseModel]) -> Document:
-    content = _content(model)
-    if NDJSON in operation.media:
-        text = EXAMPLES["CommentRequest"]["text"]
-        content[NDJSON] = {
-            "schema": {"type": "string", "description": "One comment a line, as in `comments`."},
-            "example": f'{{"text": "{text}"}}\n{{"text": "Thank you."}}\n',
-        }
-    return content
-
-
 def _responses(rule: Rule, operation: Operation) -> Document:
     answer: Document = {
-        "description": _first_line(operation.answer),
+        "description": (operation.answer.__doc__ or "").partition("\n")[0],
         "headers": _headers("X-Request-Id"),
         "content": _content(operation.answer),
     }
@@ -227,9 +240,9 @@ def _responses(rule: Rule, operation: Operation) -> Document:
         answer["headers"] |= _headers("Location", "Retry-After")
     problems = set(operation.problems)
     if operation.tag != HEALTH:
-        problems |= set(_EVERYWHERE)
-    problems |= set(_WITH_BODY) if operation.body else set()
-    problems |= set(_WITH_PATH) if "<" in rule.rule else set()
+        problems |= {401, 429, 500, 503}
+    problems |= {400, 413, 415, 422} if operation.body else set()
+    problems |= {404} if "<" in rule.rule else set()
     problems |= {422} if operation.query else set()
     responses: Document = {str(status): answer for status in operation.statuses}
     return responses | {
@@ -242,14 +255,10 @@ def _content(model: type[BaseModel]) -> Document:
     return {JSON: {"schema": {"$ref": _REF + model.__name__}}}
 
 
-def _first_line(model: type[BaseModel]) -> str:
-    return (model.__doc__ or "").partition("\n")[0]
-
-
 def _problem(status: int) -> Document:
     kind = KINDS.get(status)
     headers = ["X-Request-Id"]
-    headers += ["Retry-After"] if status in _HAS_RETRY_AFTER else []
+    headers += ["Retry-After"] if status in (429, 503) else []
     meaning = kind.meaning if kind else HTTPStatus(status).description
     return {
         "description": f"{kind.title}. {meaning}" if kind else meaning,
@@ -272,25 +281,6 @@ def _headers(*names: str) -> Document:
     return {name: _HEADERS[name] for name in names}
 
 
-def _callback() -> Document:
-    """Describe what a site's callback is sent."""
-    return {
-        "operationId": "receive_callback",
-        "tags": ["Callbacks"],
-        "summary": "Be told of a verdict or a decision",
-        "security": [],
-        "parameters": [
-            {"name": name, "in": "header", "required": True, "description": text, "schema": _TEXT}
-            for name, text in _CALLBACK_HEADERS.items()
-        ],
-        "requestBody": {"required": True, "content": _content(CallbackMessage)},
-        "responses": {
-            "2XX": {"description": "The message was taken and will not come again."},
-            "410": {"description": "It is not wanted: it is given up at once."},
-        },
-    }
-
-
 # All that is served of `flask_swagger_ui`, which brings more.
 _FILES = frozenset({"swagger-ui.css", "swagger-ui-bundle.js"})
 # It calls this server alone. Its style sheet draws its signs from data: addresses.
@@ -298,8 +288,6 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 )
-# An address names the version, so what lies there never changes.
-_FOR_GOOD = "public, max-age=31536000, immutable"
 _CODE = re.compile(r"`([^`]*)`")
 
 
@@ -331,7 +319,8 @@ def register_docs(app: Flask) -> None:
         if release_asked != release or name not in _FILES:
             abort(HTTPStatus.NOT_FOUND)
         response = send_from_directory(folder, name)
-        response.headers["Cache-Control"] = _FOR_GOOD
+        # The address names the version, so what lies there never changes.
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
 

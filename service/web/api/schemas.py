@@ -49,22 +49,10 @@ from service.web.edge.operation import MAX_KEY_CHARS, TEXT_TOO_LARGE
 MAX_BATCH = 1_000
 MAX_PAGE = 200
 _MAX_POST_CHARS = 200_000
-_MAX_USER_AGENT_CHARS = 1_000
-_MAX_NOTE_CHARS = 2_000
-_MAX_ID_CHARS = 100
-_MAX_DECIDER_CHARS = 100
-_MAX_TYPE_CHARS = 50
-_MAX_LANGUAGES = 50
-# Old accounts are what matters; a century is old enough.
-_MAX_ACCOUNT_AGE_DAYS = 36_525
-# Browsers restore tabs after months; over a century a clock is wrong.
-_MAX_SECONDS_ON_PAGE = 3_600_000_000
-_MAX_OVERLAP_SECONDS = 90 * 24 * 3600
 
 _BCP_47 = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$"
 # A BCP 47 tag, or a locale as WordPress and POSIX write it.
 _LOCALE = r"^([A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,8}([.@][A-Za-z0-9.@_-]{1,40})?)?$"
-_MAX_ADDRESS_CHARS = 1_000
 
 
 def _within_text_limit(text: str) -> str:
@@ -133,7 +121,7 @@ Language = Annotated[str, StringConstraints(pattern=_BCP_47)]
 Locale = Annotated[str, StringConstraints(pattern=_LOCALE), AfterValidator(language_tag)]
 Address = Annotated[
     str,
-    StringConstraints(max_length=_MAX_ADDRESS_CHARS),
+    StringConstraints(max_length=1_000),
     AfterValidator(_address),
     # Ports and proxies' lists are taken, too, which have no format of their own.
     WithJsonSchema(
@@ -159,6 +147,7 @@ Wait = Annotated[
     AfterValidator(_within_max_wait),
 ]
 Cutoff = Annotated[float, Field(ge=0, le=1, strict=True)]
+_optional = partial(Field, default=None, strict=True)
 
 
 class Request(BaseModel):
@@ -171,16 +160,20 @@ class PostRequest(Request):
     """The post that was commented on: what it is about tells whether a comment belongs there."""
 
     url: Url | None = Field(default=None, examples=["https://blog.example/radiators"])
-    title: Annotated[str, StringConstraints(max_length=MAX_TITLE_CHARS)] | None = Field(
-        default=None, examples=["Bleeding a radiator without flooding the hall"]
-    )
-    excerpt: Annotated[str, StringConstraints(max_length=_MAX_POST_CHARS)] | None = Field(
+    title: str | None = Field(
         default=None,
+        max_length=MAX_TITLE_CHARS,
+        examples=["Bleeding a radiator without flooding the hall"],
+    )
+    excerpt: str | None = Field(
+        default=None,
+        max_length=_MAX_POST_CHARS,
         description="A summary or the opening; the first 4,000 characters are kept.",
         examples=["Turn the pump off first, then open the valve a quarter turn."],
     )
-    text: Annotated[str, StringConstraints(max_length=_MAX_POST_CHARS)] | None = Field(
+    text: str | None = Field(
         default=None,
+        max_length=_MAX_POST_CHARS,
         description="The full text, where there is no excerpt; cut like it.",
     )
     published_at: Moment | None = Field(
@@ -195,30 +188,27 @@ class AuthorRequest(Request):
     email: Email | None = Field(default=None, examples=["mara@example.org"])
     url: Url | None = Field(default=None, examples=["https://mara.example"])
     account_id: SiteId | None = Field(default=None, examples=["u-1731"])
-    account_age_days: (
-        Annotated[int, Field(ge=0, le=_MAX_ACCOUNT_AGE_DAYS, strict=True), BeforeValidator(_whole)]
-        | None
-    ) = Field(default=None, examples=[412])
-    trust_level: (
-        Annotated[int, Field(ge=0, le=MOST_TRUST, strict=True), BeforeValidator(_whole)] | None
-    ) = Field(
-        default=None,
+    # Old accounts are what matters; a century is old enough.
+    account_age_days: int | None = _optional(ge=0, le=36_525, examples=[412])
+    trust_level: int | None = _optional(
+        ge=0,
+        le=MOST_TRUST,
         description="How far the site trusts the account, 0 to 4 as Discourse counts it.",
         examples=[1],
     )
+    _whole = field_validator("account_age_days", "trust_level", mode="before")(_whole)
 
 
 class FormRequest(Request):
     """What the site's form saw of whoever filled it in; what it does not know is left out."""
 
-    seconds_on_page: (
-        Annotated[float, Field(ge=0, le=_MAX_SECONDS_ON_PAGE, strict=True, allow_inf_nan=False)]
-        | None
-    ) = Field(
-        default=None,
-        description=(
-            "Seconds between the loading of the page and the sending of the form, by one clock."
-        ),
+    # Browsers restore tabs after months; over a century a clock is wrong.
+    seconds_on_page: float | None = _optional(
+        ge=0,
+        le=3_600_000_000,
+        allow_inf_nan=False,
+        description="Seconds between the loading of the page and the sending of the form, by one "
+        "clock.",
         examples=[41.5],
     )
     honeypot_filled: StrictBool | None = Field(
@@ -226,12 +216,11 @@ class FormRequest(Request):
         description="Whether a field came back filled in that people cannot see.",
         examples=[False],
     )
-    token: Annotated[str, StringConstraints(max_length=MAX_FIELD_CHARS)] | None = Field(
+    token: str | None = Field(
         default=None,
-        description=(
-            "The hidden field `slopsieve_form` as it came, empty where it did not; only where the "
-            "page has the script `/public/…/form.js`."
-        ),
+        max_length=MAX_FIELD_CHARS,
+        description="The hidden field `slopsieve_form` as it came, empty where it did not; only "
+        "where the page has the script `/public/…/form.js`.",
         examples=[""],
     )
 
@@ -253,23 +242,17 @@ class CommentRequest(Request):
     author: AuthorRequest | None = None
     site_comment_id: OwnId | None = Field(
         default=None,
-        description=(
-            "The site's own id of this comment; makes repeats recognisable. None that ends in @ "
-            "and a number, as those of edited versions do here."
-        ),
+        description="The site's own id of this comment; makes repeats recognisable. None that "
+        "ends in @ and a number, as those of edited versions do here.",
         examples=["wp-88121"],
     )
     address: Address | None = Field(
         default=None,
-        description=(
-            "The IP address it was sent from; only keyed hashes of it are kept. A port is left "
-            "out, of a proxy's list the first is taken; empty or `unknown` is none."
-        ),
+        description="The IP address it was sent from; only keyed hashes of it are kept. A port is "
+        "left out, of a proxy's list the first is taken; empty or `unknown` is none.",
         examples=["203.0.113.9"],
     )
-    user_agent: Annotated[str, StringConstraints(max_length=_MAX_USER_AGENT_CHARS)] | None = Field(
-        default=None, examples=["Mozilla/5.0"]
-    )
+    user_agent: str | None = Field(default=None, max_length=1_000, examples=["Mozilla/5.0"])
     written_at: Moment | None = Field(
         default=None, description="When, by RFC 3339.", examples=["2026-03-01T11:59:30Z"]
     )
@@ -281,24 +264,21 @@ class CommentRequest(Request):
     reply_to: SiteId | None = Field(
         default=None, description="The site's own id of the comment it answers."
     )
-    comment_type: Annotated[str, StringConstraints(max_length=_MAX_TYPE_CHARS)] | None = Field(
+    comment_type: str | None = Field(
         default=None,
-        description=(
-            "What came instead of a typed comment, as WordPress's plugins call it: `like`, "
-            "`repost`, `bookmark`, `reaction`, `rsvp`, `mention`, `webmention`, `pingback`, "
-            "`trackback`. Without words of a person it is judged by its source. Other types are "
-            "comments."
-        ),
+        max_length=50,
+        description="What came instead of a typed comment, as WordPress's plugins call it: "
+        "`like`, `repost`, `bookmark`, `reaction`, `rsvp`, `mention`, `webmention`, `pingback`, "
+        "`trackback`. Without words of a person it is judged by its source. Other types are "
+        "comments.",
         examples=["comment"],
     )
     form: FormRequest | None = None
     keep: StrictBool = Field(
         default=True,
-        description=(
-            "False for what nobody decides here and no page shows, such as a contact form's "
-            "message or a registration (its `text` is a blank): it is withdrawn as soon as it is "
-            "answered, so `wait` for its verdict. A batch, which waits for none, refuses it."
-        ),
+        description="False for what nobody decides here and no page shows, such as a contact "
+        "form's message or a registration (its `text` is a blank): it is withdrawn as soon as it "
+        "is answered, so `wait` for its verdict. A batch, which waits for none, refuses it.",
         examples=[True],
     )
 
@@ -322,10 +302,9 @@ class WaitQuery(Request):
 
     wait: Wait | None = Field(
         default=None,
-        description=(
-            "Wait up to this many seconds for the verdict; it is null if it did not come in time, "
-            "or at once if the line is longer. `Retry-After` then says when to read the comment."
-        ),
+        description="Wait up to this many seconds for the verdict; it is null if it did not come "
+        "in time, or at once if the line is longer. `Retry-After` then says when to read the "
+        "comment.",
     )
 
 
@@ -342,17 +321,17 @@ class ListQuery(Request):
     )
     received_from: Moment | None = Field(default=None, description="Received then or later.")
     received_before: Moment | None = Field(default=None, description="Received earlier than that.")
-    cursor: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
-        default=None, description="`next_cursor` of the page before."
+    cursor: str | None = Field(
+        default=None, max_length=1_000, description="`next_cursor` of the page before."
     )
-    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
+    limit: int = Field(default=50, ge=1, le=MAX_PAGE)
 
 
 class FiguresQuery(Request):
     """How many days to tell of."""
 
-    days: Annotated[int, Field(ge=1, le=MAX_DAYS)] = Field(
-        default=30, description="The last so many UTC days, today among them."
+    days: int = Field(
+        default=30, ge=1, le=MAX_DAYS, description="The last so many UTC days, today among them."
     )
 
 
@@ -366,13 +345,11 @@ class DecisionRequest(Request):
     """A ruling by one of the site's own moderators."""
 
     ruling: Ruling
-    note: Annotated[str, StringConstraints(max_length=_MAX_NOTE_CHARS)] | None = Field(
-        default=None, examples=["Known customer."]
-    )
-    decided_by: (
-        Annotated[str, StringConstraints(min_length=1, max_length=_MAX_DECIDER_CHARS)] | None
-    ) = Field(
+    note: str | None = Field(default=None, max_length=2_000, examples=["Known customer."])
+    decided_by: str | None = Field(
         default=None,
+        min_length=1,
+        max_length=100,
         description="Who decided, as the site calls them; recorded as `site: …`.",
         examples=["jo"],
     )
@@ -381,15 +358,13 @@ class DecisionRequest(Request):
 class UndoQuery(Request):
     """Which decision to undo."""
 
-    decision: Annotated[str, StringConstraints(min_length=1, max_length=_MAX_ID_CHARS)] | None = (
-        Field(
-            default=None,
-            description=(
-                "The id of the decision that is meant. If another one is in force by now, nothing "
-                "is undone (409); if it is undone already, nothing changes. Without it, the one in "
-                "force now is undone, whoever made it."
-            ),
-        )
+    decision: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="The id of the decision that is meant. If another one is in force by now, "
+        "nothing is undone (409); if it is undone already, nothing changes. Without it, the one "
+        "in force now is undone, whoever made it.",
     )
 
 
@@ -398,53 +373,45 @@ class SettingsRequest(Request):
 
     mode: Mode | None = Field(
         default=None,
-        description=(
-            "`observe` publishes everything, `hold` holds what is not ham, `enforce` rejects spam."
-        ),
+        description="`observe` publishes everything, `hold` holds what is not ham, `enforce` "
+        "rejects spam.",
     )
     ham_cutoff: Cutoff | None = None
     spam_cutoff: Cutoff | None = None
-    languages: Annotated[list[Language], Field(max_length=_MAX_LANGUAGES)] | None = Field(
-        default=None, description="The languages that comments are usually written in."
+    languages: list[Language] | None = Field(
+        default=None,
+        max_length=50,
+        description="The languages that comments are usually written in.",
     )
     holds_unsure: StrictBool | None = Field(
         default=None,
-        description=(
-            "What clients that know only spam and ham are told of an unsure comment: true holds "
-            "it as spam, false passes it as ham."
-        ),
+        description="What clients that know only spam and ham are told of an unsure comment: true "
+        "holds it as spam, false passes it as ham.",
     )
     reports_decide: StrictBool | None = Field(
         default=None,
-        description=(
-            "Whether a report counts as a decision (true) or brings the comment before a "
-            "moderator (false)."
-        ),
+        description="Whether a report counts as a decision (true) or brings the comment before a "
+        "moderator (false).",
     )
-    undo_seconds: (
-        Annotated[int, Field(ge=0, le=MAX_UNDO_SECONDS, strict=True), BeforeValidator(_whole)]
-        | None
-    ) = Field(
-        default=None,
-        description=(
-            "How long after a moderator's ruling the site is told of it, so that an undo before "
-            "then tells nothing; 0 tells it at once. What the site itself decides is told at once."
-        ),
+    undo_seconds: int | None = _optional(
+        ge=0,
+        le=MAX_UNDO_SECONDS,
+        description="How long after a moderator's ruling the site is told of it, so that an undo "
+        "before then tells nothing; 0 tells it at once. What the site itself decides is told at "
+        "once.",
     )
     rejects_campaigns: StrictBool | None = Field(
         default=None,
-        description=(
-            "Whether an unsure comment is rejected without a person if people rejected at least "
-            "5 members of its campaign and approved none."
-        ),
+        description="Whether an unsure comment is rejected without a person if people rejected at "
+        "least 5 members of its campaign and approved none.",
     )
+    _whole = field_validator("undo_seconds", mode="before")(_whole)
 
 
 _RulePosts = Annotated[
     tuple[Annotated[Url, StringConstraints(min_length=1, max_length=MAX_POST_CHARS)], ...],
     Field(max_length=MAX_RULED_POSTS),
 ]
-_optional = partial(Field, default=None, strict=True)
 
 
 class Rules(Answer):
@@ -492,8 +459,11 @@ class KeyRequest(Request):
     rotate: StrictBool = Field(
         default=False, description="End the site's other keys after the overlap."
     )
-    overlap_seconds: Annotated[
-        int, Field(ge=0, le=_MAX_OVERLAP_SECONDS, strict=True), BeforeValidator(_whole)
-    ] = Field(
-        default=7 * 24 * 3600, description="How long the other keys stay valid when rotating."
+    overlap_seconds: int = Field(
+        default=7 * 24 * 3600,
+        ge=0,
+        le=90 * 24 * 3600,
+        strict=True,
+        description="How long the other keys stay valid when rotating.",
     )
+    _whole = field_validator("overlap_seconds", mode="before")(_whole)

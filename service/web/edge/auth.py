@@ -16,21 +16,12 @@ from service.web.edge.current import services
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-API = "api"
-"""The name of the blueprint whose every route needs a site key."""
-
-HOOKS = "hooks"
-"""The name of the blueprint whose route checks the signature of the platform that calls."""
-
-AKISMET = "akismet"
-"""The name of the blueprint whose routes look for keys of their own kind."""
-
-PUBLIC = "public"
-"""The name of the blueprint that shows anybody what sites let them read."""
-
-PAGES = "pages"
-"""The name of the blueprint of the pages for moderators: each asks who is signed in."""
-
+# The names of the blueprints.
+API = "api"  # whose every route needs a site key
+HOOKS = "hooks"  # whose route checks the signature of the platform that calls
+AKISMET = "akismet"  # whose routes look for keys of their own kind
+PUBLIC = "public"  # which shows anybody what sites let them read
+PAGES = "pages"  # for moderators: each page asks who is signed in
 PROGRAMS = frozenset({API, HOOKS, AKISMET, PUBLIC})
 """The blueprints that programs call: they send no cookies and are given none."""
 
@@ -67,7 +58,7 @@ def presented_secret() -> str | None:
 def identify_site() -> None:
     """Find out whose key came along, before anything is counted or refused.
 
-    Refusing is left to `require_site`, so that failures can be counted in between.
+    Refusing is left to `current_site`, so that failures can be counted in between.
     """
     g.site = None
     if request.blueprint != API:
@@ -87,15 +78,13 @@ def has_site() -> bool:
     return g.get("site") is not None
 
 
-def require_site() -> None:
-    """Raise `NotAuthenticatedError`, or what kept us from knowing, if no valid key came along."""
+def current_site() -> Site:
+    """Return the site whose key came along.
+
+    Raises `NotAuthenticatedError` if no valid key did, or what kept us from knowing.
+    """
     if not has_site():
         raise g.get("refusal") or NotAuthenticatedError("A site key is needed.")
-
-
-def current_site() -> Site:
-    """Return the site whose key came along. Raises as `require_site` does."""
-    require_site()
     site: Site = g.site
     return site
 

@@ -70,8 +70,6 @@ PROBLEM_TYPE = "application/problem+json"
 _API_PATHS = ("v1", "hooks", "public", "openapi.json", "livez", "readyz")
 # A hostile body may have thousands of unknown fields; the first ones make the point.
 _MAX_PROBLEMS = 50
-# What a store that is away is given to come back.
-_RETRY_AFTER_SECONDS = "5"
 
 
 class EdgeError(Exception):
@@ -152,10 +150,8 @@ KINDS: Mapping[int, Kind] = {
     409: Kind(
         slug="conflict",
         title="The request contradicts what is kept",
-        meaning=(
-            "The same key came with other content or not to be kept, the comment was withdrawn by "
-            "its site, or the change would lock the site out."
-        ),
+        meaning="The same key came with other content or not to be kept, the comment was "
+        "withdrawn by its site, or the change would lock the site out.",
     ),
     413: Kind(
         slug="too-large",
@@ -230,7 +226,8 @@ def respond(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -
     if document.status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = 'Bearer realm="slopsieve"'
     if document.status == HTTPStatus.SERVICE_UNAVAILABLE:
-        response.headers["Retry-After"] = _RETRY_AFTER_SECONDS
+        # What a store that is away is given to come back.
+        response.headers["Retry-After"] = "5"
     response.headers.update(headers or {})
     return response
 

@@ -13,7 +13,7 @@ from flask import Flask, Response, g, request
 
 from service.domain.comment import CommentId
 from service.logs import REQUEST_ID as CURRENT_REQUEST
-from service.ports.observing import UNOBSERVED, Observer
+from service.ports.observing import Observer
 from service.web.edge.config import WebConfig
 
 log = logging.getLogger("service.web.access")
@@ -35,14 +35,11 @@ _HEADERS = {
 }
 # Whatever else a stranger writes there is neither logged nor counted nor traced.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_ONE_YEAR = "max-age=31536000"
-
-
 # A line names at most so many of the comments that came in with one request.
 _COMMENTS_A_LINE = 100
 
 
-def register_headers(app: Flask, config: WebConfig, observer: Observer = UNOBSERVED) -> None:
+def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
     """Register what happens before and after each request, whatever serves it."""
 
     def begin() -> None:
@@ -59,13 +56,23 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer = UNOBSER
             # A policy that names who may frame it says more than this older header can.
             response.headers.pop("X-Frame-Options")
         if config.https_only_cookies:
-            response.headers.setdefault("Strict-Transport-Security", _ONE_YEAR)
+            response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
         response.headers[REQUEST_ID] = g.get("request_id", "")
         seconds = time.perf_counter() - g.get("started", time.perf_counter())
         route = request.url_rule.rule if request.url_rule else None
         method = request.method if request.method in _METHODS else "other"
         status = response.status_code
-        _log(method, route, status, seconds)
+        # The rule rather than the path, no query, no body, no address.
+        extra = {
+            "method": method,
+            "route": route,
+            "status": status,
+            "milliseconds": round(seconds * 1000, 1),
+            "request_id": g.get("request_id", ""),
+        }
+        if "comment_id" in g:
+            extra["comment_id"] = g.comment_id
+        log.info("request served", extra=extra)
         observer.served(route=route or "", method=method, status=status, seconds=seconds)
         return response
 
@@ -89,22 +96,6 @@ def note_comments(ids: Sequence[CommentId]) -> None:
     for start in range(0, len(ids), _COMMENTS_A_LINE):
         some = ids[start : start + _COMMENTS_A_LINE]
         log.info("comments came in", extra={"comment_ids": some, "request_id": g.request_id})
-
-
-def _log(method: str, route: str | None, status: int, seconds: float) -> None:
-    """Write one line: the rule rather than the path, no query, no body, no address."""
-    comment = {"comment_id": g.comment_id} if "comment_id" in g else {}
-    log.info(
-        "request served",
-        extra={
-            "method": method,
-            "route": route,
-            "status": status,
-            "milliseconds": round(seconds * 1000, 1),
-            "request_id": g.get("request_id", ""),
-            **comment,
-        },
-    )
 
 
 ANY_ORIGIN = "*"

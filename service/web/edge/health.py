@@ -15,11 +15,8 @@ from service.web.edge.operation import operation
 
 log = logging.getLogger(__name__)
 
-OK = "ok"
 HEALTH = "Health"
 """The tag of operations that nobody is refused."""
-_ELSE = "slopsieve doctor examines everything and says what to do."
-
 
 Checks = Mapping[str, Callable[[], Finding]]
 """By part: finds it well, or says what is wrong and what to do, both free of secrets."""
@@ -66,7 +63,7 @@ def register_health(app: Flask, checks: Checks) -> None:
         asked = {name: _ask(name, check) for name, check in checks.items()}
         answer = ReadyAnswer(
             ready=all(found.is_well for found in asked.values()),
-            parts={name: OK if found.is_well else found.says for name, found in asked.items()},
+            parts={name: "ok" if found.is_well else found.says for name, found in asked.items()},
             remedies={name: found.remedy for name, found in asked.items() if not found.is_well},
         )
         return answer, 200 if answer.ready else 503
@@ -78,7 +75,8 @@ def _ask(name: str, check: Callable[[], Finding]) -> Finding:
     except Exception as error:  # a check that fails says that its part is away
         # The message stays out of the answer: it may hold a URL with a password.
         log.warning("a check failed", extra={"part": name}, exc_info=error)
-        return fail(name, f"the check failed ({type(error).__name__})", _ELSE)
+        remedy = "slopsieve doctor examines everything and says what to do."
+        return fail(name, f"the check failed ({type(error).__name__})", remedy)
 
 
 Metrics = Callable[[], bytes]
@@ -93,13 +91,10 @@ def register_metrics(app: Flask, metrics: Metrics, *, token: str | None) -> None
     @open_to_all
     def show_metrics() -> Response:
         if not may_read_metrics(token):
-            return Response(_refusal(token), status=401, content_type="text/plain; charset=utf-8")
+            refusal = "Without SLOPSIEVE_METRICS_TOKEN only the machine itself may read metrics.\n"
+            if token is not None:
+                refusal = "Send the token for metrics as Authorization: Bearer.\n"
+            return Response(refusal, status=401, content_type="text/plain; charset=utf-8")
         return Response(metrics(), content_type=_CONTENT_TYPE)
 
     app.add_url_rule(METRICS, view_func=show_metrics, provide_automatic_options=False)
-
-
-def _refusal(token: str | None) -> str:
-    if token is not None:
-        return "Send the token for metrics as Authorization: Bearer.\n"
-    return "Without SLOPSIEVE_METRICS_TOKEN only the machine itself may read metrics.\n"

@@ -23,6 +23,7 @@ from service.web.edge.strict_json import Json
 T = TypeVar("T", bound=BaseModel)
 
 JSON = "application/json"
+SINGLE_BODY_BYTES = 256 * 1024
 MAX_KEY_CHARS = 200
 TEXT_TOO_LARGE = "text_too_large"
 """The type of error by which a model says that a text is over its limit."""
@@ -68,10 +69,7 @@ _IN_WORDS: Mapping[str, tuple[str, str]] = {
         "is not a BCP 47 language tag",
         "send a tag such as en or pt-BR, or null",
     ),
-    TEXT_TOO_LARGE: (
-        "has {size} bytes of UTF-8",
-        f"send at most {MAX_TEXT_BYTES} bytes",
-    ),
+    TEXT_TOO_LARGE: ("has {size} bytes of UTF-8", f"send at most {MAX_TEXT_BYTES} bytes"),
 }
 
 
@@ -85,11 +83,20 @@ def read_arguments(
     """
     problems: list[Problem] = []
     arguments: dict[str, object] = {}
-    raw = _read_raw(media, max_body_bytes) if wanted.keys() & {"body", "raw"} else b""
+    raw = b""
+    if wanted.keys() & {"body", "raw"}:
+        if request.mimetype not in media:
+            msg = f"Send the body as {' or '.join(media)}, in UTF-8."
+            raise EdgeError(msg, status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        raw = read_bounded(max_body_bytes)
     if "query" in wanted:
         arguments["query"] = _validate(wanted["query"], *_query_values(), problems)
     if "idempotency_key" in wanted:
-        arguments["idempotency_key"] = _read_key(problems)
+        key = arguments["idempotency_key"] = request.headers.get(IDEMPOTENCY_KEY)
+        if key is not None and not _IDEMPOTENCY_KEY.fullmatch(key):
+            wrong = "is empty, too long or not printable ASCII"
+            remedy = f"send 1 to {MAX_KEY_CHARS} printable ASCII characters"
+            problems.append(Problem(IDEMPOTENCY_KEY, wrong, remedy))
     if "body" in wanted:
         cleaned = strict_json.clean(strict_json.parse(raw))
         arguments["body"] = _validate(wanted["body"], *cleaned, problems)
@@ -128,13 +135,6 @@ class _TooLarge(Problem):
     """A problem for which the status is 413 rather than 422."""
 
 
-def _read_raw(media: Sequence[str], max_body_bytes: int) -> bytes:
-    if request.mimetype not in media:
-        msg = f"Send the body as {' or '.join(media)}, in UTF-8."
-        raise EdgeError(msg, status=HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-    return read_bounded(max_body_bytes)
-
-
 def read_bounded(max_bytes: int) -> bytes:
     """Return the request's body. Raises `TooLargeError`."""
     request.max_content_length = max_bytes
@@ -152,20 +152,6 @@ def _query_values() -> tuple[Json, list[Problem]]:
             problems.append(strict_json.repeated(strict_json.join("", name)))
         values[name] = given[0]
     return strict_json.clean(values)[0], problems
-
-
-def _read_key(problems: list[Problem]) -> str | None:
-    key = request.headers.get(IDEMPOTENCY_KEY)
-    if key is None or _IDEMPOTENCY_KEY.fullmatch(key):
-        return key
-    problems.append(
-        Problem(
-            field=IDEMPOTENCY_KEY,
-            problem="is empty, too long or not printable ASCII",
-            remedy=f"send 1 to {MAX_KEY_CHARS} printable ASCII characters",
-        )
-    )
-    return None
 
 
 def _validate(
@@ -190,10 +176,6 @@ def _problem(detail: ErrorDetails) -> Problem:
     return kind(
         field=path or "body", problem=wrong.format(**context), remedy=remedy.format(**context)
     )
-
-
-SINGLE_BODY_BYTES = 256 * 1024
-_OPERATION = "operation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,7 +236,7 @@ def operation(
             response = Response(answer.model_dump_json(), status=statuses[0], content_type=JSON)
             return make_response(response, *others)
 
-        setattr(serve, _OPERATION, described)
+        serve.operation = described  # type: ignore[attr-defined]  # read by `operation_of`
         return serve
 
     return decorate
@@ -262,5 +244,5 @@ def operation(
 
 def operation_of(view: Callable[..., Any]) -> Operation | None:
     """Return what a view is described by, None for one that is no operation."""
-    described: Operation | None = getattr(view, _OPERATION, None)
+    described: Operation | None = getattr(view, "operation", None)
     return described

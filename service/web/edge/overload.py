@@ -50,13 +50,11 @@ def keep_in_line(new: NewComment, *, seconds: float) -> Kept:
     return Kept(added=added, in_time=in_time, is_repeat=is_repeat)
 
 
-_CHECKS = ("/1.1/comment-check", "/1.2/comment-check")
-_SUBMIT = "/v1/comments"
-
-
 def waits_for_verdict(method: str, path: str, query: str) -> bool:
     """Return True if the client of a request waits for a verdict, so that it can ask again."""
-    return path in _CHECKS or (method == "POST" and path == _SUBMIT and "wait" in parse_qs(query))
+    if path in ("/1.1/comment-check", "/1.2/comment-check"):
+        return True
+    return method == "POST" and path == "/v1/comments" and "wait" in parse_qs(query)
 
 
 def refuse_in_overload() -> None:

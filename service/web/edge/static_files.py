@@ -21,9 +21,6 @@ _FOLDER = Path(__file__).parents[1] / "static"
 FORM_SCRIPT = "form.js"
 _DIGEST_CHARS = 16
 _VERSIONED = re.compile(rf"([0-9a-f]{{{_DIGEST_CHARS}}})/(.+)", re.DOTALL)
-# For as long as a browser likes: another content has another address. RFC 8246 for the last word.
-_FOR_GOOD = "public, max-age=31536000, immutable"
-_ASK_EACH_TIME = "no-cache"
 
 
 def register_static(app: Flask) -> None:
@@ -39,7 +36,9 @@ def register_static(app: Flask) -> None:
         digest, name = found.groups() if found else ("", filename)
         response = send_from_directory(_FOLDER, name)
         is_current = digest == static_digest() and response.status_code < 400
-        response.headers["Cache-Control"] = _FOR_GOOD if is_current else _ASK_EACH_TIME
+        # Another content has another address.
+        for_good = "public, max-age=31536000, immutable"
+        response.headers["Cache-Control"] = for_good if is_current else "no-cache"
         return response
 
     def with_digest(endpoint: str, values: dict[str, Any]) -> None:

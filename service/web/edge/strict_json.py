@@ -22,9 +22,6 @@ _NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{}"))
 # PostgreSQL keeps no NUL and UTF-8 has no lone surrogates.
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
-_MAX_SHOWN_NAME_CHARS = 100
-# More than an answer lists are not looked at.
-_MOST_REPEATED = 100
 
 
 class _RepeatedKeys(dict[str, Json]):
@@ -84,7 +81,7 @@ def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
 
 def join(path: str, part: str | int) -> str:
     """Return the path of a part, fit to be shown: printable and of bounded length."""
-    name = str(part)[:_MAX_SHOWN_NAME_CHARS]
+    name = str(part)[:100]
     shown = "".join(c if c.isprintable() else _REPLACEMENT for c in name)
     return f"{path}.{shown}" if path else shown
 
@@ -96,7 +93,8 @@ def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
     counts = Counter(name for name, _ in pairs)
     marked = _RepeatedKeys(members)
     twice = (name for name, count in counts.items() if count > 1)
-    marked.repeated = tuple(islice(twice, _MOST_REPEATED))
+    # More than an answer lists are not looked at.
+    marked.repeated = tuple(islice(twice, 100))
     return marked
 
 
