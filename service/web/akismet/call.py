@@ -25,17 +25,12 @@ from service.domain.site import Site, SiteKey
 from service.domain.text import unslash
 from service.moderation.intake import with_sender, with_token
 from service.ports.comments import NewComment
-from service.web.akismet.forms import FIELD, FILLED, Fields, behaviour_of, read_form, read_json
+from service.web.akismet.forms import FIELD, FILLED, behaviour_of, read_form, read_json
 from service.web.edge.current import services
 from service.web.edge.errors import TooLargeError
 from service.web.edge.fields import cut, read_any_moment, valid_address, valid_email
 from service.web.edge.operation import read_bounded
 
-# A comment of 64 KiB in which every byte is escaped takes 192 KiB, and WordPress sends it twice.
-MAX_BODY_BYTES = 1024 * 1024
-# Calls whose `key` goes before `api_key`: while an administrator enters a new key, WordPress still
-# sends the stored one along as `api_key`.
-KEY_FIRST = frozenset({"verify-key", "get-subscription", "get-stats", "deactivate"})
 _KEY_LABEL = re.compile(r"[0-9a-f]{12}")
 CLIENT = "Akismet client"
 """Who acts, as the audit log calls it."""
@@ -46,7 +41,7 @@ class AkismetCall:
     """What came in with a valid key."""
 
     name: str
-    fields: Fields = field(repr=False)
+    fields: Mapping[str, str] = field(repr=False)
     user_agent: str = field(repr=False)
     site: Site
     key: SiteKey
@@ -82,17 +77,19 @@ def read_fields(request: Request) -> dict[str, str]:
     Raises `TooLargeError`, `UnreadableRequestError` or `InvalidInputError` for a body that cannot
     be read.
     """
-    raw = read_bounded(MAX_BODY_BYTES)
+    # 64 KiB in which every byte is escaped take 192 KiB, and WordPress sends a comment twice.
+    raw = read_bounded(1024 * 1024)
     fields = read_form(request.query_string, charset=None)
     if request.mimetype == "application/json":
         return fields | read_json(raw)
     return fields | read_form(raw, charset=request.mimetype_params.get("charset"))
 
 
-def presented_key(name: str, fields: Fields, host: str) -> str | None:
+def presented_key(name: str, fields: Mapping[str, str], host: str) -> str | None:
     """Return the key that a call came with, by the client's order of places; None if none did."""
-    order = ("key", "api_key") if name in KEY_FIRST else ("api_key", "key")
-    for place in order:
+    # While an administrator enters a new key, WordPress still sends the stored one as `api_key`.
+    key_first = name in ("verify-key", "get-subscription", "get-stats", "deactivate")
+    for place in ("key", "api_key") if key_first else ("api_key", "key"):
         given = fields.get(place, "").strip()
         if given:
             return given[:200]

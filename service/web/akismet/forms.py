@@ -26,10 +26,6 @@ FIELD = "POST_slopsieve_form"
 """The hidden field of our own script, for a site that has it beside the plugin."""
 COUNTED = frozenset({FIELD, _BEGUN, _SENT, *(name for names in _COUNTS.values() for name in names)})
 """The fields that are read. The plugin's others tell when each key went down: they are not."""
-# The client says in each call what its hidden field is called; WordPress's plugin always posts
-# this one.
-NAMED_BY = "honeypot_field_name"
-WORDPRESS = "POST_ak_hp_textarea"
 FILLED = "honeypot_filled"
 """The field that says so: "true", "false", or absent where the form has no hidden field."""
 # Milliseconds since 1970 have 13 digits.
@@ -50,28 +46,10 @@ def behaviour_of(fields: Mapping[str, str]) -> FormBehaviour | None:
     return read_behaviour(counts | {"seconds": seconds})
 
 
-def honeypot_field(
-    named: str, posted: Iterable[tuple[str, bool]], *, read: frozenset[str]
-) -> dict[str, str]:
-    """Return `FILLED` as a field of the call, nothing where there is no hidden field.
-
-    `posted` holds each field's name and whether it has a value. A name among those `read` is a
-    mistake of the client's: the comment's text would be taken for the trap.
-    """
-    traps = ({named} - read - {""}) | {WORDPRESS}
-    filled = [has_value for name, has_value in posted if name in traps]
-    if not filled and named not in traps:
-        return {}
-    return {FILLED: "true" if any(filled) else "false"}
-
-
 def _number(fields: Mapping[str, str], name: str) -> int | None:
     given = fields.get(name, "").strip()
     return int(given) if _NUMBER.fullmatch(given) else None
 
-
-Fields = Mapping[str, str]
-"""Values by name; of a name that came more than once the last one, as PHP has it."""
 
 # What is read at all. Everything else that clients add - whole request headers as HTTP_*, all
 # posted fields as POST_*, columns of their tables - is personal data nobody asked for: it is
@@ -104,7 +82,7 @@ READ = COUNTED | frozenset(
         "from",
     }
 )
-_WORDPRESS_TRAP = WORDPRESS.encode()
+_WORDPRESS_TRAP = "POST_ak_hp_textarea"
 # Lists, as `name[]`, `name[0]` or plain; joined by a comma.
 _LISTS = frozenset({"comment_context"})
 # A form of WordPress has about fifty fields; a hostile one could have a million.
@@ -125,8 +103,8 @@ _WINDOWS = frozenset({"ascii", "iso8859-1"})
 def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
     """Return the fields that are read, decoded by `charset`, else `blog_charset`, else UTF-8.
 
-    Bare names are empty values. Bytes that the charset does not have are replaced, never refused.
-    Of a hidden field only remains whether it was filled in, see `honeypot_field`.
+    Bare names are empty values, and the last of a name wins, as in PHP. Bytes that the charset
+    does not have are replaced. Of a hidden field only remains whether it was filled in.
     """
     found: dict[str, list[bytes]] = {}
     for name, value in _pairs(raw):
@@ -146,11 +124,7 @@ def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
         )
         for name, values in found.items()
     }
-    named = fields.pop(NAMED_BY, "").strip()
-    if named or _WORDPRESS_TRAP in raw:
-        posted = ((name, bool(_unquote(value).strip())) for name, value in _pairs(raw))
-        fields |= honeypot_field(named, posted, read=READ)
-    return fields
+    return _with_honeypot(fields, ((name, _unquote(value)) for name, value in _pairs(raw)))
 
 
 def read_json(raw: bytes) -> dict[str, str]:
@@ -163,9 +137,23 @@ def read_json(raw: bytes) -> dict[str, str]:
         problem = Problem(field="body", problem="is no JSON object", remedy="send an object")
         raise InvalidInputError([problem])
     fields = {name: _as_text(part) for name, part in value.items() if name in READ}
-    named = fields.pop(NAMED_BY, "").strip()
-    posted = ((name, bool(_as_text(part).strip())) for name, part in value.items())
-    return fields | honeypot_field(named, posted, read=READ)
+    return _with_honeypot(fields, ((name, _as_text(part)) for name, part in value.items()))
+
+
+def _with_honeypot(
+    fields: dict[str, str], posted: Iterable[tuple[str, str | bytes]]
+) -> dict[str, str]:
+    """Return the fields with `FILLED` if the form has a hidden field.
+
+    The client says in each call what that is called; WordPress's plugin always posts its own.
+    A name among those that are read is a mistake of the client's: the comment's text would be
+    taken for the trap.
+    """
+    traps = ({fields.pop("honeypot_field_name", "").strip()} - READ - {""}) | {_WORDPRESS_TRAP}
+    filled = [bool(value.strip()) for name, value in posted if name in traps]
+    if filled or len(traps) > 1:
+        fields[FILLED] = "true" if any(filled) else "false"
+    return fields
 
 
 def find_codec(name: str | None) -> str | None:

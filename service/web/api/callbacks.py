@@ -7,12 +7,7 @@ from pydantic import Field, StrictBool
 from service.domain.case import State
 from service.domain.comment import MAX_URL_CHARS
 from service.domain.decision import Action, Ruling
-from service.domain.delivery import (
-    DeliveryForm,
-    DeliveryState,
-    Endpoint,
-    EventKind,
-)
+from service.domain.delivery import DeliveryForm, DeliveryState, Endpoint, EventKind
 from service.domain.errors import ConflictError
 from service.domain.verdict import Outcome
 from service.moderation import callbacks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -96,7 +97,9 @@ def submit_comment(
         case = unjudged(new, site, kept)
         # What is new and was not waited for stands as it came.
         if seconds or kept.added.outcome is not AddOutcome.NEW:
-            case = _look_up(case)
+            # What was kept stays kept while the store cannot be read.
+            with suppress(StoreUnavailableError):
+                case = services.cases.get(case.comment.id, site_id=site.id)
     is_kept = kept.added.is_kept
     if not is_kept:
         withdraw_comment(case.comment.id, services, by="site")
@@ -280,11 +283,3 @@ def _conflict(added: Added) -> ConflictError:
         f"kept, as {added.comment_id}. Send other content under another key."
     )
     return ConflictError(msg)
-
-
-def _look_up(kept: Case) -> Case:
-    """Return the case as it stands; what was kept stays kept while the store cannot be read."""
-    try:
-        return services.cases.get(kept.comment.id, site_id=kept.comment.site_id)
-    except StoreUnavailableError:
-        return kept

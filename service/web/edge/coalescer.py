@@ -14,9 +14,6 @@ R = TypeVar("R")
 
 # What one transaction takes in a few milliseconds.
 _MOST_AT_ONCE = 64
-# In a crowd it pays to wait for company: 2026-11-20, 200 comments a second: batches of five
-# instead of two, and a fifth less work for each.
-_GATHER_SECONDS = 0.015
 
 
 class _Call(Generic[T, R]):
@@ -64,7 +61,9 @@ class Coalescer(Generic[T, R]):
     def _lead(self) -> None:
         """Serve the first in line, which the leader is one of; then let another one lead."""
         if self._crowded:
-            time.sleep(_GATHER_SECONDS)
+            # It pays to wait for company. 2026-11-20, 200 comments a second: batches of five in
+            # place of two, and a fifth less work for each.
+            time.sleep(0.015)
         with self._lock:
             batch, self._line = self._line[:_MOST_AT_ONCE], self._line[_MOST_AT_ONCE:]
         self._crowded = len(batch) > 1

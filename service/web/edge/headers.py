@@ -35,8 +35,6 @@ _HEADERS = {
 }
 # Whatever else a stranger writes there is neither logged nor counted nor traced.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-# A line names at most so many of the comments that came in with one request.
-_COMMENTS_A_LINE = 100
 
 
 def register_headers(app: Flask, config: WebConfig, observer: Observer) -> None:
@@ -93,8 +91,9 @@ def note_comments(ids: Sequence[CommentId]) -> None:
     if len(ids) == 1:
         g.comment_id = ids[0]
         return
-    for start in range(0, len(ids), _COMMENTS_A_LINE):
-        some = ids[start : start + _COMMENTS_A_LINE]
+    # A line names at most a hundred.
+    for start in range(0, len(ids), 100):
+        some = ids[start : start + 100]
         log.info("comments came in", extra={"comment_ids": some, "request_id": g.request_id})
 
 
