@@ -82,10 +82,11 @@ def test_what_the_site_deleted_is_withdrawn_once_and_no_words_stay(api, other_ap
 
     foreign = other_api.delete(f"/v1/comments/{comment_id}")
     answers = [api.delete(f"/v1/comments/{comment_id}") for _ in range(2)]
+    late = api.post(f"/v1/comments/{comment_id}/decision", json={"ruling": "approve"})
 
     case = services.cases.get(comment_id)
     assert foreign.status_code == 404
-    assert [answer.status_code for answer in answers] == [200, 200]
+    assert [answer.status_code for answer in (*answers, late)] == [200, 200, 409]
     assert answers[0].get_json()["verdict"] == answers[1].get_json()["verdict"]
     assert case.withdrawn_at is not None
     assert "Mara" not in f"{case.comment.text} {case.comment.author.name}"

@@ -10,13 +10,7 @@ import pytest
 from service.domain.user import Role
 from tests.factories import SITE
 from tests.fakes import FixedShelf, make_services, make_site
-from tests.functional.filled import (
-    fill,
-    keep_hostile,
-    keep_hostile_names,
-    page_addresses,
-    routes,
-)
+from tests.functional.filled import fill, keep_hostile, keep_hostile_names, page_addresses, routes
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import (
     add_moderator,

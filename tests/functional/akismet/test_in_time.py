@@ -26,12 +26,10 @@ CALLBACK = "https://blog.example/wp-json/akismet/v1/webhook"
 
 # Longer than no verdict will ever take here, and waited for in many tests.
 IMPATIENT_SECONDS = 0.2
-# No client gives up earlier, and some of it goes by before and after the wait.
-SHORTEST_PATIENCE_SECONDS = 1.0
 
 
 def test_the_wait_leaves_time_to_answer_before_any_client_gives_up():
-    assert BUDGET_SECONDS <= SHORTEST_PATIENCE_SECONDS - 0.4
+    assert BUDGET_SECONDS <= 0.6
 
 
 @pytest.fixture

@@ -70,19 +70,16 @@ def test_the_command_writes_the_same_bytes_whenever_the_files_were_written(tmp_p
     assert out.read_bytes() == pack_plugin(copy)
 
 
-def test_the_plugin_says_the_version_of_the_service_wherever_it_says_one():
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+def test_the_plugin_says_the_version_of_the_service_and_its_licence_wherever_it_says_one():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    version = project["version"]
     main = (WORDPRESS / "slopsieve.php").read_text()
     readme = (WORDPRESS / "readme.txt").read_text()
 
     assert _header("Version") == version
     assert re.findall(r"const VERSION = '(.+)';", main) == [version]
     assert re.findall(r"^Stable tag: (.+)$", readme, re.M) == [version]
-
-
-def test_the_plugin_is_under_the_gpl_and_the_package_says_so():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-
+    # It is under the GPL, and the package says so.
     assert _header("License") == "GPL-2.0-or-later"
     assert "GNU GENERAL PUBLIC LICENSE" in (WORDPRESS / "LICENSE").read_text()
     assert project["license"] == "Apache-2.0 AND GPL-2.0-or-later"

@@ -187,14 +187,3 @@ def test_a_ruling_on_the_review_page_is_told_with_the_id_that_the_plugin_gave(
     # The plugin compares these with the time of a decision that it could not tell.
     assert datetime.fromisoformat(read["decisions"][0]["decided_at"]).tzinfo == UTC
     assert untold["data"]["ruling"] is None
-
-
-def test_a_comment_that_is_deleted_there_is_withdrawn_and_takes_no_decision(api, services):
-    case = _judged(api)
-
-    withdrawn = api.delete(f"/v1/comments/{case['id']}")
-    late = api.post(case["links"]["decision"], json=DECISION)
-
-    assert withdrawn.get_json()["id"] == case["id"]
-    assert late.status_code == 409
-    assert late.get_json()["type"]
