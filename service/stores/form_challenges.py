@@ -88,7 +88,9 @@ def _parameters(given: Mapping[object, object]) -> ChallengeParameters | None:
         return None
     page, at = data.get("page"), data.get("at")
     numbers = [given.get(name) for name in _NUMBERS]
-    if not _is_text(page) or not all(_is_number(one) for one in (*numbers, at)):
+    if not _is_text(page) or not all(
+        type(one) is int and abs(one) < 2**53 for one in (*numbers, at)
+    ):
         return None
     known = {name: given[name] for name in (*_TEXTS, *_NUMBERS)}
     return ChallengeParameters.from_dict({**known, "data": {"page": page, "at": at}})
@@ -96,7 +98,3 @@ def _parameters(given: Mapping[object, object]) -> ChallengeParameters | None:
 
 def _is_text(given: object) -> TypeGuard[str]:
     return isinstance(given, str) and len(given) <= 200
-
-
-def _is_number(given: object) -> bool:
-    return type(given) is int and abs(given) < 2**53

@@ -92,7 +92,7 @@ class TaughtKeeper:
         examples = [
             self._read[number][0]
             for number, _ in training_decisions
-            if number in self._read and _counts(self._read[number], settings)
+            if number in self._read and _counts(*self._read[number], settings)
         ]
         known = [one.example for one in self._taught.learnt]
         # By identity: a training example is read once and never changes.
@@ -137,9 +137,10 @@ class TaughtKeeper:
         return read
 
 
-def _counts(read: _Read, settings: Mapping[SiteId, SiteSettings]) -> bool:
+def _counts(
+    example: TrainingExample, decided_at: datetime, settings: Mapping[SiteId, SiteSettings]
+) -> bool:
     """Return True if the site learns and has not forgotten this example."""
-    example, decided_at = read
     site = settings.get(example.site_id)
     if site is None or not site.learns:
         return False

@@ -13,9 +13,11 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
+
+from pydantic import TypeAdapter
+from pydantic_core import to_jsonable_python
 
 from service.domain.comment import ListBasis, Listing, ListKind
 from service.domain.sender import parse_address
@@ -29,6 +31,7 @@ _DIGEST_BYTES = 32
 # The arrays in their order in the file; each is 4 or 8 bytes an item (see `CompiledEntries`).
 _ITEM_FORMATS: tuple[ItemFormat, ...] = ("I", "I", "Q", "Q", "Q", "Q", "Q")
 _ITEM_BYTES = {"I": 4, "Q": 8}
+_ABOUT = TypeAdapter(AboutList)
 
 
 class DamagedListError(Exception):
@@ -38,7 +41,12 @@ class DamagedListError(Exception):
 def write_list(path: Path, about: AboutList, compiled: CompiledEntries) -> None:
     """Write a list whole, in place of the old file, which is not changed: readers map it."""
     columns = compiled.columns()
-    header = _header_bytes(about, [len(column) for column in columns])
+    lengths = [len(column) for column in columns]
+    values = to_jsonable_python(about) | {"lengths": lengths, "byteorder": sys.byteorder}
+    raw_values = json.dumps(values).encode()
+    # Spaces after a JSON value are nothing; with them the arrays begin on a round address.
+    raw_values += b" " * (-(len(_MAGIC) + _LENGTH_BYTES + len(raw_values)) % 16)
+    header = _MAGIC + len(raw_values).to_bytes(_LENGTH_BYTES, "little") + raw_values
     arrays = (column.cast("B") for column in columns if len(column))
     parts: tuple[bytes | memoryview, ...] = (header, *arrays)
     digest = hashlib.sha256()
@@ -96,19 +104,9 @@ def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
     if header.pop("byteorder") != sys.byteorder:
         msg = "another kind of machine"
         raise ValueError(msg)
-    columns = _columns(body[prefix + length :], header.pop("lengths"))
-    for name in ("listed_at", "imported_at", "expires_at"):
-        header[name] = datetime.fromisoformat(header[name])
-    header["kind"] = ListKind(header["kind"])
-    # Lists that were imported before there was one do not have the key.
-    header["basis"] = ListBasis(header.get("basis", ListBasis.REPORTED))
-    about = AboutList(**header)
-    return about, CompiledEntries.of_columns(columns)
-
-
-def _columns(raw: memoryview, lengths: list[int]) -> tuple[memoryview, ...]:
+    raw = body[prefix + length :]
     columns, start = [], 0
-    for length, item_format in zip(lengths, _ITEM_FORMATS, strict=True):
+    for length, item_format in zip(header.pop("lengths"), _ITEM_FORMATS, strict=True):
         end = start + length * _ITEM_BYTES[item_format]
         part = raw[start:end]
         columns.append(part.cast(item_format) if length else empty_column(item_format))
@@ -116,18 +114,9 @@ def _columns(raw: memoryview, lengths: list[int]) -> tuple[memoryview, ...]:
     if start != len(raw):
         msg = "the arrays do not fill the file"
         raise ValueError(msg)
-    return tuple(columns)
-
-
-def _header_bytes(about: AboutList, lengths: list[int]) -> bytes:
-    values = asdict(about) | {"lengths": lengths, "byteorder": sys.byteorder}
-    for name in ("listed_at", "imported_at", "expires_at"):
-        values[name] = values[name].isoformat()
-    raw = json.dumps(values).encode()
-    prefix = len(_MAGIC) + _LENGTH_BYTES
-    # Spaces after a JSON value are nothing; with them the arrays begin on a round address.
-    raw += b" " * (-(prefix + len(raw)) % 16)
-    return _MAGIC + len(raw).to_bytes(_LENGTH_BYTES, "little") + raw
+    # Lists that were imported before there was a `basis` do not have it.
+    about = _ABOUT.validate_python({"basis": ListBasis.REPORTED, **header})
+    return about, CompiledEntries.of_columns(tuple(columns))
 
 
 log = logging.getLogger(__name__)

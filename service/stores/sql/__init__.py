@@ -19,11 +19,10 @@ from service.stores.sql.engine import Connections, create_engine, one_moment, pi
 from service.stores.sql.figures import BacklogStore, FigureStore
 from service.stores.sql.list_entries import ListEntryStore
 from service.stores.sql.people import SecondFactorStore, SessionStore, UserStore
-from service.stores.sql.personal_data import PersonalDataStore
+from service.stores.sql.personal_data import PersonalDataStore, SenderRecords
 from service.stores.sql.retrainings import RetrainingStore
 from service.stores.sql.review_queue import ClaimStore
 from service.stores.sql.search import CaseSearch
-from service.stores.sql.sender_records import SenderRecords
 from service.stores.sql.sites import AppliedStore, EndpointStore, InboundStore, SiteStore
 from service.stores.sql.verdicts import ReportStore, RuleFactStore, VerdictStore
 

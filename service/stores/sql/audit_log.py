@@ -21,16 +21,20 @@ class AuditLog(SqlStore):
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """Return one page, the newest first; `after` is the page before's `next_after`, or None."""
-        conditions = _conditions(criteria)
+        log = audit_log.c
+        conditions: list[sa.ColumnElement[bool]] = [
+            log[name] == value
+            for name in ("actor", "act", "subject")
+            if (value := getattr(criteria, name)) is not None
+        ]
+        if criteria.since is not None:
+            conditions.append(log.at >= criteria.since)
+        if criteria.before is not None:
+            conditions.append(log.at < criteria.before)
         if after is not None:
-            conditions.append(audit_log.c.seq < after)
-        query = (
-            sa.select(audit_log)
-            .where(*conditions)
-            .order_by(audit_log.c.seq.desc())
-            .limit(limit + 1)
-        )
-        found = self._rows(query)
+            conditions.append(log.seq < after)
+        query = sa.select(audit_log).where(*conditions).order_by(log.seq.desc())
+        found = self._rows(query.limit(limit + 1))
         return AuditPage(
             entries=tuple(entry_from(row) for row in found[:limit]),
             next_after=found[limit - 1].seq if len(found) > limit else None,
@@ -54,16 +58,3 @@ def insert_entry(connection: sa.Connection, entry: AuditEntry | None) -> None:
     """Append an act within the transaction that does it, where there is one to append."""
     if entry is not None:
         insert_entries(connection, [entry])
-
-
-def _conditions(criteria: AuditFilter) -> list[sa.ColumnElement[bool]]:
-    asked: list[sa.ColumnElement[bool]] = [
-        audit_log.c[name] == value
-        for name in ("actor", "act", "subject")
-        if (value := getattr(criteria, name)) is not None
-    ]
-    if criteria.since is not None:
-        asked.append(audit_log.c.at >= criteria.since)
-    if criteria.before is not None:
-        asked.append(audit_log.c.at < criteria.before)
-    return asked

@@ -234,7 +234,14 @@ class DeliveryStore(SqlStore):
 
 def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:
     """Keep deliveries within a transaction; see `DeliveryStore.add`."""
-    _lock_comments(connection, new)
+    # Locked so that numbers of one comment follow the order of commits.
+    query = sa.select(comments.c.id, comments.c.site_id).order_by(comments.c.id)
+    query = query.with_for_update(key_share=True)
+    ids = sorted({delivery.comment_id for delivery in new})
+    site_of = {row.id: row.site_id for row in rows_in(connection, query, comments.c.id, ids)}
+    for delivery in new:
+        if site_of.get(delivery.comment_id) != delivery.site_id:
+            raise no_such("comment", delivery.comment_id)
     insert_of_locked(connection, new)
 
 
@@ -268,17 +275,6 @@ def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Canc
         told |= set(connection.scalars(left))
         _let_first_in_line_be_due(connection, [one.comment_id for one in some])
     return Cancelled(unsent=frozenset(ids) - told, lack_verdict=frozenset(lack_verdict))
-
-
-def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:
-    """Lock the comments so that numbers of one comment follow the order of commits."""
-    query = sa.select(comments.c.id, comments.c.site_id).order_by(comments.c.id)
-    query = query.with_for_update(key_share=True)
-    ids = sorted({delivery.comment_id for delivery in new})
-    site_of = {row.id: row.site_id for row in rows_in(connection, query, comments.c.id, ids)}
-    for delivery in new:
-        if site_of.get(delivery.comment_id) != delivery.site_id:
-            raise no_such("comment", delivery.comment_id)
 
 
 def _lock_line_of(

@@ -55,7 +55,8 @@ def moved_tables() -> Sequence[sa.Table]:
 def count_rows(engine: sa.Engine) -> int:
     """Return how many rows there are to move. Raise `StoreUnavailableError`."""
     with reading(engine) as connection:
-        return sum(_count(connection, table) for table in moved_tables())
+        counted = (sa.select(sa.func.count()).select_from(table) for table in moved_tables())
+        return sum(connection.execute(query).scalar_one() for query in counted)
 
 
 def move_rows(source: sa.Engine, target: sa.Engine, *, resume: bool, told: Told) -> None:
@@ -71,8 +72,10 @@ def move_rows(source: sa.Engine, target: sa.Engine, *, resume: bool, told: Told)
         raise ConflictError(msg)
     with reading(source) as connection:
         for table in moved_tables():
+            key = list(table.primary_key.columns)
+            newest = sa.select(*key).order_by(*(column.desc() for column in key)).limit(1)
             with reading(target) as at_target:
-                after = _last_key(at_target, table)
+                after = at_target.execute(newest).one_or_none()
             for rows in _portions(connection, table, after):
                 write(target, partial(insert_rows, table=table, rows=rows))
                 told(len(rows))
@@ -154,14 +157,3 @@ def _portions(
             return
         yield rows
         after = [rows[-1][column.name] for column in key]
-
-
-def _last_key(connection: sa.Connection, table: sa.Table) -> Sequence[Any] | None:
-    key = list(table.primary_key.columns)
-    query = sa.select(*key).order_by(*(column.desc() for column in key)).limit(1)
-    row = connection.execute(query).one_or_none()
-    return None if row is None else tuple(row)
-
-
-def _count(connection: sa.Connection, table: sa.Table) -> int:
-    return connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()

@@ -361,7 +361,14 @@ def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
 
 def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Remove comments from the search; SQLite's index keeps their words until it is merged."""
-    _drop(connection, ids)
+    for some in chunks(ids):
+        is_one = search_docs.c.comment_id.in_(some)
+        if connection.dialect.name != "postgresql":
+            # FTS5 deletes by the terms themselves (SQLite's documentation, FTS5, 4.4.3).
+            gone = sa.select(sa.literal("delete"), search_docs.c.seq, search_docs.c.terms)
+            columns = ["search_fts", "rowid", "terms"]
+            connection.execute(sa.insert(_fts).from_select(columns, gone.where(is_one)))
+        connection.execute(sa.delete(search_docs).where(is_one))
     execute_in(connection, sa.delete(search_due), search_due.c.comment_id, ids)
 
 
@@ -399,7 +406,12 @@ def _index_due(connection: sa.Connection, *, limit: int) -> int:
         for row in findable
     ]
     # FTS5 writes what comes in ascending order in one go.
-    _insert(connection, sorted(docs, key=lambda doc: doc["seq"]))
+    docs.sort(key=lambda doc: doc["seq"])
+    if docs:
+        connection.execute(sa.insert(search_docs), docs)
+    if docs and connection.dialect.name != "postgresql":
+        index = sa.insert(_fts).values(rowid=sa.bindparam("seq"), terms=sa.bindparam("terms"))
+        connection.execute(index, [{"seq": doc["seq"], "terms": doc["terms"]} for doc in docs])
     return len(ids)
 
 
@@ -445,23 +457,3 @@ def _after(connection: sa.Connection, place: int) -> Iterator[int]:
         kept = set(connection.scalars(query))
         yield from (free for free in ahead if free not in kept)
         place = ahead[-1]
-
-
-def _insert(connection: sa.Connection, docs: Sequence[Values]) -> None:
-    if not docs:
-        return
-    connection.execute(sa.insert(search_docs), docs)
-    if connection.dialect.name != "postgresql":
-        index = sa.insert(_fts).values(rowid=sa.bindparam("seq"), terms=sa.bindparam("terms"))
-        connection.execute(index, [{"seq": doc["seq"], "terms": doc["terms"]} for doc in docs])
-
-
-def _drop(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    for some in chunks(ids):
-        is_one = search_docs.c.comment_id.in_(some)
-        if connection.dialect.name != "postgresql":
-            # FTS5 deletes by the terms themselves (SQLite's documentation, FTS5, 4.4.3).
-            gone = sa.select(sa.literal("delete"), search_docs.c.seq, search_docs.c.terms)
-            columns = ["search_fts", "rowid", "terms"]
-            connection.execute(sa.insert(_fts).from_select(columns, gone.where(is_one)))
-        connection.execute(sa.delete(search_docs).where(is_one))

@@ -274,7 +274,11 @@ class ValkeyHistoryStore(ValkeyStore):
         takes no writes or is nearly full counts nothing. With `only_filled` raise
         `HistoryBlankError` while `is_blank`.
         """
-        batch = [_asked(comment, now) for comment in comments]
+        batch = []
+        for comment in comments:
+            of_comment = names_of(comment)
+            steps = steps_of(comment, now=now) if of_comment.accounts() else None
+            batch.append(Asked(of_comment, steps, owners_of(comment.sender) if steps else ()))
         # Each name once: of decisions, sightings, conducts, and what accounts are found again by.
         names = [asked.names for asked in batch]
         wanted = list(dict.fromkeys(name for one in names for name in one.read()))
@@ -397,13 +401,6 @@ class ValkeyHistoryStore(ValkeyStore):
     def _key(self, name: str) -> str:
         # The braces keep all keys on one node of a cluster, where a script needs them.
         return f"{self._prefix}:{{reputation}}:{name}"
-
-
-def _asked(comment: Comment, now: datetime) -> Asked:
-    names = names_of(comment)
-    if not names.accounts():
-        return Asked(names, None, ())
-    return Asked(names, steps_of(comment, now=now), owners_of(comment.sender))
 
 
 def _run(client: redis.Redis, script: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
