@@ -43,3 +43,5 @@ class AuditPage:
 Acts = Callable[[Sequence[Decision]], Sequence[AuditEntry]]
 # Returns the log's entry of a bulk decision that begins or is taken back.
 BulkDecisionAct = Callable[[BulkDecision], AuditEntry]
+# Returns the log's entry of an act on so many, None for none.
+CountAct = Callable[[int], AuditEntry | None]

@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
+from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.ports.comments import Lease
 from service.stores.cursor import Place
@@ -17,6 +18,8 @@ from service.stores.sql.engine import reading, refuse_damaged, write
 from service.stores.sql.tables import write_probe
 
 _T = TypeVar("_T")
+# The sites that are looked at; None means all.
+SiteIds = Sequence[SiteId] | None
 
 # SQLite takes 32,766 parameters a statement, PostgreSQL 65,535.
 CHUNK = 1_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
@@ -24,13 +24,14 @@ from service.domain.campaign import (
     WaitingCampaign,
 )
 from service.domain.case import Case, CasePage
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import CommentId
 from service.domain.decision import Ruling
-from service.ports.audit import AuditEntry
+from service.ports.audit import CountAct
 from service.ports.comments import Lease, Placement, TraitsPage
 from service.stores.cursor import Place, cursor_after, read_cursor
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import (
+    SiteIds,
     SqlStore,
     chunks,
     execute_in,
@@ -124,7 +125,7 @@ class CampaignStore(SqlStore):
         campaign_id: str,
         ids: Sequence[CommentId],
         *,
-        act: Callable[[int], AuditEntry] | None = None,
+        act: CountAct | None = None,
     ) -> list[CommentId]:
         """Take those members out of their campaign; return who was taken out now.
 
@@ -141,12 +142,7 @@ class CampaignStore(SqlStore):
 
     @transaction
     def rejoin(
-        self,
-        tx: sa.Connection,
-        campaign_id: str,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        act: Callable[[int], AuditEntry] | None = None,
+        self, tx: sa.Connection, campaign_id: str, *, site_ids: SiteIds, act: CountAct | None = None
     ) -> list[CommentId]:
         """Undo `leave` for these sites' comments; return which came back."""
         left = sa.select(_traits.comment_id).where(
@@ -161,12 +157,7 @@ class CampaignStore(SqlStore):
         return back
 
     def page(
-        self,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        waiting_only: bool,
-        cursor: str | None,
-        limit: int,
+        self, *, site_ids: SiteIds, waiting_only: bool, cursor: str | None, limit: int
     ) -> CampaignPage:
         """Return campaigns of at least `FEWEST_SHOWN` members, those with most waiting first.
 
@@ -209,9 +200,7 @@ class CampaignStore(SqlStore):
         )
         return CampaignPage(campaigns=shown, next_cursor=next_cursor)
 
-    def most_waiting(
-        self, *, site_ids: Sequence[SiteId] | None, limit: int
-    ) -> list[WaitingCampaign]:
+    def most_waiting(self, *, site_ids: SiteIds, limit: int) -> list[WaitingCampaign]:
         """Return the first campaigns of `page` with `FEWEST_SHOWN` waiting members, cheaply."""
         waiting = _count_waiting(site_ids).having(sa.func.count() >= FEWEST_SHOWN).subquery()
         query = (
@@ -227,7 +216,7 @@ class CampaignStore(SqlStore):
             WaitingCampaign(id=row.id, waiting=row.waiting, targets=targets[row.id]) for row in rows
         ]
 
-    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
+    def get(self, campaign_id: str, *, site_ids: SiteIds) -> Campaign:
         """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
         with reading(self._engine) as connection:
             found = _describe(connection, [campaign_id], site_ids)
@@ -237,7 +226,7 @@ class CampaignStore(SqlStore):
         self,
         campaign_id: str,
         *,
-        site_ids: Sequence[SiteId] | None,
+        site_ids: SiteIds,
         waiting_only: bool,
         cursor: str | None,
         limit: int,
@@ -256,12 +245,7 @@ class CampaignStore(SqlStore):
         return CasePage(cases=cases, next_cursor=next_cursor)
 
     def waiting_ids(
-        self,
-        campaign_id: str,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        received_until: datetime,
-        limit: int,
+        self, campaign_id: str, *, site_ids: SiteIds, received_until: datetime, limit: int
     ) -> list[CommentId]:
         """Return the members that wait for a moderator and were received by then, newest first."""
         query = _newest_members(campaign_id, site_ids, waiting_only=True)
@@ -407,13 +391,11 @@ def _unpack_embedding(packed: bytes | None) -> tuple[float, ...] | None:
     return tuple(number / length for number in vector)
 
 
-def _of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
+def _of_sites(site_ids: SiteIds) -> list[sa.ColumnElement[bool]]:
     return [] if site_ids is None else [_comments.site_id.in_(site_ids)]
 
 
-def _newest_members(
-    campaign_id: str, site_ids: Sequence[SiteId] | None, *, waiting_only: bool
-) -> sa.Select[Any]:
+def _newest_members(campaign_id: str, site_ids: SiteIds, *, waiting_only: bool) -> sa.Select[Any]:
     kind = is_waiting_member if waiting_only else is_member
     return (
         sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
@@ -422,7 +404,7 @@ def _newest_members(
     )
 
 
-def _count_waiting(site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
+def _count_waiting(site_ids: SiteIds) -> sa.Select[Any]:
     return (
         sa.select(_comments.campaign_id, sa.func.count().label("waiting"))
         .select_from(comments)
@@ -432,7 +414,7 @@ def _count_waiting(site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
 
 
 def _describe(
-    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
+    connection: sa.Connection, ids: Sequence[str], site_ids: SiteIds
 ) -> tuple[Campaign, ...]:
     """Return these campaigns, in order, without those that have no members at these sites."""
     if not ids:
@@ -471,7 +453,7 @@ def _describe(
 _OF_SITE, _WAITING, _LOW, _LEFT = "of a site", "waiting", "low", "left"
 
 
-def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.CompoundSelect[Any]:
+def _counts(ids: Sequence[str], site_ids: SiteIds) -> sa.CompoundSelect[Any]:
     """Return one statement for all numbers of these campaigns, an arm for each kind."""
     number = sa.func.count().label("n")
     # A row a site, from an index alone.
@@ -521,7 +503,7 @@ def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.Compoun
 
 
 def _newest_targets(
-    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: Sequence[SiteId] | None
+    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
 ) -> dict[str, tuple[str, ...]]:
     """Return four targets of each campaign's newest members, the most common first."""
     if not campaign_ids:
@@ -548,7 +530,7 @@ def _newest_targets(
 
 
 def _beginnings(
-    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: Sequence[SiteId] | None
+    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: SiteIds
 ) -> dict[str, tuple[Case, ...]]:
     """Return each campaign's newest members, those that wait before the others."""
     if not campaign_ids:
@@ -572,11 +554,7 @@ def _beginnings(
 
 
 def _newest_each(
-    campaign_ids: Sequence[str],
-    site_ids: Sequence[SiteId] | None,
-    *,
-    waiting_only: bool,
-    limit: int,
+    campaign_ids: Sequence[str], site_ids: SiteIds, *, waiting_only: bool, limit: int
 ) -> list[sa.Select[Any]]:
     """Return for each campaign the query for its newest members, in no order.
 

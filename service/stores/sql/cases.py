@@ -18,7 +18,7 @@ from service.domain.published import PublishedComment
 from service.domain.verdict import Outcome
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import APPEAL_RANK, REST_RANK, Place, cursor_after, read_cursor
-from service.stores.sql.base import SqlStore, chunks, is_older, known, rows_in
+from service.stores.sql.base import SiteIds, SqlStore, chunks, is_older, known, rows_in
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import (
     Row,
@@ -129,12 +129,7 @@ class CaseStore(SqlStore):
         return self._count(query)
 
     def newcomers(
-        self,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        received_after: datetime,
-        judged_after: datetime,
-        limit: int,
+        self, *, site_ids: SiteIds, received_after: datetime, judged_after: datetime, limit: int
     ) -> list[CommentId]:
         """Return comments that wait for review and came in since then, the newest first."""
         query = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,9 +18,10 @@ from service.domain.delivery import (
     EventKind,
     Troubles,
 )
-from service.ports.audit import AuditEntry
+from service.ports.audit import CountAct
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import (
+    SiteIds,
     SqlStore,
     chunks,
     execute_in,
@@ -166,7 +167,7 @@ class DeliveryStore(SqlStore):
         delivery_ids: Sequence[str],
         *,
         at: datetime,
-        act: Callable[[int], AuditEntry] | None = None,
+        act: CountAct | None = None,
     ) -> int:
         """Let given-up deliveries be tried again; return how many, which `act` logs if any."""
         wanted = sorted(set(delivery_ids))
@@ -193,7 +194,7 @@ class DeliveryStore(SqlStore):
             query = query.where(deliveries.c.site_id == site_id)
         return self._list(query, delivery_from)
 
-    def troubles(self, *, site_ids: Collection[SiteId] | None, at_most: int) -> Troubles:
+    def troubles(self, *, site_ids: SiteIds, at_most: int) -> Troubles:
         """Return what needs a person at these sites, all for None; counts `at_most` messages."""
         # Twice the same condition: the index is only used by a query that has it.
         dead = sa.select(_d.seq).where(_d.state == DeliveryState.DEAD.value, is_undelivered)
@@ -330,11 +331,7 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
         _replace(
             connection,
             replace(
-                delivery,
-                state=DeliveryState.WAITING,
-                attempts=0,
-                next_try_at=at,
-                ended_at=None,
+                delivery, state=DeliveryState.WAITING, attempts=0, next_try_at=at, ended_at=None
             ),
         )
     # What is revived comes before what waited behind it, unless that is being sent.

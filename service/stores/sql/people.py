@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from service.domain.errors import ConflictError, NotAuthenticatedError
 from service.domain.user import SecondFactor, User, UserSession
-from service.ports.audit import AuditEntry
+from service.ports.audit import AuditEntry, CountAct
 from service.stores.sql.audit_log import insert_entry
 from service.stores.sql.base import SqlStore, insert_new, known, refuse_unknown, transaction
 from service.stores.sql.engine import reading
@@ -122,7 +122,7 @@ class SessionStore(SqlStore):
         *,
         at: datetime,
         except_session: str | None = None,
-        act: Callable[[int], AuditEntry] | None = None,
+        act: CountAct | None = None,
     ) -> int:
         """End all sessions of an account, except one; return how many, which `act` logs if any."""
         which = None if except_session is None else user_sessions.c.id != except_session
@@ -228,12 +228,7 @@ class SecondFactorStore(SqlStore):
 
     @transaction
     def use_recovery(
-        self,
-        tx: sa.Connection,
-        user_id: str,
-        digest: str,
-        *,
-        act: Callable[[int], AuditEntry] | None = None,
+        self, tx: sa.Connection, user_id: str, digest: str, *, act: CountAct | None = None
     ) -> bool:
         """Delete a recovery code; return False if there is none such.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,11 +26,11 @@ from service.domain.delivery import Delivery
 from service.domain.search import SearchQuery
 from service.domain.sender import Person
 from service.domain.verdict import Outcome
-from service.ports.audit import AuditEntry
+from service.ports.audit import AuditEntry, CountAct
 from service.signals.view import linked_domains
 from service.stores.cursor import REST_RANK
 from service.stores.sql.audit_log import insert_entry
-from service.stores.sql.base import SqlStore, execute_in, rows_in, transaction
+from service.stores.sql.base import SiteIds, SqlStore, execute_in, rows_in, transaction
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
@@ -136,7 +136,7 @@ class PersonalDataStore(SqlStore):
         ids: Sequence[CommentId],
         *,
         at: datetime,
-        act: Callable[[int], AuditEntry | None] | None = None,
+        act: CountAct | None = None,
         deliveries: Sequence[Delivery] = (),
         only: SpamOnly | None = None,
     ) -> int:
@@ -243,7 +243,7 @@ _NAMES_LOOKED_AT = 200
 class SenderRecords(SqlStore):
     """Gives what is known of a comment's sender from the sender's other comments."""
 
-    def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
+    def look_up(self, comment: Comment, *, site_ids: SiteIds) -> SenderRecord:
         """Return how the sender's newest other comments, `MAX_COUNTED` a trait, were ruled."""
         domains = linked_domains(comment)[:MAX_LINKED_DOMAINS]
         by_key, personal = keys_of(comment), person_keys(comment)
@@ -281,12 +281,7 @@ class SenderRecords(SqlStore):
 
 
 def _with_key(
-    comment: Comment,
-    trait: Trait,
-    keys: Sequence[str],
-    site_ids: Sequence[SiteId] | None,
-    *,
-    limit: int,
+    comment: Comment, trait: Trait, keys: Sequence[str], site_ids: SiteIds, *, limit: int
 ) -> sa.Select[Any]:
     """Return the statement for the newest other comments with one of these keys."""
     column = _COLUMNS[trait]
@@ -309,7 +304,7 @@ def _with_key(
 
 
 def _with_domain(
-    connection: sa.Connection, comment: Comment, domain: str, site_ids: Sequence[SiteId] | None
+    connection: sa.Connection, comment: Comment, domain: str, site_ids: SiteIds
 ) -> sa.Select[Any]:
     found = select_docs(
         connection, SearchQuery(), site_ids, limit=MAX_COUNTED + 2, extra=[domain_need(domain)]
@@ -347,7 +342,7 @@ def _newest(
     connection: sa.Connection,
     comment: Comment,
     personal: Mapping[Trait, Sequence[str]],
-    site_ids: Sequence[SiteId] | None,
+    site_ids: SiteIds,
 ) -> Sequence[Row]:
     """Return the newest other comments of this person, by one trait after the other."""
     if not personal:

@@ -28,7 +28,7 @@ from service.domain.verdict import Verdict
 from service.signals.hosts import host_of, registered_domain
 from service.signals.links import find_links
 from service.stores.cursor import Place, cursor_after, read_cursor
-from service.stores.sql.base import SqlStore, chunks, execute_in, insert_if_free, rows_in
+from service.stores.sql.base import SiteIds, SqlStore, chunks, execute_in, insert_if_free, rows_in
 from service.stores.sql.cases import load_cases
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import Row, Values, comment_from, verdict_from
@@ -205,12 +205,7 @@ class CaseSearch(SqlStore):
             goes_on = self.write(_merge)
 
     def find(
-        self,
-        query: SearchQuery,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        cursor: str | None,
-        limit: int,
+        self, query: SearchQuery, *, site_ids: SiteIds, cursor: str | None, limit: int
     ) -> CasePage:
         """Return one page, the newest received first. Raise `InvalidInputError` for the cursor."""
         after = None
@@ -223,15 +218,13 @@ class CaseSearch(SqlStore):
         next_cursor = cursor_after(_LIST, rows, limit, lambda row: Place(rank=row.seq))
         return CasePage(cases=tuple(cases), next_cursor=next_cursor)
 
-    def ids(
-        self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int
-    ) -> list[CommentId]:
+    def ids(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> list[CommentId]:
         """Return the newest comments' ids, at most `limit`."""
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, limit=limit)
             return [row.comment_id for row in connection.execute(found)]
 
-    def count(self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int) -> int:
+    def count(self, query: SearchQuery, *, site_ids: SiteIds, limit: int) -> int:
         """Return how many match; `limit` means so many or more."""
         with reading(self._engine) as connection:
             found = select_docs(connection, query, site_ids, limit=limit, ordered=False).subquery()
@@ -242,7 +235,7 @@ class CaseSearch(SqlStore):
 def select_docs(
     connection: sa.Connection,
     query: SearchQuery,
-    site_ids: Sequence[SiteId] | None,
+    site_ids: SiteIds,
     *,
     limit: int,
     after: int | None = None,
