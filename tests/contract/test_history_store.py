@@ -164,22 +164,6 @@ def test_what_another_site_decided_is_known_everywhere_but_not_here(history):
     assert decided(history, [sent_by()])[0].address == TrackRecord(everywhere=Record(rejected=1))
 
 
-def test_near_copies_meet_and_texts_of_their_own_do_not(history):
-    history.learn("d1", make_comment(WORDS), Ruling.REJECT, at=NOW)
-    copy = WORDS.replace("seven", "twelve") + " https://benches.example"
-
-    seen = decided(history, [make_comment(copy), make_comment("Thanks, great post!")])
-
-    assert [h.content.everywhere.rejected for h in seen] == [1, 0]
-
-
-def test_old_decisions_fade(history):
-    history.learn("d1", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=8))
-    history.learn("d2", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=30))
-
-    assert decided(history, [sent_by()])[0].address == both(rejected=0.5)
-
-
 def test_an_undo_takes_back_the_week_in_which_it_was_decided(history):
     history.learn("d1", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=8))
     history.learn("d2", sent_by(), Ruling.REJECT, at=NOW)

@@ -320,20 +320,11 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
         .with_for_update(key_share=True)
     )
     locked = list(connection.scalars(line))
-    query = (
-        sa.select(deliveries)
+    revived = connection.execute(
+        sa.update(deliveries)
         .where(deliveries.c.id.in_(ids), deliveries.c.state == DeliveryState.DEAD.value)
-        .order_by(deliveries.c.seq)
-        .with_for_update(key_share=True)
+        .values(state=DeliveryState.WAITING.value, attempts=0, next_try_at=at, ended_at=None)
     )
-    dead = [delivery_from(row) for row in connection.execute(query)]
-    for delivery in dead:
-        _replace(
-            connection,
-            replace(
-                delivery, state=DeliveryState.WAITING, attempts=0, next_try_at=at, ended_at=None
-            ),
-        )
     # What is revived comes before what waited behind it, unless that is being sent.
     connection.execute(
         sa.update(deliveries)
@@ -345,7 +336,7 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
         .values(due_at=None)
     )
     _let_first_in_line_be_due(connection, locked)
-    return len(dead)
+    return revived.rowcount
 
 
 def _let_first_in_line_be_due(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
