@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.decision import Ruling
+from service.domain.comment import Label
+from service.domain.decision import Mode, Ruling
 from service.domain.delivery import (
     RETRY_DELAYS,
     Delivery,
@@ -27,8 +28,9 @@ from service.moderation.callbacks import (
     rotate_secret,
     set_callback,
 )
-from service.moderation.decisions import decide_comment, undo_decision
+from service.moderation.decisions import decide_comment, take_over_rulings, undo_decision
 from service.moderation.delivering import deliver, take_deliveries
+from service.moderation.revise import report_comment
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, submit_to
@@ -331,3 +333,126 @@ def test_rotating_twice_ends_the_first_secret(told):
     third = rotate_secret(SITE, told, actor="test").secrets[0]
 
     assert told.endpoints.get(SITE).secrets == (third, second)
+
+
+@pytest.fixture
+def patient():
+    made = make_services(sites=[make_site(settings=SiteSettings(undo_seconds=30))])
+    set_callback(SITE, "https://blog.example/hook", made, actor="test")
+    return made
+
+
+def submit_told(patient, text="I had the same trouble."):
+    comment = make_comment(text)
+    submit_to(patient, comment)
+    rulings_told(patient)
+    return comment.id
+
+
+def rulings_told(patient):
+    """Deliver what is due by now; return the rulings that the site heard of just then."""
+    before = len(patient.notifier.sent)
+    while due := take_deliveries(patient, limit=99):
+        for one in due:
+            deliver(one, patient)
+    sent = [json.loads(one.payload) for one, _ in patient.notifier.sent[before:]]
+    return [one["data"]["ruling"] for one in sent if one["type"] == "comment.decided"]
+
+
+def test_what_the_site_itself_rules_is_told_without_delay(patient):
+    by_api = submit_told(patient, "Ruled on over the API.")
+    submit_told(patient, "Reported.")
+    site = make_site(settings=SiteSettings(reports_decide=True))
+    decide_comment(by_api, Ruling.REJECT, patient, decided_by="site", at_once=True)
+    report_comment(Label.HAM, site=site, text="Reported.", services=patient)
+
+    assert rulings_told(patient) == ["reject", "approve"]
+
+
+def test_a_site_without_undo_time_is_told_at_once(patient):
+    patient.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=0))
+    comment_id = submit_told(patient)
+
+    decide_comment(comment_id, Ruling.REJECT, patient, decided_by="ada")
+
+    assert rulings_told(patient) == ["reject"]
+
+
+@pytest.fixture
+def judged_late(patient):
+    """Services whose site enforces, and a comment that was decided before its verdict came."""
+    patient.sites.change_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE))
+    patient.queue.judges = False
+    patient.current_model().classifier.answer = ModelOutput(p_spam=0.99)
+    comment_id = submit_told(patient)
+
+    def decide(**how):
+        decide_comment(comment_id, Ruling.APPROVE, patient, decided_by="ada", **how)
+        patient.queue.run()
+        return comment_id
+
+    return decide
+
+
+def all_told(patient):
+    """Deliver what is due by now; return what the site has heard of all its comments so far."""
+    rulings_told(patient)
+    sent = [json.loads(one.payload) for one, _ in patient.notifier.sent]
+    return [(one["type"], one["data"]["action"], one["data"]["ruling"]) for one in sent]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_verdict_after_a_ruling_does_not_contradict_it(patient, judged_late, at_once):
+    judged_late(at_once=at_once)
+    early = all_told(patient)
+
+    patient.clock.advance(seconds=30)
+
+    told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
+    assert all_told(patient) == told
+    assert early == (told if at_once else [])
+
+
+def test_an_undo_of_what_the_site_may_know_is_told_and_the_verdict_without_it(patient, judged_late):
+    comment_id = judged_late(at_once=True)
+
+    undo_decision(comment_id, patient, undone_by="ada")
+
+    told = all_told(patient)
+    assert told[0] == ("comment.decided", "publish", "approve")
+    assert sorted(told[1:]) == [
+        ("comment.decided", "reject", None),
+        ("comment.judged", "reject", None),
+    ]
+
+
+def test_nobody_is_asked_to_review_what_was_decided_before_its_verdict(patient, judged_late):
+    patient.current_model().classifier.answer = ModelOutput(p_spam=0.5)
+
+    judged_late(at_once=True)
+
+    assert "comment.needs_review" not in [event for event, _, _ in all_told(patient)]
+
+
+def test_a_ruling_taken_over_from_elsewhere_is_not_contradicted_either(patient, judged_late):
+    patient.current_model().classifier.answer = ModelOutput(p_spam=0.5)
+    comment_id = submit_told(patient, "Imported.")
+
+    take_over_rulings({comment_id: Ruling.APPROVE}, patient, site_id=SITE, decided_by="import")
+    patient.queue.run()
+
+    told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
+    assert [one for one in all_told(patient) if one[2] == "approve"] == told
+
+
+def test_a_report_before_the_verdict_that_contradicts_it_asks_for_review_once(patient):
+    patient.queue.judges = False
+    patient.current_model().classifier.answer = ModelOutput(p_spam=0.01)
+    submit_told(patient, "Reported early.")
+    site = patient.sites.get(SITE)
+    report_comment(Label.SPAM, site=site, text="Reported early.", services=patient)
+
+    patient.queue.run()
+
+    events = [event for event, _, _ in all_told(patient)]
+    assert events == ["comment.judged", "comment.needs_review"]

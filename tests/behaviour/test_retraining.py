@@ -1,4 +1,4 @@
-"""Retraining: what is learnt from, what becomes of it, and what happens on an unhappy day."""
+"""Retraining: what is learnt from, what becomes of it, and what is deleted afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from service.domain.errors import ConflictError, StoreUnavailableError, Training
 from service.domain.retraining import (
     Answer,
     Recommendation,
+    Retraining,
     RetrainingOptions,
+    RetrainingReport,
     RetrainingState,
 )
 from service.moderation.decisions import decide_comment, undo_decision
@@ -26,7 +28,13 @@ from service.moderation.retraining import (
     retrain_if_wanted,
     try_retraining,
 )
-from service.moderation.versions import KEPT_RUNS, roll_back, tidy_retrainings
+from service.moderation.versions import (
+    KEPT_RUNS,
+    promote_version,
+    roll_back,
+    tidy_retrainings,
+    tidy_versions,
+)
 from tests.fakes import FixedShelf, make_services
 from tests.functional.moderators import keep
 from tests.runs import REPORT, MemoryRuns
@@ -376,3 +384,90 @@ def test_a_run_that_is_under_way_is_left_alone(services, runs):
     run(services, runs)
 
     assert seen == [0]
+
+
+NAMES = [f"candidate-{number}" for number in range(6)]
+
+
+@pytest.fixture
+def shelf():
+    return FixedShelf("serving", *NAMES)
+
+
+@pytest.fixture
+def shelved(shelf):
+    return make_services(versions=shelf)
+
+
+def ended(shelved, name, recommendation=Recommendation.REFUSE, **changes):
+    shelved.clock.advance(minutes=1)
+    now = shelved.clock()
+    one = Retraining(
+        id=shelved.new_id("rtr"),
+        asked_by="Olive",
+        asked_at=now,
+        state=RetrainingState.ENDED,
+        ended_at=now,
+        report=RetrainingReport(recommendation=recommendation, version=name),
+    )
+    shelved.retrainings.put(replace(one, **changes))
+    return one
+
+
+def answer(shelved, one, given):
+    shelved.retrainings.answer(one.id, given, by="Olive", at=shelved.clock())
+
+
+def test_the_newest_refused_ones_stay(shelved, shelf):
+    for name in NAMES:
+        ended(shelved, name)
+
+    dropped = tidy_versions(shelved, keep=2)
+
+    assert dropped == 4
+    assert shelf.names == ["serving", "candidate-4", "candidate-5"]
+    assert tidy_versions(shelved, keep=2) == 0
+
+
+def test_what_an_owner_refused_goes_and_what_waits_for_an_answer_stays(shelved, shelf):
+    refused = ended(shelved, NAMES[0], Recommendation.PROMOTE)
+    answer(shelved, refused, Answer.REFUSED)
+    ended(shelved, NAMES[1], Recommendation.PROMOTE)
+    promoted = ended(shelved, NAMES[2], Recommendation.PROMOTE)
+    answer(shelved, promoted, Answer.PROMOTED)
+    ended(shelved, NAMES[3])
+
+    tidy_versions(shelved, keep=1)
+
+    assert shelf.names == ["serving", *NAMES[1:]]
+
+
+def test_what_serves_or_served_stays(shelved, shelf):
+    for name in NAMES:
+        ended(shelved, name)
+    for name in (NAMES[0], NAMES[1], NAMES[2]):
+        promote_version(name, shelved, by="Olive")
+
+    tidy_versions(shelved, keep=1)
+
+    assert shelf.names == ["serving", *NAMES[:3], NAMES[5]]
+
+
+def test_versions_that_no_retraining_is_known_of_stay(shelved, shelf):
+    ended(shelved, "somewhere-else")
+    ended(shelved, NAMES[0])
+
+    assert tidy_versions(shelved, keep=1) == 0
+    assert shelf.names == ["serving", *NAMES]
+
+
+def test_while_a_retraining_runs_nothing_is_deleted(shelved, shelf):
+    for name in NAMES:
+        ended(shelved, name)
+    now = shelved.clock()
+    ended(shelved, None, state=RetrainingState.RUNNING, report=None, seen_at=now)
+
+    during = tidy_versions(shelved, keep=1)
+    shelved.clock.advance(minutes=10)
+
+    assert (during, tidy_versions(shelved, keep=1)) == (0, 5)

@@ -1,4 +1,4 @@
-"""A comment is followed through its edits to its deletion, also when they come at once."""
+"""A comment is followed through its edits; many are decided in one go."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from datetime import timedelta
 import pytest
 
 from service.domain.case import CaseFilter, Order
-from service.domain.comment import Lane
+from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.decision import ChosenBy, Ruling
+from service.domain.errors import ConflictError, InvalidInputError
+from service.moderation import decisions
+from service.moderation.decisions import decide_together
+from service.moderation.remembering import remember_open
 from service.moderation.revise import submit_version, withdraw_versions
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import Overridden, make_services
+from tests.fakes import Overridden, make_services, make_site, submit_to
 
 
 @pytest.fixture
@@ -79,3 +84,84 @@ def test_a_comment_may_be_edited_more_often_than_is_looked_up_at_once(services, 
     assert last == ["Version 6"]
     assert withdrawn == 1
     assert shown(services) == []
+
+
+OTHER_SITE = SiteId("site-2")
+PORTION = 5
+
+
+@pytest.fixture(autouse=True)
+def small_portions(monkeypatch):
+    """Let a portion hold five comments."""
+    monkeypatch.setattr(decisions, "PORTION", PORTION)
+    monkeypatch.setattr(decisions, "_LEARNT_AT_ONCE", PORTION)
+
+
+@pytest.fixture
+def two_sites():
+    return make_services(sites=[make_site(), make_site(id=OTHER_SITE, name="Kettle blog")])
+
+
+def submit(two_sites, count=1, **changes) -> list[CommentId]:
+    comments = [make_comment(**changes) for _ in range(count)]
+    submit_to(two_sites, *comments)
+    return [one.id for one in comments]
+
+
+def reject(ids, two_sites, **changes):
+    asked = {"decided_by": "ada", "what": ChosenBy.SELECTION} | changes
+    return decide_together(ids, Ruling.REJECT, two_sites, **asked)
+
+
+def rulings(ids, two_sites):
+    decisions = [case.decision for case in two_sites.cases.find(ids)]
+    return [one.ruling if one else None for one in decisions]
+
+
+def acts(two_sites):
+    return [(one.actor, one.act, one.detail) for one in two_sites.audit_log.recent(limit=9)][::-1]
+
+
+def test_comments_of_several_portions_are_decided_and_logged_as_one_act(two_sites):
+    ids = submit(two_sites, PORTION + 3)
+
+    bulk_decision = reject(ids, two_sites, note="One campaign.")
+
+    assert set(rulings(ids, two_sites)) == {Ruling.REJECT}
+    assert (bulk_decision.n_decided, bulk_decision.n_left_out, bulk_decision.n_in_force) == (
+        PORTION + 3,
+        0,
+        PORTION + 3,
+    )
+    assert two_sites.cases.get(ids[-1]).decision.note == "One campaign."
+    assert acts(two_sites) == [("ada", "reject together", "8 comments")]
+
+
+def test_a_bulk_decision_of_somebody_else_is_not_continued(two_sites):
+    ids = submit(two_sites)
+    reject([], two_sites, bulk_decision_id="str_1")
+
+    with pytest.raises(ConflictError):
+        reject(ids, two_sites, bulk_decision_id="str_1", decided_by="grace")
+
+    assert rulings(ids, two_sites) == [None]
+
+
+def test_a_note_longer_than_anybody_reads_is_refused_before_anything_is_decided(two_sites):
+    ids = submit(two_sites)
+
+    with pytest.raises(InvalidInputError, match="note"):
+        reject(ids, two_sites, note="x" * 501)
+
+    assert two_sites.bulk_decisions.recent(site_ids=None, limit=9) == []
+
+
+def test_histories_learn_a_portion_at_once_and_the_rest_from_upkeep(two_sites):
+    ids = submit(two_sites, PORTION + 4)
+
+    reject(ids, two_sites)
+    open_then = len(two_sites.decisions.find_unremembered(limit=999))
+    remember_open(two_sites)
+
+    assert open_then == 4
+    assert two_sites.decisions.find_unremembered(limit=999) == []

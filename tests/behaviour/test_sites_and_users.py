@@ -1,4 +1,4 @@
-"""How sites get in by key and moderators by password, told over SQLite."""
+"""How sites and moderators get in, and figures of sites."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from datetime import timedelta
 
 import pytest
 
+from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import (
     ConflictError,
     InvalidInputError,
     NotAuthenticatedError,
 )
+from service.domain.figures import FigureCounts, Scope
 from service.moderation.accounts import (
     add_user,
     change_password,
 )
+from service.moderation.figures import FigureBook
 from service.moderation.sites import (
     add_site,
     authenticate_site,
@@ -25,7 +28,7 @@ from service.moderation.sites import (
     register_blog,
     rotate_keys,
 )
-from tests.factories import SITE, keep_all, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_verdict
 from tests.fakes import FixedClock, make_services
 from tests.functional.moderators import review_queue
 
@@ -109,3 +112,50 @@ def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_s
         ("client", "blog: none to https://blog.example/"),
         ("owner", "mode: hold to enforce"),
     ]
+
+
+class CountingFigureStore:
+    """Remembers what it was asked for and counts nothing; see `FigureStore`."""
+
+    def __init__(self) -> None:
+        self.asked: list[Scope] = []
+
+    def count(self, scope: Scope) -> FigureCounts:
+        """See `FigureStore.count`."""
+        self.asked.append(scope)
+        return FigureCounts()
+
+
+@pytest.fixture
+def store() -> CountingFigureStore:
+    return CountingFigureStore()
+
+
+@pytest.fixture
+def counted(store):
+    return make_services(figures=store)
+
+
+def test_days_are_whole_utc_days_with_today_among_them(counted, store):
+    figures = FigureBook(counted).read(None, days=7)
+
+    assert store.asked == [
+        Scope(site_ids=None, since=NOW.replace(hour=0) - timedelta(days=6), until=NOW)
+    ]
+    assert [one.day for one in figures.days] == [
+        NOW.date() - timedelta(days=ago) for ago in range(6, -1, -1)
+    ]
+
+
+def test_the_same_figures_are_counted_once_a_minute(counted, store):
+    book = FigureBook(counted)
+    b_and_a, a_and_b = (SiteId("b"), SiteId("a")), (SiteId("a"), SiteId("b"))
+
+    book.read(b_and_a, days=7)
+    counted.clock.advance(seconds=59)
+    book.read(a_and_b, days=7)
+    asked_at_once = len(store.asked)
+    counted.clock.advance(seconds=2)
+    book.read(a_and_b, days=7)
+
+    assert (asked_at_once, len(store.asked)) == (1, 2)

@@ -1,18 +1,23 @@
-"""Values that refuse to be wrong, and hashes that recognise a sender without naming one."""
+"""Values that refuse to be wrong, texts and senders that are known again."""
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from service.domain.comment import FormEvidence
 from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Action, Mode, Ruling, choose_action
 from service.domain.form import FormBehaviour, FormToken
-from service.domain.sender import make_sender
+from service.domain.sender import make_sender, normal_name, one_client
 from service.domain.site import SiteSettings
+from service.domain.text import content_key, unescape
 from service.domain.verdict import Outcome, Signal, Span
+from service.ids import new_id
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
 
@@ -136,3 +141,105 @@ def test_a_record_without_id_or_text_is_refused(row):
 )
 def test_the_action_follows_mode_outcome_and_ruling(mode, outcome, ruling, action):
     assert choose_action(mode, outcome, ruling) is action
+
+
+NEW, OLD = b"the present secret", b"the one before it"
+
+
+def test_an_ipv6_household_and_its_hosting_customer_have_keys_of_their_own():
+    one = make_sender(address="2001:db8:1:2::7", email=None, secret=NEW)
+    same_house = make_sender(address="2001:db8:1:2:ffff::8", email=None, secret=NEW)
+    same_customer = make_sender(address="2001:db8:1:3::7", email=None, secret=NEW)
+    stranger = make_sender(address="2001:db8:2:2::7", email=None, secret=NEW)
+
+    assert one.network_key == same_house.network_key != same_customer.network_key
+    assert one.wide_network_key == same_house.wide_network_key == same_customer.wide_network_key
+    assert stranger.wide_network_key != one.wide_network_key
+    assert len({one.address_key, one.network_key, one.wide_network_key}) == 3
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "Mara Lindqvist",
+        "  mara   LINDQVIST ",
+        "Mara-Lindqvist!",
+        "Mara\u200b Lind\u00adqvist",
+        "Ｍａｒａ Ｌｉｎｄｑｖｉｓｔ",
+        "\u202eMara\u202c Lindqvist\ufe0f",
+    ],
+)
+def test_a_name_is_one_however_it_is_typed(typed):
+    assert normal_name(typed) == "mara lindqvist"
+
+
+@pytest.mark.parametrize(
+    "typed", [None, "", " ", "Al", "...", "Anonymous", " GUEST ", "匿名", "\u200b", "\U0001f600"]
+)
+def test_a_name_that_names_nobody_has_no_key(typed):
+    assert normal_name(typed) is None
+
+
+def test_a_name_of_two_ideographs_is_a_name():
+    assert normal_name("王伟") == "王伟"
+
+
+@given(st.text(max_size=60))
+def test_a_reduced_name_stays_as_it_is(typed):
+    once = normal_name(typed)
+
+    assert once is None or normal_name(once) == once
+
+
+@pytest.mark.parametrize(
+    ("address", "client"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        (" ::ffff:192.0.2.7 ", "192.0.2.7"),
+        ("2001:db8::1:2:3:4", "2001:db8::/64"),
+        ("unknown", "unknown"),
+        ("", ""),
+        ("," * 100_000, "," * 64),
+    ],
+)
+def test_one_client_is_an_address_or_an_ipv6_network(address, client):
+    assert one_client(address) == client
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "It's <b>cheap</b> &amp; good",
+        "It\\'s cheap & good",
+        "IT&#039;S  cheap &amp; good\n",
+    ],
+)
+def test_a_text_has_one_key_in_all_its_forms(form):
+    assert content_key(form) == content_key("It's cheap & good")
+
+
+@pytest.mark.parametrize("text", ["&#" + "1" * 5_000 + ";", "&#x" + "f" * 5_000, "&#" * 30_000])
+def test_an_endless_number_is_no_reason_to_fail(text):
+    assert len(content_key(text)) == 32
+
+
+def test_entities_become_their_characters():
+    assert unescape("&lt;a&gt; &#8217; &nosuch; &#99999999999;") == "<a> ’ &nosuch; \ufffd"
+
+
+def test_ids_sort_by_the_time_they_were_made():
+    first, made_at = new_id("c"), time.time_ns() // 1_000_000
+    while time.time_ns() // 1_000_000 <= made_at:
+        pass
+
+    later = new_id("c")
+
+    assert first < later
+
+
+def test_ids_carry_their_prefix_and_do_not_repeat():
+    ids = {new_id("site") for _ in range(10_000)}
+
+    assert len(ids) == 10_000
+    assert {len(one) for one in ids} == {len("site_") + 26}
+    assert all(one.startswith("site_") for one in ids)
