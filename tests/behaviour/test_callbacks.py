@@ -50,7 +50,7 @@ def clock():
 
 @pytest.fixture
 def stores() -> Stores:
-    # Rulings are told at once here; test_undo_time.py is about those that wait.
+    # Rulings are told at once here; `patient` services wait.
     at_once = SiteSettings(undo_seconds=0)
     return fresh_stores(
         sites=[make_site(settings=at_once), make_site(id="site-2", name="Kettle blog")]
