@@ -77,13 +77,12 @@ def keep_campaign(services, size, **changes):
     return join(services, ids), ids
 
 
-def keep_single(services, size, *, target="site:shop.example", text=None, **changes):
-    """Keep so many comments that could be placed, one a minute; return their ids, oldest first."""
-    outcome = changes.pop("outcome", Outcome.UNSURE)
-    start = changes.pop("received_at", NOW - timedelta(days=1))
-    spans = changes.pop("promo_spans", ())
-    # The first so many look sincere.
-    low = changes.pop("low", 0)
+def keep_single(services, size, *, text=None, low=0, received_at=None, **changes):
+    """Keep so many comments, one a minute; return their ids, oldest first.
+
+    The first `low` look sincere.
+    """
+    start = received_at or NOW - timedelta(days=1)
     comments = [
         make_comment(
             text or f"Comment number {number} of {size}",
@@ -94,15 +93,15 @@ def keep_single(services, size, *, target="site:shop.example", text=None, **chan
     ]
     for number, comment in enumerate(comments):
         told = {"p_spam": 0.05} if number < low else {}
-        judge(services, comment, target, outcome, promo_spans=spans, signals=(), **told)
+        judge(services, comment, "site:shop.example", promo_spans=(), signals=(), **told)
     return [comment.id for comment in comments]
 
 
-def judge(services, comment, target, outcome=Outcome.UNSURE, **verdict):
+def judge(services, comment, target, **verdict):
     """Keep a comment with its verdict and what it leads to."""
     keep_all(services.comments, comment)
     traits = make_traits(comment.id, embedding=None, targets=frozenset([target]), copies=())
-    made = make_verdict(comment.id, outcome, **verdict)
+    made = make_verdict(comment.id, Outcome.UNSURE, **verdict)
     services.verdicts.add([made], audit=frozenset(), traits=[traits])
 
 
@@ -116,9 +115,7 @@ def join(services, ids):
     return set(joined.values()).pop()
 
 
-def put_delivery(
-    services, state=DeliveryState.DEAD, *, tries=1, status=500, comment=None, **changes
-):
+def put_delivery(services, state=DeliveryState.DEAD, *, tries=1, comment=None, **changes):
     """Keep a message to a site that was tried so often."""
     values = {
         "id": services.new_id("msg"),
@@ -132,7 +129,7 @@ def put_delivery(
             make_attempt(
                 delivery.id,
                 at=NOW - timedelta(hours=1),
-                status=status,
+                status=500,
                 problem="the site answered with an error",
             ),
             state=state if number == tries else DeliveryState.WAITING,
@@ -154,14 +151,9 @@ def fill(services: Services) -> dict[str, str]:
     together = decide_together(
         members[1:3], Ruling.REJECT, services, decided_by="Ola", what=ChosenBy.SELECTION
     )
+    end = now + timedelta(minutes=5)
     services.claims.take(
-        Claim(
-            comment_id=members[4],
-            user_id=mara.id,
-            user_name=mara.name,
-            since=now,
-            until=now + timedelta(minutes=5),
-        )
+        Claim(comment_id=members[4], user_id=mara.id, user_name="Mara", since=now, until=end)
     )
     text = "Lovely post! \u200b See https://b\u0430nk.example/x for cheap boilers."
     keys = Sender(email_key="0" * 64, name_key="1" * 64, email_domain="mail.example")

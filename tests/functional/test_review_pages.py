@@ -264,7 +264,8 @@ def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same
 
 
 REMARK = "Venting the far end first saved me an afternoon, thank you. "
-ADVERT = "Visit https://cheap-boilers.example/now today."
+SUGGESTS_SPAM = "What is known of its sender or its links suggests spam."
+ADVERT = "Visit https://boilers.example/now today."
 
 
 def seam(contribution=2.0):
@@ -285,38 +286,23 @@ def known(name, contribution):
 @pytest.mark.parametrize(
     ("text", "p_spam", "signal", "says"),
     [
-        (
-            REMARK + ADVERT,
-            0.97,
-            seam(),
-            "A remark, then an advertisement for cheap-boilers.example.",
-        ),
+        (REMARK + ADVERT, 0.97, seam(), "A remark, then an advertisement for boilers.example."),
         (
             REMARK + ADVERT,
             0.3,
             seam(),
-            "A remark; what follows may be an advertisement for cheap-boilers.example.",
+            "A remark; what follows may be an advertisement for boilers.example.",
         ),
         (
             REMARK + ADVERT,
             0.04,
             seam(),
-            "Reads like a sincere remark; it links to cheap-boilers.example.",
+            "Reads like a sincere remark; it links to boilers.example.",
         ),
-        (ADVERT, 0.97, None, "Reads like an advertisement for cheap-boilers.example."),
+        (ADVERT, 0.97, None, "Reads like an advertisement for boilers.example."),
         ("Buy boilers", 0.3, None, "It could be sincere or an advertisement."),
-        (
-            REMARK,
-            0.97,
-            known("rejected_person_before", 4.0),
-            "What is known of its sender or its links suggests spam.",
-        ),
-        (
-            REMARK,
-            0.97,
-            known("throwaway_mail", 4.0),
-            "What is known of its sender or its links suggests spam.",
-        ),
+        (REMARK, 0.97, known("rejected_person_before", 4.0), SUGGESTS_SPAM),
+        (REMARK, 0.97, known("throwaway_mail", 4.0), SUGGESTS_SPAM),
         (
             REMARK,
             0.04,

@@ -86,8 +86,7 @@ def current_session_id() -> str:
 def needs(permission: Permission) -> Callable[[F], F]:
     """Mark a page as one that only accounts with this permission may call.
 
-    A page without a mark may be looked at by all; one that changes anything must have a mark.
-    What concerns one site is asked by `require` as well.
+    Every page that changes anything has a mark. `require` asks for one site.
     """
 
     def mark(view: F) -> F:
@@ -183,10 +182,7 @@ def _load_session(session_id: str) -> SignedIn | None:
 
 @pages.before_request
 def _begin_moment() -> None:
-    """Let a page that only shows something read all of it at one moment.
-
-    What changes something reads as it goes: it may take long, or wait for somebody else.
-    """
+    """Let a page that only shows something read all of it in one transaction."""
     if request.method in {"GET", "HEAD"}:
         g.moment = services.one_moment()
         g.moment.__enter__()

@@ -16,6 +16,8 @@ from service.web.edge.language import gettext
 from service.web.pages import forms
 from service.web.pages.blueprint import error_page, go_back, moderator, needs, pages, require
 
+BULK_DECISIONS_SHOWN = 25
+
 
 def remember_bulk_decision(bulk_decision: BulkDecision) -> None:
     """Show on the next page what was done."""
@@ -43,9 +45,6 @@ def _is_seen(bulk_decision: BulkDecision) -> bool:
     if not bulk_decision.site_ids:
         return user.site_ids is None or bulk_decision.decided_by == user.name
     return all(user.sees(site_id) for site_id in bulk_decision.site_ids)
-
-
-BULK_DECISIONS_SHOWN = 25
 
 
 @pages.post("/review/bulk")

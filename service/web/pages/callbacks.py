@@ -95,10 +95,7 @@ def _go_on(replayed: int) -> ResponseReturnValue:
 def _endpoint_of(
     delivery: Delivery, endpoints: Mapping[SiteId, Endpoint | None]
 ) -> Endpoint | None:
-    """Return where a message goes today, None for its own address or if the site wants none.
-
-    What is no Akismet callback goes where the site wants it, whatever was so before.
-    """
+    """Return where a message goes today, None for its own address or if the site wants none."""
     endpoint = endpoints.get(delivery.site_id)
     fits = endpoint is not None and endpoint.form is delivery.form is not DeliveryForm.AKISMET
     return endpoint if fits else None

@@ -20,6 +20,14 @@ from service.web.edge.language import day_in_words, gettext, ngettext, noted
 from service.web.pages.blueprint import moderator, pages
 from service.web.pages.marking import Piece, part_text
 
+MAX_SHOWN = 12
+_MAX_REST_CHARS = 120
+_CODED = "xn--"
+# The palochka looks like an l in most letters of screens.
+_LOOKS_LATIN = LOOK_ALIKES | {"\u04cf"}
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
+_AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
+
 
 @pages.app_template_filter()
 def exactly(moment: datetime) -> str:
@@ -90,15 +98,6 @@ def parted(text: str | Sequence[Piece] | None) -> Sequence[Piece]:
     return part_text(text) if isinstance(text, str) else text or ()
 
 
-MAX_SHOWN = 12
-_MAX_REST_CHARS = 120
-_CODED = "xn--"
-# The palochka looks like an l in most letters of screens.
-_LOOKS_LATIN = LOOK_ALIKES | {"\u04cf"}
-_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
-_AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
-
-
 @pages.app_template_filter("targets")
 def different_links(links: Sequence[Link]) -> tuple[list[tuple[Link, int]], int]:
     """Return the first link to each target, how often it occurs, and how many are left out."""
@@ -127,10 +126,7 @@ def target_parts(link: Link) -> tuple[str, str, str]:
 
 @pages.app_template_filter()
 def spell_otherwise(host: str) -> tuple[str, str]:
-    """Return a host's other spelling and a hint; two empty texts for one of plain letters.
-
-    The code is Punycode (RFC 3492), as browsers send it and show it where they distrust a name.
-    """
+    """Return a host in Punycode (RFC 3492) or decoded, and a hint; empty for plain letters."""
     if host.isascii() and _CODED not in host:
         return "", ""
     letters = ".".join(_decoded(label) for label in host.split("."))

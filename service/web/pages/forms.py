@@ -70,10 +70,7 @@ def read_from(cursor: str | None, read: Callable[[str | None], P]) -> P:
 
 
 def pop_done(key: str, read: Callable[..., P]) -> P | None:
-    """Take a value out of the session and return what `read` makes of it.
-
-    Return None if there is no such value, or if what it names no longer exists.
-    """
+    """Take a value out of the session and return what `read` makes of it, None if it is gone."""
     if key not in session:
         return None
     try:

@@ -38,6 +38,24 @@ from service.web.pages.blueprint import (
 # Who has given the password and not yet the code of the second factor.
 _PENDING = "second_step"
 _PENDING_SECONDS = 300
+# Enough for a forgotten password, hopeless for guessing one.
+_BY_ADDRESS = "10/minute;60/hour"
+_BY_SESSION = "20/hour"
+TRIES_BY_NAME = "100/hour"
+"""Bounds guessing from many addresses: 2,400 passwords of an account a day."""
+TRIES_BY_CODE = "20/hour"
+"""Only who knows the password can use these up: 480 of a million codes a day, three fit."""
+_BY_STRANGERS = (
+    ("pages.sign_in", TRIES_BY_NAME, lambda: _hashed(typed("name"))),
+    ("pages.sign_in_code", TRIES_BY_CODE, lambda: _hashed(f"code:{_pending().get('user', '')}")),
+)
+_BY_MODERATORS = (
+    "pages.password",
+    "pages.offer_factor",
+    "pages.confirm_factor",
+    "pages.renew_codes",
+    "pages.turn_off_factor",
+)
 
 
 @pages.route("/sign-in", methods=["GET", "POST"])
@@ -167,26 +185,6 @@ def _password_page(wrong: Sequence[str] = ()) -> str:
         min_chars=MIN_PASSWORD_CHARS,
         max_chars=MAX_PASSWORD_CHARS,
     )
-
-
-# Enough for a forgotten password, hopeless for guessing one.
-_BY_ADDRESS = "10/minute;60/hour"
-_BY_SESSION = "20/hour"
-TRIES_BY_NAME = "100/hour"
-"""Bounds guessing from many addresses: 2,400 passwords of an account a day."""
-TRIES_BY_CODE = "20/hour"
-"""Only who knows the password can use these up: 480 of a million codes a day, three fit."""
-_BY_STRANGERS = (
-    ("pages.sign_in", TRIES_BY_NAME, lambda: _hashed(typed("name"))),
-    ("pages.sign_in_code", TRIES_BY_CODE, lambda: _hashed(f"code:{_pending().get('user', '')}")),
-)
-_BY_MODERATORS = (
-    "pages.password",
-    "pages.offer_factor",
-    "pages.confirm_factor",
-    "pages.renew_codes",
-    "pages.turn_off_factor",
-)
 
 
 def limit_guessing(app: Flask) -> None:

@@ -26,10 +26,7 @@ class PieceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
-    """One piece of evidence's spans, under the number it is listed by.
-
-    `promo` marks the classifier's own: where it sees the promotion, whatever the reason.
-    """
+    """The spans of one piece of evidence, under its number; `promo` marks the classifier's."""
 
     number: int
     spans: tuple[Span, ...]
@@ -226,10 +223,7 @@ def _alikes(text: str) -> Iterator[Span]:
 
 
 def _stand_ins(text: str) -> dict[int, tuple[int, Piece]]:
-    """Return the stand-ins for what cannot be seen, by its start, each with its end.
-
-    Replaced are characters that print nothing, towers of marks, and many empty lines.
-    """
+    """Return the end and the stand-in of each run that can't be seen, by its start."""
     if text.isascii() and text.isprintable():
         return {}
     found = {}

@@ -40,6 +40,10 @@ from service.web.pages.blueprint import (
 )
 from service.web.pages.login import typed
 
+# Which seed was offered, and when. It makes no code without a secret that no cookie has.
+_OFFERED = "offered_factor"
+_OFFER_SECONDS = 600
+
 
 @pages.get("/me")
 def me() -> ResponseReturnValue:
@@ -113,11 +117,6 @@ def language_name(tag: str) -> str:
     """Return what a language is called in itself."""
     name = Locale.parse(tag, sep="-").get_display_name() or tag
     return name[:1].upper() + name[1:]
-
-
-# Which seed was offered, and when. It makes no code without a secret that no cookie has.
-_OFFERED = "offered_factor"
-_OFFER_SECONDS = 600
 
 
 @pages.get("/me/second-factor")

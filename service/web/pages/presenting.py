@@ -71,6 +71,35 @@ _WEAK = {
     INTO_ADVERT: noted("a remark goes on in another tone; before: %(remark)s; after: %(sells)s"),
     INTO_REMARK: noted("one tone turns into another; before: %(sells)s; after: %(remark)s"),
 }
+# What is known of the sender and of others' comments, rather than seen in this one.
+_FROM_ELSEWHERE = frozenset(
+    name
+    for name, one in SET_WEIGHTS.items()
+    if one.family not in {Family.REACTIONS, Family.ACCOUNTS}
+)
+# A host that is longer says nothing more in a sentence; where it leads stands below the comment.
+_MAX_HOST_CHARS = 60
+# Without a seam to point at, a comment is called an advertisement from as far above the middle as
+# one that is called sincere lies below it.
+_READS_LIKE_SPAM = 1 - LOW_P_SPAM
+# Without a link, then with one; each without and with a seam before it.
+_READS_STRONG = (
+    noted("Reads like an advertisement."),
+    noted("A remark, then an advertisement."),
+    noted("Reads like an advertisement for %(host)s."),
+    noted("A remark, then an advertisement for %(host)s."),
+)
+_READS_DOUBTFUL = (
+    noted("It could be sincere or an advertisement."),
+    noted("A remark; what follows may be an advertisement."),
+    noted("It could be sincere or an advertisement for %(host)s."),
+    noted("A remark; what follows may be an advertisement for %(host)s."),
+)
+_SINCERE = noted("Reads like a sincere remark.")
+_SINCERE_LINK = noted("Reads like a sincere remark; it links to %(host)s.")
+_READS_WEAK = (_SINCERE, _SINCERE, _SINCERE_LINK, _SINCERE_LINK)
+_KNOWN_FOR_SPAM = noted("What is known of its sender or its links suggests spam.")
+_KNOWN_FOR_HAM = noted("What is known of its sender suggests a sincere remark.")
 
 
 pages.add_app_template_filter(find_links)
@@ -247,37 +276,6 @@ def _decisions(weighed: WeighedSignal, text: str, number: int | None) -> Evidenc
         says = gettext("This site's decisions")
     higher = weighed.signal.reason.endswith(HIGHER_CUTOFF)
     return Evidence(weighed=weighed, number=number, says=says, quotes=quotes, higher_cutoff=higher)
-
-
-# What is known of the sender and of others' comments, rather than seen in this one.
-_FROM_ELSEWHERE = frozenset(
-    name
-    for name, one in SET_WEIGHTS.items()
-    if one.family not in {Family.REACTIONS, Family.ACCOUNTS}
-)
-# A host that is longer says nothing more in a sentence; where it leads stands below the comment.
-_MAX_HOST_CHARS = 60
-# Without a seam to point at, a comment is called an advertisement from as far above the middle as
-# one that is called sincere lies below it.
-_READS_LIKE_SPAM = 1 - LOW_P_SPAM
-# Without a link, then with one; each without and with a seam before it.
-_READS_STRONG = (
-    noted("Reads like an advertisement."),
-    noted("A remark, then an advertisement."),
-    noted("Reads like an advertisement for %(host)s."),
-    noted("A remark, then an advertisement for %(host)s."),
-)
-_READS_DOUBTFUL = (
-    noted("It could be sincere or an advertisement."),
-    noted("A remark; what follows may be an advertisement."),
-    noted("It could be sincere or an advertisement for %(host)s."),
-    noted("A remark; what follows may be an advertisement for %(host)s."),
-)
-_SINCERE = noted("Reads like a sincere remark.")
-_SINCERE_LINK = noted("Reads like a sincere remark; it links to %(host)s.")
-_READS_WEAK = (_SINCERE, _SINCERE, _SINCERE_LINK, _SINCERE_LINK)
-_KNOWN_FOR_SPAM = noted("What is known of its sender or its links suggests spam.")
-_KNOWN_FOR_HAM = noted("What is known of its sender suggests a sincere remark.")
 
 
 @pages.app_template_filter()

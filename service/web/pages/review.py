@@ -36,6 +36,9 @@ from service.web.pages.review_page import (
 )
 from service.web.pages.review_page import skip as put_off
 
+MAX_ROWS = 200
+MAX_AHEAD = 10
+
 
 @pages.get("/")
 def home() -> ResponseReturnValue:
@@ -118,10 +121,6 @@ def _show_conflict(comment_id: CommentId, ruling: Ruling | None) -> ResponseRetu
         return show_told(read_place(), chosen, "", refused=True), HTTPStatus.CONFLICT
     html = show_page(read_place(), chosen=chosen, refused=ruling or "undo")
     return html, HTTPStatus.CONFLICT
-
-
-MAX_ROWS = 200
-MAX_AHEAD = 10
 
 
 @pages.get("/review/counts")

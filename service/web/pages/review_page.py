@@ -45,6 +45,29 @@ _KEPT_FOR = 100
 _MOST_KEPT_SECONDS = 10.0
 _MOST_KEPT = 512
 _WORKED_AT = (Tab.NEEDS_REVIEW, Tab.HELD_AS_SPAM)
+# They travel in the cookie; by then the first of them may well come round again.
+_MOST_SKIPPED = 30
+_OTHERS_SHOWN = 5
+# Threads may be endless, or loop.
+_MOST_ABOVE = 3
+PAGE_SIZE = 25
+# Verdicts take less than this, so whoever is judged now came in since.
+_JUDGED_WITHIN = timedelta(minutes=10)
+# A page left open over night has no use for a list of everything since.
+_LOOKS_BACK = timedelta(hours=1)
+_MOST_NEWCOMERS = 500
+_STRIPS_SHOWN = 3
+COUNTS = "slopsieve_tab_counts"
+"""Under which extension of an app it is counted how much its lists hold."""
+UNDONE = "undo"
+SKIPPED = "skip"
+"""Acts that leave no decision."""
+# The page's script asks for `list`, one more page of the list, or `told`, the result of an act.
+_PARTS_HEADER = "X-Parts"
+_JUST_DONE = "just_done"
+_SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
+SORTS = {Tab.NEEDS_REVIEW: (Order.REVIEW, *_SORTS), Tab.HELD_AS_SPAM: _SORTS}
+"""Orders that can be chosen for a list, its own first."""
 
 
 class TabCounts:
@@ -73,10 +96,6 @@ class TabCounts:
             kept_for = min(took * _KEPT_FOR, _MOST_KEPT_SECONDS)
             self._kept[tab, site_ids] = (number, now + kept_for)
         return number
-
-
-# They travel in the cookie; by then the first of them may well come round again.
-_MOST_SKIPPED = 30
 
 
 def claims_on(cases: Sequence[Case]) -> dict[CommentId, Claim]:
@@ -112,11 +131,6 @@ def skip(comment_id: CommentId) -> None:
     """Put a comment off: it stands behind the others of its page for this session."""
     others = [one for one in _skipped() if one != comment_id]
     session["skipped"] = [*others, comment_id][-_MOST_SKIPPED:]
-
-
-_OTHERS_SHOWN = 5
-# Threads may be endless, or loop.
-_MOST_ABOVE = 3
 
 
 def _sender_of(case: Case) -> SenderRecord | None:
@@ -159,27 +173,6 @@ def _thread_of(case: Case) -> list[Case]:
         current = services.cases.get(found)
         above.append(current)
     return above[::-1]
-
-
-PAGE_SIZE = 25
-# Verdicts take less than this, so whoever is judged now came in since.
-_JUDGED_WITHIN = timedelta(minutes=10)
-# A page left open over night has no use for a list of everything since.
-_LOOKS_BACK = timedelta(hours=1)
-_MOST_NEWCOMERS = 500
-_STRIPS_SHOWN = 3
-COUNTS = "slopsieve_tab_counts"
-"""Under which extension of an app it is counted how much its lists hold."""
-UNDONE = "undo"
-SKIPPED = "skip"
-"""Acts that leave no decision."""
-# The page's script asks for `list`, one more page of the list, or `told`, the result of an act.
-_PARTS_HEADER = "X-Parts"
-
-_JUST_DONE = "just_done"
-_SORTS = (Order.DOUBT, Order.OLDEST, Order.SITE)
-SORTS = {Tab.NEEDS_REVIEW: (Order.REVIEW, *_SORTS), Tab.HELD_AS_SPAM: _SORTS}
-"""Orders that can be chosen for a list, its own first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

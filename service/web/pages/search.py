@@ -71,6 +71,7 @@ _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 # So that spreadsheets read UTF-8 as what it is.
 _BYTE_ORDER_MARK = "\ufeff"
 _LINES_AT_ONCE = 50
+PAGE_SIZE = 25
 
 
 class ExportForm(StrEnum):
@@ -78,12 +79,6 @@ class ExportForm(StrEnum):
 
     CSV = "csv"
     JSON_LINES = "jsonl"
-
-
-MEDIA_TYPES = {
-    ExportForm.CSV: "text/csv; charset=utf-8",
-    ExportForm.JSON_LINES: "application/jsonl; charset=utf-8",
-}
 
 
 def write_export(cases: Iterable[Case], form: ExportForm) -> Iterator[str]:
@@ -127,9 +122,6 @@ def _writable(value: Cell) -> Cell:
     return value
 
 
-PAGE_SIZE = 25
-
-
 @pages.get("/review/search")
 def search() -> ResponseReturnValue:
     typed = {name: request.args.get(name, "") for name in FIELD_NAMES}
@@ -147,8 +139,12 @@ def search_export() -> ResponseReturnValue:
         cases = export_found(_line(), form.value, services, user=moderator())
     except InvalidInputError as error:
         return _show(_line(), problems=error.problems)
-    headers = {"Content-Disposition": f'attachment; filename="comments.{form.value}"'}
-    return Response(write_export(cases, form), content_type=MEDIA_TYPES[form], headers=headers)
+    media_type = "text/csv" if form is ExportForm.CSV else "application/jsonl"
+    return Response(
+        write_export(cases, form),
+        content_type=f"{media_type}; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="comments.{form.value}"'},
+    )
 
 
 @pages.post("/review/search/decision")

@@ -130,10 +130,7 @@ def _go_on(act: str, entry: ListEntry, place: Mapping[str, str]) -> ResponseRetu
 
 
 def _asked() -> dict[str, str]:
-    """Return which list the query or the form names, and what it is narrowed to.
-
-    Invalid values mean the default. Defaults are left out, as in the page's URLs.
-    """
+    """Return the list that is asked for and its filters, without defaults and invalid values."""
     given, site_id, show = request.values, forms.read_token("site"), request.values.get("show")
     place = {
         "show": show if show in _SHOWS and show != Effect.BLOCK else None,

@@ -66,6 +66,17 @@ _SWITCHES = (
     "explains_spam",
 )
 _FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
+_ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
+    "api": issue_key,
+    "rotate": rotate_keys,
+    "akismet": issue_akismet_key,
+}
+# By field: the least and the greatest number, as the API's model has them.
+_LIMITS = {
+    name: (schema["anyOf"][0]["minimum"], schema["anyOf"][0]["maximum"])
+    for name, schema in Rules.model_json_schema()["properties"].items()
+    if "anyOf" in schema
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,13 +158,6 @@ def _crossed_cutoffs() -> dict[str, str]:
 
 def _shown(cutoff: float | None) -> str:
     return "" if cutoff is None else format(cutoff * 100, ".10g")
-
-
-_ISSUING: Mapping[str, Callable[..., IssuedKey]] = {
-    "api": issue_key,
-    "rotate": rotate_keys,
-    "akismet": issue_akismet_key,
-}
 
 
 @pages.get("/sites")
@@ -297,14 +301,6 @@ def _managed(site_id: str) -> Site:
     site = services.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
-
-
-# By field: the least and the greatest number, as the API's model has them.
-_LIMITS = {
-    name: (schema["anyOf"][0]["minimum"], schema["anyOf"][0]["maximum"])
-    for name, schema in Rules.model_json_schema()["properties"].items()
-    if "anyOf" in schema
-}
 
 
 @pages.get("/sites/<id:site_id>/rules")

@@ -13,7 +13,7 @@ from service.moderation.decisions import decide_comment
 from service.moderation.revise import withdraw_comment
 from service.web.pages.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment
-from tests.functional.browser.sent import poll, wait_until_sent
+from tests.functional.browser.conftest import poll, wait_until_sent
 from tests.functional.moderators import add_moderator, keep, make_app, sign_in
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}

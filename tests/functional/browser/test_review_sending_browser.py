@@ -11,7 +11,7 @@ from service.domain.decision import Ruling
 from service.moderation.decisions import decide_comment
 from tests.factories import NOW, make_comment
 from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, HANGS, Faults
-from tests.functional.browser.sent import poll
+from tests.functional.browser.conftest import poll
 from tests.functional.moderators import PASSWORD, add_moderator, keep, make_app
 from tests.functional.serving import serving
 
