@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 _PR_SET_PDEATHSIG = 1
-_LOOK_EVERY_SECONDS = 1.0
 
 # Asks Linux to end the program with us, gives way to others, then becomes the program. SIGTERM
 # lets it write everything first.
@@ -57,5 +56,5 @@ def handling(numbers: Iterable[int], handler: Callable[[int, object], object]) -
 
 def _watch(parent: int, how: signal.Signals) -> None:
     while os.getppid() == parent:
-        time.sleep(_LOOK_EVERY_SECONDS)
+        time.sleep(1.0)
     os.kill(os.getpid(), how)

@@ -14,7 +14,6 @@ from typing import BinaryIO
 
 from service.start_error import ExitCode, StartError
 
-_PRIVATE_FOLDER = 0o700
 PRIVATE_FILE = 0o600
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # A key of fewer characters could be guessed; the one made here has 43.
@@ -54,7 +53,7 @@ class DataFolder:
         Return None, or what keeps it from being used and what to do about it.
         """
         try:
-            self.path.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.path) as probe:
                 probe.write(b"can this folder be written to?")
         except OSError as error:

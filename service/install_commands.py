@@ -9,22 +9,16 @@ from importlib import metadata
 from service import PREFIX
 from service.start_error import ExitCode, StartError
 
-_IN_A_CHECKOUT = {"train": "make install-train", "postgres": "make install"}
+_IN_A_CHECKOUT = {"": "make install", "postgres": "make install", "train": "make install-train"}
 
 
-def install_extra(extra: str) -> str:
-    """Return the command that installs one of the package's extras, e.g. `train`."""
+def install_command(extra: str = "") -> str:
+    """Return the command that installs the package here, with one of its extras if one is named."""
     if not PREFIX and extra in _IN_A_CHECKOUT:
         return _IN_A_CHECKOUT[extra]
-    wanted = ("-e", f".[{extra}]") if not PREFIX else (f"slopsieve[{extra}]",)
+    suffix = f"[{extra}]" if extra else ""
+    wanted = (f"slopsieve{suffix}",) if PREFIX else ("-e", f".{suffix}")
     return shlex.join([sys.executable, "-m", "pip", "install", *wanted])
-
-
-def install_again() -> str:
-    """Return the command that puts right what is missing or of another version."""
-    if not PREFIX:
-        return "make install"
-    return shlex.join([sys.executable, "-m", "pip", "install", "slopsieve"])
 
 
 def check_packages(distribution: str = "slopsieve") -> None:
@@ -47,7 +41,7 @@ def check_packages(distribution: str = "slopsieve") -> None:
             wrong.append(f"{one.name} {one.specifier} ({found or 'missing'})")
     if wrong:
         named = ", ".join(wrong)
-        msg = f"packages are missing or of the wrong version: {named}; run `{install_again()}`"
+        msg = f"packages are missing or of the wrong version: {named}; run `{install_command()}`"
         raise StartError(msg, ExitCode.PACKAGE)
 
 

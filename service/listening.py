@@ -12,7 +12,6 @@ from service.start_error import ExitCode, StartError
 BACKLOG = 512
 """How many connections may wait for a free thread, or for the API to be started again."""
 
-_ASK_TIMEOUT_SECONDS = 3.0
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not bound
 
 
@@ -46,7 +45,7 @@ def ask(host: str, port: int, path: str) -> tuple[int, bytes]:
 
     Raise `OSError` or `HTTPException` if there is none.
     """
-    with closing(HTTPConnection(_ANY.get(host, host), port, timeout=_ASK_TIMEOUT_SECONDS)) as api:
+    with closing(HTTPConnection(_ANY.get(host, host), port, timeout=3.0)) as api:
         api.request("GET", path)
         answer = api.getresponse()
         return answer.status, answer.read()

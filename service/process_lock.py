@@ -15,7 +15,6 @@ from service.start_error import ExitCode, StartError
 
 # How long what a killed process left behind is given to end; it has been told to.
 _ENDING_SECONDS = 20.0
-_LOOK_EVERY_SECONDS = 0.05
 
 
 @contextmanager
@@ -36,7 +35,7 @@ def hold_lock(
             pid = path.read_text(encoding="utf-8").strip()
             if _lives(pid) or time.monotonic() > deadline:
                 raise refuse(pid or "unknown")
-            time.sleep(_LOOK_EVERY_SECONDS)
+            time.sleep(0.05)
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         yield descriptor

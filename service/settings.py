@@ -6,6 +6,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
 from zoneinfo import ZoneInfo
@@ -27,9 +28,6 @@ from service.logs import LogFormat
 from service.start_error import SettingsError
 
 ENV_PREFIX = "SLOPSIEVE_"
-
-
-_HIGHEST_PORT = 65_535
 _HOST_NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}){0,10}", re.IGNORECASE)
 _Item = TypeVar("_Item")
 
@@ -57,16 +55,12 @@ Listed = Annotated[tuple[_Item, ...], NoDecode, BeforeValidator(_split)]
 def _host_and_port(given: str) -> str:
     host, separator, port = given.rpartition(":")
     bare = host.removeprefix("[").removesuffix("]")
-    try:
+    with suppress(ValueError):
         ipaddress.ip_address(bare)
-    except ValueError:
-        is_right = False
-    else:
-        is_right = separator == ":" and port.isdecimal() and int(port) <= _HIGHEST_PORT
-    if not is_right:
-        msg = f"{given!r} is no address and port, such as 127.0.0.1:9464 or [::]:9464"
-        raise ValueError(msg)
-    return given
+        if separator and port.isdecimal() and int(port) <= 65_535:
+            return given
+    msg = f"{given!r} is no address and port, such as 127.0.0.1:9464 or [::]:9464"
+    raise ValueError(msg)
 
 
 def _http_url(given: str) -> str:
@@ -95,9 +89,6 @@ def _zone(given: str) -> str:
     return given
 
 
-AllowedTarget = Annotated[str, AfterValidator(_network_or_host)]
-
-
 def own_data_folder() -> Path:
     """Return where data lies unless somebody says where: one place for each person.
 
@@ -119,158 +110,78 @@ class Settings(BaseSettings):
         env_prefix=ENV_PREFIX, env_ignore_empty=True, frozen=True, extra="ignore"
     )
 
+    # Stores.
     data_dir: Path = Field(default_factory=own_data_folder)
-    """Where the embedded database, the Valkey files and the secrets lie."""
-
     database_url: SecretStr | None = None
-    """A PostgreSQL URL; without one, SQLite in `data_dir`."""
-
     database_connections: Annotated[int, Field(ge=1, le=512)] = 8
-    """Connections to the database that a process keeps open."""
-
     database_more_connections: Annotated[int, Field(ge=0, le=512)] = 56
-    """Connections that a process opens beyond those while many ask at once."""
-
     database_recycle_seconds: Annotated[int, Field(ge=1)] = 1_800
-    """A connection to PostgreSQL that is older is replaced before it is used again."""
-
     database_behind_pooler: bool = False
-    """PgBouncer, or its like, lends its connections for one transaction each."""
-
     valkey_url: SecretStr | None = None
-    """A Valkey or Redis URL; without one, `slopsieve up` starts Valkey in `data_dir`."""
-
     history_url: SecretStr | None = None
-    """A Valkey or Redis URL for histories alone, redis+cluster:// for a cluster's."""
-
     models_dir: Path | None = None
-    """The folder of model versions with its `CURRENT` file; without one, the shipped versions."""
 
+    # Secrets, and what is known of senders.
     secret_key: SecretStr | None = None
-    """Signs sessions and keys the hashes of senders; without one, made once in `data_dir`."""
-
     sender_secret: SecretStr | None = None
-    """Keys the hashes of senders in place of `secret_key`, so that it can change by itself."""
-
     sender_secret_before: SecretStr | None = None
-    """What keyed the hashes of senders before; their records are still found under it."""
-
     systems_file: Path | None = None
-    """A MaxMind database (.mmdb) of autonomous systems; without one, they are not known."""
 
+    # The API.
     host: str = "127.0.0.1"
-    """The address the API listens on."""
-
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
-    """The port the API listens on; 0 takes a free one."""
-
     api_threads: Annotated[int, Field(ge=1, le=512)] = 96
-    """Requests served at once; one that waits for its verdict holds a thread."""
-
     trusted_proxies: Annotated[int, Field(ge=0, le=8)] = 0
-    """How many reverse proxies in front may be believed about the client's address."""
-
     https_only_cookies: bool = False
-    """Send session cookies over HTTPS alone; set it wherever a proxy speaks TLS."""
 
+    # Judging.
     batch_size: Annotated[int, Field(ge=1, le=512)] = 64
-    """Comments judged in one go."""
-
     max_wait_seconds: Annotated[float, Field(ge=0, le=60)] = 20.0
-    """The longest `?wait=` a request may ask for."""
-
     requests_per_minute: Annotated[int, Field(ge=1)] = 6000
-    """Requests a site key may make each minute before it is answered 429."""
 
+    # Callbacks.
     callback_ports: Listed[Annotated[int, Field(ge=1, le=65535)]] = (80, 443)
-    """The ports that callbacks may go to."""
-
     callback_plain_http: bool = False
-    """Let callbacks go over plain HTTP too, where everybody on the way can read them."""
-
-    callback_allow: Listed[AllowedTarget] = ()
-    """Networks and host names that callbacks may go to although they are not public."""
-
+    callback_allow: Listed[Annotated[str, AfterValidator(_network_or_host)]] = ()
     callback_delays: Listed[Annotated[float, Field(ge=0, le=604_800)]] = RETRY_DELAYS
-    """Seconds between one attempt to deliver a callback and the next; then it is given up."""
 
+    # How long things are kept; 0 days are for ever.
     keep_deliveries_days: Annotated[int, Field(ge=1, le=3_650)] = 30
-    """How long delivered callbacks are kept; those given up stay until they are replayed."""
-
     keep_comments_days: Annotated[int, Field(ge=0, le=36_500)] = 0
-    """How long words, names and links of comments are kept once nothing waits; 0 is for ever."""
-
     keep_spam_days: Annotated[int, Field(ge=0, le=36_500)] = 0
-    """The same of comments that were called spam and that nobody approved; 0 is for ever."""
-
     keep_held_spam_days: Annotated[int, Field(ge=0, le=36_500)] = 30
-    """The same of held spam for as long as nobody has decided; 0 is for ever."""
 
+    # People.
     require_second_factor: bool = False
-    """Lead everybody who signs in without a second factor to where it is set up."""
-
     audit_share: Annotated[float, Field(ge=0, le=1)] = 0.02
-    """Share of confident verdicts that moderators check all the same."""
 
+    # Retraining; every 0 days is never.
     retrain_every_days: Annotated[int, Field(ge=0, le=3_650)] = 0
-    """How often the model is trained anew by itself; 0 is never."""
-
     retrain_promotes: bool = False
-    """Let a retrained version that meets the release criteria serve without asking an owner."""
-
     retrain_data: Listed[str] = ()
-    """Files and folders of labelled comments that every retraining reads too."""
-
     retrain_threads: Annotated[int, Field(ge=1, le=256)] = 1
-    """Threads that a retraining computes with."""
-
     retrain_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 4_000
-    """Megabytes of memory that a retraining may use; it ends itself before it takes more."""
-
     keep_refused_versions: Annotated[int, Field(ge=1, le=1_000)] = 5
-    """Retrained versions that were refused and are kept all the same, the newest of them."""
 
+    # A second judge.
     second_judge_url: Annotated[str, AfterValidator(_http_url)] | None = None
-    """Where a second judge answers, up to `/v1`; without one, nothing is asked and sent."""
-
     second_judge_key: SecretStr | None = None
-    """What the second judge wants as its API key."""
-
     second_judge_model: str = "gpt-oss-safeguard:20b"
-    """The model's name at the second judge."""
-
     second_judge_policy: Path | None = None
-    """A file that says what is spam and ham here; without one, our own few sentences."""
 
+    # The daily digest.
     mail_url: SecretStr | None = None
-    """The mail server that daily digests go through; without one, none are sent by mail."""
-
     mail_from: Annotated[str, AfterValidator(_mail_address)] | None = None
-    """The address that mail is sent from."""
-
     room_url: SecretStr | None = None
-    """The webhook of a chat room that is sent a daily digest of what waits."""
-
     remind_hour: Annotated[int, Field(ge=0, le=23)] = 8
-    """From which hour of the day on the digest of what waits is sent."""
-
     remind_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    """The time zone of that hour, and of times in digests."""
-
     remind_language: str = "en"
-    """What the room is spoken to in, and accounts that chose no language."""
-
     pages_url: Annotated[str, AfterValidator(_http_url)] | None = None
-    """Where people find the pages, for links in digests and to authors' statements."""
 
+    # Logs and metrics.
     log_format: LogFormat = LogFormat.TEXT
-    """How log lines are written: `text` for people, `json` for programs."""
-
     metrics_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
-    """Where each process serves its metrics besides, as ADDRESS:PORT."""
-
     metrics_token: SecretStr | None = None
-    """What whoever reads metrics must send; without one, only this machine may."""
 
     @model_validator(mode="after")
     def _mail_has_a_sender(self) -> Self:

@@ -35,7 +35,7 @@ from service.domain.retraining import (
     TrainingProgress,
     report_from,
 )
-from service.install_commands import install_extra
+from service.install_commands import install_command
 from service.ports.training import KeptDecisions, RunFiles
 from service.process_lock import hold_lock
 from service.settings import ENV_PREFIX, Settings
@@ -56,8 +56,6 @@ _STOP_SECONDS = 20.0
 # A program whose parent was killed is told to end, which takes it some seconds.
 _ENDING_SECONDS = 15.0
 _MEMORY_EXCEEDED = 2
-_MOST_ERROR_CHARS = 4_000
-_MOST_JSON_BYTES = 20_000_000
 
 
 def versions_folder(settings: Settings) -> Path:
@@ -114,7 +112,7 @@ class TrainingProcesses:
             return None
         return (
             f"training needs packages that are not installed here ({', '.join(missing)}): run "
-            f"`{install_extra('retrain')}`, or retrain where the trainer's image runs"
+            f"`{install_command('retrain')}`, or retrain where the trainer's image runs"
         )
 
     def train(
@@ -229,7 +227,7 @@ class TrainingProcesses:
         said = str(self.read_json(run_id, STATE_FILE).get("problem") or "")
         if not said:
             with errors.open("rb") as file:
-                file.seek(max(0, errors.stat().st_size - _MOST_ERROR_CHARS))
+                file.seek(max(0, errors.stat().st_size - 4_000))
                 said = file.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
         how = f"exit code {code}" if code > 0 else f"signal {-code}"
         return (said or f"the training program ended with {how} and said nothing")[:500]
@@ -313,7 +311,7 @@ class TrainingProcesses:
         """Return a JSON object of a run; empty where there is none to be read."""
         path = self.folder(run_id) / name
         try:
-            if path.stat().st_size > _MOST_JSON_BYTES:
+            if path.stat().st_size > 20_000_000:
                 return {}
             value = json.loads(path.read_bytes())
         except (OSError, ValueError, RecursionError):

@@ -20,14 +20,8 @@ from typing import IO
 
 import click
 
+from models import registry
 from models.errors import ModelVersionError
-from models.registry import (
-    CURRENT_FILE,
-    PREVIOUS_FILE,
-    check_version,
-    read_current_name,
-    read_previous_name,
-)
 from service.commands.opening import command_settings, data_dir_option, find_installation
 from service.commands.output import json_option, open_whole, print_rows, progress_bar
 from service.data_folder import PRIVATE_FILE, DataFolder, written_whole
@@ -46,7 +40,7 @@ _VERSION_FILE = r"[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w.-]{0,99}"
 # Nothing of an archive is ever written anywhere but under these names.
 _OURS = re.compile(
     rf"{re.escape(_DATABASE)}|{re.escape(_KEY)}|{_LISTS}/[^/.][^/]*"
-    rf"|{_MODELS}/({CURRENT_FILE}|{PREVIOUS_FILE}|{_VERSION_FILE})",
+    rf"|{_MODELS}/({registry.CURRENT_FILE}|{registry.PREVIOUS_FILE}|{_VERSION_FILE})",
     re.ASCII,
 )
 # SQLite would play an older database's log into the restored one; an older Valkey has decisions
@@ -55,7 +49,6 @@ _IN_THE_WAY = (
     *(f"{_DATABASE}{end}" for end in ("", "-wal", "-journal")),
     *(_KEY, _LISTS, _MODELS, "valkey"),
 )
-_MOST_MANIFEST_BYTES = 1 << 20
 # What reading one raises that is no JSON, or that has other parts than ours.
 _WRONG_MANIFEST = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
@@ -108,9 +101,8 @@ def backup_command(file: str) -> None:
                     part.seek(0)
                     archive.addfile(entry, part)
         except (OSError, sqlite3.Error) as error:
-            said = error.strerror if isinstance(error, OSError) else None
-            reason = said or "see that the disks of the data folder and of the backup have room"
-            why = f"{type(error).__name__}, {reason}"
+            room = "see that the disks of the data folder and of the backup have room"
+            why = f"{type(error).__name__}, {getattr(error, 'strerror', None) or room}"
             raise _not_backed_up(why) from error
     folder.last_backup_file.touch(mode=PRIVATE_FILE)
     click.echo(f"Backed up: {len(parts)} files.", err=True)
@@ -183,26 +175,26 @@ def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
         for path in sorted(folder.lists_folder.iterdir()):
             if path.is_file() and not path.name.startswith("."):
                 yield f"{_LISTS}/{path.name}", path
-    yield from _models(folder.path / _MODELS)
+    yield from _model_parts(folder.path / _MODELS)
 
 
-def _models(folder: Path) -> Iterator[tuple[str, Path]]:
+def _model_parts(models: Path) -> Iterator[tuple[str, Path]]:
     """Yield the versions that serve or served before, where they were trained here."""
     try:
-        current = read_current_name(folder)
+        current = registry.read_current_name(models)
     except ModelVersionError:
         return
-    for name in filter(None, dict.fromkeys((current, read_previous_name(folder)))):
+    for name in filter(None, dict.fromkeys((current, registry.read_previous_name(models)))):
         try:
-            check_version(folder / name)
+            registry.check_version(models / name)
         except ModelVersionError as error:
             msg = f"{error}. slopsieve models list, and promote a version that is whole"
             raise _not_backed_up(msg) from error
-        for path in sorted((folder / name).glob("[!.]*")):
+        for path in sorted((models / name).glob("[!.]*")):
             yield f"{_MODELS}/{name}/{path.name}", path
-    for name in (PREVIOUS_FILE, CURRENT_FILE):
-        if (folder / name).is_file():
-            yield f"{_MODELS}/{name}", folder / name
+    for name in (registry.PREVIOUS_FILE, registry.CURRENT_FILE):
+        if (models / name).is_file():
+            yield f"{_MODELS}/{name}", models / name
 
 
 def _sha256(file: io.BufferedReader) -> str:
@@ -214,8 +206,14 @@ def _unpack(file: Path, staging: Path) -> list[str]:
     damaged = []
     try:
         with tarfile.open(file) as archive:
-            manifest = _read_manifest(archive)
-            for name, sha256 in manifest.items():
+            with _open_member(archive, _MANIFEST) as stream:
+                manifest = json.loads(stream.read(1 << 20))
+            files: dict[str, str] = manifest["files"]
+            if manifest["format"] != _FORMAT or _DATABASE not in files:
+                raise ValueError(_MANIFEST)
+            for name, sha256 in files.items():
+                if not _OURS.fullmatch(name):
+                    raise ValueError(name)
                 target = staging / name
                 target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 with (
@@ -232,17 +230,7 @@ def _unpack(file: Path, staging: Path) -> list[str]:
     if damaged:
         msg = f"{file} is damaged, its {', '.join(damaged)} is not what was backed up"
         raise StartError(msg)
-    return list(manifest)
-
-
-def _read_manifest(archive: tarfile.TarFile) -> dict[str, str]:
-    with _open_member(archive, _MANIFEST) as stream:
-        manifest = json.loads(stream.read(_MOST_MANIFEST_BYTES))
-    files: dict[str, str] = manifest["files"]
-    are_ours = _DATABASE in files and all(map(_OURS.fullmatch, files))
-    if manifest["format"] != _FORMAT or not are_ours:
-        raise ValueError(_MANIFEST)
-    return files
+    return list(files)
 
 
 def _open_member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
@@ -289,16 +277,17 @@ def move_command(*, url: str, resume: bool) -> None:
             compared = compare(source, target, told=bar.update)
     source.dispose()
     target.dispose()
-    rows = [
-        {
-            "table": one.table,
-            "rows": one.source.rows,
-            "sha256": one.source.sha256[:16],
-            "moved": "equal" if one.equal else f"DIFFERS ({one.target.rows} rows)",
-        }
-        for one in compared
-    ]
-    print_rows(rows)
+    print_rows(
+        [
+            {
+                "table": one.table,
+                "rows": one.source.rows,
+                "sha256": one.source.sha256[:16],
+                "moved": "equal" if one.equal else f"DIFFERS ({one.target.rows} rows)",
+            }
+            for one in compared
+        ]
+    )
     if not all(one.equal for one in compared):
         click.echo(
             "The two sides differ, so stay with the present database; something wrote to one of "

@@ -24,12 +24,8 @@ from service.settings import load_settings
 _CORPUS = Path(__file__).resolve().parents[2] / "data"
 _ACTOR = "demo"
 _POSTED_AT_ONCE = 50
-_REQUEST_TIMEOUT_SECONDS = 30
-_PATIENCE_SECONDS = 120.0
-_POLL_SECONDS = 0.3
 # The same comments at every run, so that a second run shows that repeats are harmless.
 _SEED = 2026
-_SHOWN_OF_EACH = 5
 _TEXT_SHOWN = 70
 _COLOURS = {"spam": "red", "unsure": "yellow", "ham": "green"}
 _ABOUT_THE_CORPUS = (
@@ -88,9 +84,7 @@ def _call(base_url: str, secret: str, path: str, body: object = None) -> Answer:
         headers={"Authorization": f"Bearer {secret}", "Content-Type": "application/json"},
     )
     try:
-        with urllib.request.urlopen(  # noqa: S310  # likewise
-            request, timeout=_REQUEST_TIMEOUT_SECONDS
-        ) as response:
+        with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310  # likewise
             answer: Answer = json.load(response)
             return answer
     except urllib.error.HTTPError as error:
@@ -112,14 +106,14 @@ def _judge_all(rows: Sequence[Answer], call: Callable[..., Answer]) -> list[Answ
     if None in ids:
         raise click.ClickException("the service refused a comment of its own corpus; this is a bug")
     answers: list[Answer] = []
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + 120
     with progress_bar("Judged comments", len(ids)) as bar:
         for comment_id in ids:
             while (answer := call(f"/v1/comments/{comment_id}"))["verdict"] is None:
                 if time.monotonic() > deadline:
                     msg = "some comments are still not judged; `/readyz` says which part is away"
                     raise click.ClickException(msg)
-                time.sleep(_POLL_SECONDS)
+                time.sleep(0.3)
             answers.append(answer)
             bar.update(1)
     return answers
@@ -149,7 +143,7 @@ def _show(
     for outcome, colour in _COLOURS.items():
         styled = click.style(f"{outcome:<6}", fg=colour)
         chosen = [one for one in judged if one[1]["outcome"] == outcome]
-        for row, verdict in chosen[:_SHOWN_OF_EACH]:
+        for row, verdict in chosen[:5]:
             text = one_line(row["text"])
             if len(text) > _TEXT_SHOWN:
                 text = f"{text[: _TEXT_SHOWN - 1]}…"

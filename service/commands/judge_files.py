@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import click
 
 from models.card_figures import read_card
 from service.commands.input_files import STDIN, Broken, InputFile
-from service.commands.output import STDOUT, open_whole
+from service.commands.output import STDOUT, columns, open_whole
 from service.domain.comment import MAX_TEXT_BYTES, Comment
 from service.domain.dataset_row import comment_from_row
 from service.domain.errors import InvalidInputError, ModelUnavailableError, Problem
@@ -23,20 +23,7 @@ from service.domain.sender import History
 from service.domain.verdict import Span, Verdict
 from service.moderation.judging import judge_comments
 from service.ports.models import JudgingModel
-from service.scoring.report.figures import (
-    NOT_STATED,
-    Facts,
-    ScoreCollector,
-    SliceBy,
-    length_bucket,
-    measure,
-)
-from service.scoring.report.markdown import (
-    Evaluation,
-    FileSummary,
-    evaluation_to_json,
-    render_markdown,
-)
+from service.scoring.report import figures, markdown
 from service.scoring.report.spans import Marks, SpanCollector
 from service.settings import load_settings
 from service.stores.files.model_versions import ModelVersions
@@ -49,8 +36,7 @@ _MAX_FAULTS_SHOWN = 20
 files_type = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judging:
+class Judging(NamedTuple):
     """What the commands judge with. `trained_on` holds the SHA-256 of the model's data files."""
 
     model: JudgingModel
@@ -73,12 +59,9 @@ def open_judging() -> Judging:
     model = versions.current()
     if versions.problem:
         raise ModelUnavailableError(versions.problem)
-    data = read_card(folder / model.version).get("data")
-    return Judging(
-        model=model,
-        batch_size=settings.batch_size,
-        trained_on=frozenset(str(file.get("sha256")) for file in data or ()),
-    )
+    data = read_card(folder / model.version).get("data") or ()
+    trained_on = frozenset(str(file.get("sha256")) for file in data)
+    return Judging(model, settings.batch_size, trained_on)
 
 
 @click.command("score")
@@ -121,7 +104,7 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
     is reported and left out; the command then ends with 1.
     """
     judging, tally = open_judging(), Tally()
-    scores, spans, summaries = ScoreCollector(), SpanCollector(), []
+    scores, spans, summaries = figures.ScoreCollector(), SpanCollector(), []
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     with open_whole(str(folder / "scores.jsonl")) as stream:
@@ -135,27 +118,27 @@ def evaluate_command(files: tuple[str, ...], out: str) -> None:
                     given = {"source": line.source, "label": line.label}
                     write_row(stream, {**given, **verdict_to_json(verdict)})
                 sha256 = opened.sha256()
-            summary = FileSummary(
-                name=Path(opened.name).name,
-                sha256=sha256,
-                trained_on=sha256 in judging.trained_on,
-                n_comments=tally.judged - before.judged,
-                n_broken=tally.broken - before.broken,
+            summaries.append(
+                markdown.FileSummary(
+                    name=Path(opened.name).name,
+                    sha256=sha256,
+                    trained_on=sha256 in judging.trained_on,
+                    n_comments=tally.judged - before.judged,
+                    n_broken=tally.broken - before.broken,
+                )
             )
-            summaries.append(summary)
-    evaluation = Evaluation(
+    evaluation = markdown.Evaluation(
         model_version=judging.model.version,
         cutoffs=judging.model.cutoffs,
         made_at=datetime.now(UTC),
         files=tuple(summaries),
-        measurements=measure(scores, judging.model.weights),
+        measurements=figures.measure(scores, judging.model.weights),
         spans=tuple(spans.spans.values()),
         boundaries=tuple(spans.boundaries.values()),
     )
-    for name, content in (
-        ("report.json", json.dumps(evaluation_to_json(evaluation), indent=1, allow_nan=False)),
-        ("report.md", render_markdown(evaluation)),
-    ):
+    as_json = json.dumps(markdown.evaluation_to_json(evaluation), indent=1, allow_nan=False)
+    as_page = markdown.render_markdown(evaluation)
+    for name, content in {"report.json": as_json, "report.md": as_page}.items():
         with open_whole(str(folder / name)) as stream:
             stream.write(content.encode())
     click.echo(f"The report is {click.format_filename(str(folder / 'report.md'))}.", err=True)
@@ -170,7 +153,7 @@ class DatasetLine:
     comment: Comment
     label: str | None
     source: str
-    facts: Facts
+    facts: figures.Facts
     marks: Marks
 
 
@@ -232,11 +215,8 @@ def _judge(
                 yield from _judge([line], file, judging, tally)
             return
         # Only the error's type: its message could carry the comment's text.
-        problem = Problem(
-            "text",
-            f"could not be judged ({type(error).__name__})",
-            "this is a fault of Slopsieve; please report it",
-        )
+        says = f"could not be judged ({type(error).__name__})"
+        problem = Problem("text", says, "this is a fault of Slopsieve; please report it")
         tally.add_fault(file, Broken(batch[0].number, (problem,)))
         return
     yield from zip(batch, verdicts, strict=True)
@@ -246,17 +226,11 @@ def verdict_to_json(verdict: Verdict) -> dict[str, object]:
     """Return a verdict as one line of `scores.jsonl`."""
     return {
         "id": verdict.comment_id,
-        "p_spam": verdict.p_spam,
-        "model_p_spam": verdict.model_p_spam,
-        "score": verdict.score,
-        "outcome": verdict.outcome.value,
-        "degraded": verdict.degraded,
+        **columns(verdict, "p_spam", "model_p_spam", "score", "outcome", "degraded"),
         "signals": [
             {
-                "name": part.signal.name,
-                "strength": part.signal.strength,
-                "weight": part.weight,
-                "contribution": part.contribution,
+                **columns(part.signal, "name", "strength"),
+                **columns(part, "weight", "contribution"),
                 "weight_kind": part.kind,
                 "reason": part.signal.reason,
                 "spans": _pairs(part.signal.spans),
@@ -324,14 +298,14 @@ def _read_line(
             comment=comment_from_row(row),
             label=None if label is None else str(label),
             source=source,
-            facts=Facts(
+            facts=figures.Facts(
                 is_spam=None if label is None else label == "spam",
                 slices={
-                    SliceBy.SOURCE: source,
-                    SliceBy.KIND: _name(row.get("kind"), NOT_STATED),
-                    SliceBy.LANGUAGE: _name(row.get("lang"), NOT_STATED),
-                    SliceBy.HARDNESS: _name(row.get("hardness"), NOT_STATED),
-                    SliceBy.LENGTH: length_bucket(text),
+                    figures.SliceBy.SOURCE: source,
+                    figures.SliceBy.KIND: _name(row.get("kind"), figures.NOT_STATED),
+                    figures.SliceBy.LANGUAGE: _name(row.get("lang"), figures.NOT_STATED),
+                    figures.SliceBy.HARDNESS: _name(row.get("hardness"), figures.NOT_STATED),
+                    figures.SliceBy.LENGTH: figures.length_bucket(text),
                 },
             ),
             # In ham or in unlabelled text it parts two writers, not a remark from an advert.

@@ -12,36 +12,11 @@ from pathlib import Path
 
 import click
 
+from models import registry
 from models.card_figures import CARD_PAGE, card_figures, read_card
 from models.errors import ModelVersionError
-from models.registry import (
-    SHIPPED_DIR,
-    check_version,
-    import_version,
-    list_versions,
-    promote,
-    read_current_name,
-    read_previous_name,
-)
 from service.child_processes import handling
-from service.commands.opening import (
-    ACTOR,
-    command_settings,
-    data_dir_option,
-    find_site,
-    moment,
-    open_services,
-    with_json_services,
-    with_services,
-)
-from service.commands.output import (
-    columns,
-    json_option,
-    open_whole,
-    print_rows,
-    prints_json,
-    progress_bar,
-)
+from service.commands import opening, output
 from service.data_folder import PRIVATE_FILE
 from service.domain.errors import StoreUnavailableError, TrainingStoppedError
 from service.domain.retraining import (
@@ -73,12 +48,12 @@ def models_group() -> None:
 
 
 @models_group.command("list")
-@data_dir_option
-@json_option
+@opening.data_dir_option
+@output.json_option
 def models_list() -> None:
     """List the versions there are, with what their cards measured."""
-    folder = versions_folder(command_settings())
-    marks = {read_previous_name(folder): "previous", _current(folder): "current"}
+    folder = versions_folder(opening.command_settings())
+    marks = {registry.read_previous_name(folder): "previous", _current(folder): "current"}
     rows = [
         {
             "version": name,
@@ -86,84 +61,80 @@ def models_list() -> None:
             "trained_at": str(card.get("trained_at", "")),
             **card_figures(card),
         }
-        for name in list_versions(folder)
+        for name in registry.list_versions(folder)
         for card in [read_card(folder / name)]
     ]
-    print_rows(rows, empty=f"There are no versions in {folder}.")
+    output.print_rows(rows, empty=f"There are no versions in {folder}.")
 
 
 @models_group.command("show")
 @click.argument("version", required=False)
-@data_dir_option
+@opening.data_dir_option
 def models_show(version: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
-    folder = versions_folder(command_settings())
-    name = version or read_current_name(folder)
-    check_version(folder / _known_version(folder, name))
+    folder = versions_folder(opening.command_settings())
+    name = version or registry.read_current_name(folder)
+    registry.check_version(folder / _known_version(folder, name))
     card = folder / name / CARD_PAGE
     click.echo(card.read_text(encoding="utf-8") if card.is_file() else f"{name} has no card.")
 
 
 @models_group.command("promote")
 @click.argument("version")
-@data_dir_option
+@opening.data_dir_option
 def models_promote(version: str) -> None:
     """Make a version the current one; workers take it over within seconds, between two batches.
 
     That of the release itself needs not be in your folder of versions.
     """
-    _promote(versions_folder(command_settings()), version)
-
-
-@models_group.command("rollback")
-@data_dir_option
-def models_rollback() -> None:
-    """Make the version that was current before the last promotion the current one again."""
-    folder = versions_folder(command_settings())
-    previous = read_previous_name(folder)
-    if previous is None:
-        msg = "no version was current before this one: name one with `slopsieve models promote`"
-        raise StartError(msg)
-    _promote(folder, previous)
-
-
-def _promote(folder: Path, version: str) -> None:
+    folder = versions_folder(opening.command_settings())
     before = _current(folder) or "none"
     try:
-        if version == read_current_name(SHIPPED_DIR):
+        if version == registry.read_current_name(registry.SHIPPED_DIR):
             # After an upgrade an installation's own versions may be of a format no longer read.
-            import_version(folder, SHIPPED_DIR / version)
-        name = _known_version(folder, version)
-        promote(folder, name)
+            registry.import_version(folder, registry.SHIPPED_DIR / version)
+        registry.promote(folder, _known_version(folder, version))
     except OSError as error:
         msg = (
             f"{folder} cannot be written to ({error.strerror}): keep versions in a folder of your "
             "own and name it with SLOPSIEVE_MODELS_DIR"
         )
         raise StartError(msg) from error
-    if name == before:
-        click.echo(f"{name} was the current version already.")
+    if version == before:
+        click.echo(f"{version} was the current version already.")
     else:
-        click.echo(f"{name} is the current version; before it was {before}.")
+        click.echo(f"{version} is the current version; before it was {before}.")
     try:
-        with open_services() as services:
+        with opening.open_services() as services:
             detail = f"before: {before}"
-            record_act(services, actor=ACTOR, act=PROMOTED, subject=name, detail=detail)
+            record_act(services, actor=opening.ACTOR, act=PROMOTED, subject=version, detail=detail)
     except (StartError, StoreUnavailableError) as error:
         # Going back must work on the day on which nothing else does.
         click.echo(f"The log of acts could not be written: {error}.", err=True)
 
 
+@models_group.command("rollback")
+@opening.data_dir_option
+@click.pass_context
+def models_rollback(context: click.Context) -> None:
+    """Make the version that was current before the last promotion the current one again."""
+    previous = registry.read_previous_name(versions_folder(opening.command_settings()))
+    if previous is None:
+        msg = "no version was current before this one: name one with `slopsieve models promote`"
+        raise StartError(msg)
+    context.invoke(models_promote, version=previous)
+
+
 def _current(folder: Path) -> str | None:
     try:
-        return read_current_name(folder)
+        return registry.read_current_name(folder)
     except ModelVersionError:
         return None
 
 
 def _known_version(folder: Path, name: str) -> str:
     """Return the name. Raise `StartError`, which tells the versions there are, for another one."""
-    known = list_versions(folder)
+    known = registry.list_versions(folder)
     if name not in known:
         there_are = ", ".join(known) or "none"
         msg = f"there is no version {name[:100]!r} in {folder}; there are {there_are}"
@@ -190,7 +161,7 @@ def _known_version(folder: Path, name: str) -> str:
 @click.option("--resume", is_flag=True, help="Begin the newest unfinished one again, if any.")
 @click.option("--force", is_flag=True, help="Train even if nothing is new since the last time.")
 @click.option("--list", "lists", is_flag=True, help="List the newest retrainings, do nothing else.")
-@with_json_services
+@opening.with_json_services
 @click.pass_obj
 def retrain_command(
     open_runs: Callable[[Settings], TrainingProcesses] | None,
@@ -211,20 +182,25 @@ def retrain_command(
     """
     if lists:
         rows = [_retraining_row(one) for one in services.retrainings.recent(limit=20)]
-        print_rows(rows, empty="Nothing was retrained yet.")
+        output.print_rows(rows, empty="Nothing was retrained yet.")
         return
-    settings = command_settings()
+    settings = opening.command_settings()
     # Tests pass their own: a training takes minutes.
     runs = (open_runs or training_runs)(settings)
-    options = RetrainingOptions(
-        data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
-    )
+    paths = tuple(str(Path(path).resolve()) for path in data or settings.retrain_data)
+    options = RetrainingOptions(data=paths)
     if dry_run:
-        _try(options, services, runs)
+        try:
+            with _followed("Looking") as (told, goes_on):
+                report = try_retraining(options, services, runs, told=told, goes_on=goes_on)
+        except TrainingStoppedError:
+            sys.exit(_STOPPED)
+        click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")
+        _say_training_examples(report)
         return
     with _followed("Retraining") as (told, goes_on):
         done = retrain(
-            new_retraining(services, by=ACTOR, options=options),
+            new_retraining(services, by=opening.ACTOR, options=options),
             services,
             runs,
             promotes=settings.retrain_promotes if promotes is None else promotes,
@@ -235,21 +211,11 @@ def retrain_command(
         )
     tidy_retrainings(services, runs)
     tidy_versions(services, keep=settings.keep_refused_versions)
-    if prints_json():
-        print_rows([_retraining_row(done)])
+    if output.prints_json():
+        output.print_rows([_retraining_row(done)])
     else:
         _say(done, runs)
     sys.exit(_EXIT_CODES.get(done.state, 0))
-
-
-def _try(options: RetrainingOptions, services: Services, runs: TrainingProcesses) -> None:
-    try:
-        with _followed("Looking") as (told, goes_on):
-            report = try_retraining(options, services, runs, told=told, goes_on=goes_on)
-    except TrainingStoppedError:
-        sys.exit(_STOPPED)
-    click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")
-    _say_training_examples(report)
 
 
 @contextmanager
@@ -264,7 +230,7 @@ def _followed(
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     with (
         handling(numbers, lambda number, _: received.append(number)),
-        progress_bar(label, 100) as bar,
+        output.progress_bar(label, 100) as bar,
     ):
         yield (
             lambda now: bar.update(round(now.share_done * 100) - bar.pos, now.step),
@@ -273,24 +239,25 @@ def _followed(
 
 
 def _say(done: Retraining, runs: TrainingProcesses) -> None:
+    report = done.report
     if done.state is RetrainingState.STOPPED:
         click.echo(
             f"Retraining {done.id} was stopped at {done.share_done:.0%}; the same command goes on "
             "with it, for a day.",
             err=True,
         )
-        return
-    if done.state is RetrainingState.FAILED:
+    elif done.state is RetrainingState.FAILED or report is None:
         click.echo(f"Retraining {done.id} failed: {done.problem}.", err=True)
-        return
-    report = done.report
-    assert report is not None  # noqa: S101  # it has ended
-    if report.recommendation is Recommendation.NOTHING and report.seconds is None:
+    elif report.recommendation is Recommendation.NOTHING and report.seconds is None:
         click.echo(
             f"Nothing to learn: {done.decisions:,} decisions, none that the last retraining did "
             "not have. --force trains all the same."
         )
-        return
+    else:
+        _say_report(done, report, page=runs.folder(done.id) / REPORT_PAGE)
+
+
+def _say_report(done: Retraining, report: RetrainingReport, *, page: Path) -> None:
     _say_training_examples(report)
     for check in report.checks:
         mark = "passed" if check.passed else "FAILED"
@@ -301,25 +268,8 @@ def _say(done: Retraining, runs: TrainingProcesses) -> None:
         click.echo(f"Ham newly lost: {shown}" + (f" and {more} more" if more > 0 else ""))
     if report.recommendation is Recommendation.NOTHING:
         click.echo("Too little of it may teach: nothing was trained.")
-    page = runs.folder(done.id) / REPORT_PAGE
     if page.is_file():
         click.echo(f"Report: {page} (kept for {TEXTS_KEPT.days} days at most)")
-    _say_what_follows(done)
-
-
-def _say_training_examples(report: RetrainingReport) -> None:
-    aside = sum(report.set_aside.values())
-    click.echo(
-        f"Training examples: {report.used:,} ({report.spam:,} spam, {report.ham:,} ham); "
-        f"set aside: {aside:,}"
-        + "".join(f"; {reason}: {n:,}" for reason, n in report.set_aside.items())
-    )
-    if report.seconds is not None:
-        memory = f", {report.peak_memory_mb:,.0f} MB" if report.peak_memory_mb else ""
-        click.echo(f"Time: {report.seconds / 60:.1f} minutes{memory}")
-
-
-def _say_what_follows(done: Retraining) -> None:
     if done.answer is not None:
         click.echo(f"{done.version} serves now; `slopsieve models rollback` goes back.")
     elif done.waits:
@@ -331,10 +281,21 @@ def _say_what_follows(done: Retraining) -> None:
         click.echo(f"{done.version} does not meet the release criteria and does not serve.")
 
 
+def _say_training_examples(report: RetrainingReport) -> None:
+    reasons = "".join(f"; {reason}: {n:,}" for reason, n in report.set_aside.items())
+    click.echo(
+        f"Training examples: {report.used:,} ({report.spam:,} spam, {report.ham:,} ham); "
+        f"set aside: {sum(report.set_aside.values()):,}{reasons}"
+    )
+    if report.seconds is not None:
+        memory = f", {report.peak_memory_mb:,.0f} MB" if report.peak_memory_mb else ""
+        click.echo(f"Time: {report.seconds / 60:.1f} minutes{memory}")
+
+
 def _retraining_row(one: Retraining) -> dict[str, object]:
     return {
         "retraining": one.id,
-        **columns(one, "asked_at", "asked_by"),
+        **output.columns(one, "asked_at", "asked_by"),
         "state": "killed" if one.is_silent(datetime.now(UTC)) else one.state,
         "step": one.step,
         "done": f"{one.share_done:.0%}",
@@ -359,9 +320,13 @@ def decisions_group() -> None:
     help="The file to write, readable by its owner alone; a name in .gz is gzipped.",
 )
 @click.option("--site", "site_names", multiple=True, help="A site's name or id; may be repeated.")
-@click.option("--since", type=moment, help="Only decisions from this day or moment on (UTC).")
-@click.option("--until", type=moment, help="Only decisions before this day or moment (UTC).")
-@with_services
+@click.option(
+    "--since", type=opening.moment, help="Only decisions from this day or moment on (UTC)."
+)
+@click.option(
+    "--until", type=opening.moment, help="Only decisions before this day or moment (UTC)."
+)
+@opening.with_services
 def decisions_export(
     services: Services,
     out: str,
@@ -377,8 +342,11 @@ def decisions_export(
     """
     if since is not None and until is not None and since >= until:
         raise click.UsageError("--until is not after --since.")
-    sites = frozenset(find_site(name, services).id for name in site_names)
-    with open_whole(out, mode=PRIVATE_FILE) as stream, progress_bar("Exporting decisions") as bar:
+    sites = frozenset(opening.find_site(name, services).id for name in site_names)
+    with (
+        output.open_whole(out, mode=PRIVATE_FILE) as stream,
+        output.progress_bar("Exporting decisions") as bar,
+    ):
         for row in decisions_for_training(services, sites=sites or None, since=since, until=until):
             line = json.dumps(row, ensure_ascii=False) + "\n"
             stream.write(line.encode("utf-8", "replace"))

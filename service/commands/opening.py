@@ -74,12 +74,17 @@ def command_settings(**options: object) -> Settings:
 
 
 def with_services(command: Callable[Concatenate[Services, _P], None]) -> Callable[..., None]:
-    """Give a command the option `--data-dir` and, as its first argument, the open services."""
+    """Give a command the option `--data-dir` and, as its first argument, the open services.
+
+    Where a command takes a `site`, by name or id, it is given that `Site`.
+    """
 
     @data_dir_option
     @wraps(command)
     def run(*args: _P.args, **options: _P.kwargs) -> None:
         with open_services() as services:
+            if isinstance(name := options.get("site"), str):
+                options["site"] = find_site(name, services)
             command(services, *args, **options)
 
     return run
@@ -140,11 +145,6 @@ def find_site(name_or_id: str, services: Services) -> Site:
             return site
     msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"
     raise NotFoundError(msg)
-
-
-def find_site_id(name_or_id: str | None, services: Services) -> SiteId | None:
-    """Return the id of the site that an option names, None where it is left out."""
-    return find_site(name_or_id, services).id if name_or_id else None
 
 
 def describe_unavailable(error: StoreUnavailableError) -> str:

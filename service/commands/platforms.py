@@ -6,19 +6,10 @@ from typing import TextIO
 
 import click
 
-from service.commands.opening import (
-    ACTOR,
-    ByValue,
-    find_site,
-    find_site_id,
-    with_json_services,
-    with_services,
-)
-from service.commands.output import columns, open_whole, print_rows, prints_json
+from service.commands import opening, output
 from service.domain.decision import Mode
 from service.domain.delivery import (
     PLATFORM_FORMS,
-    Delivery,
     DeliveryForm,
     DeliveryState,
     Endpoint,
@@ -27,18 +18,7 @@ from service.domain.delivery import (
     Platform,
 )
 from service.domain.site import Site
-from service.moderation.callbacks import (
-    APPLIED_EVENTS,
-    get_callback,
-    get_delivery,
-    remove_callback,
-    replay_deliveries,
-    resume_applier,
-    rotate_secret,
-    set_applier,
-    set_build_hook,
-    set_callback,
-)
+from service.moderation import callbacks
 from service.moderation.hooks import add_hook, revoke_hook
 from service.ports.services import Services
 from service.settings import load_settings
@@ -56,15 +36,15 @@ def hooks_group() -> None:
 
 @hooks_group.command("add")
 @click.argument("site")
-@click.argument("platform", type=ByValue(Platform))
+@click.argument("platform", type=opening.ByValue(Platform))
 @click.option(
     "--secret-file",
     type=click.File("r"),
     help="A file with the secret that the platform made; - reads it from standard input.",
 )
-@with_json_services
+@opening.with_json_services
 def hooks_add(
-    services: Services, site: str, platform: Platform, secret_file: TextIO | None
+    services: Services, site: Site, platform: Platform, secret_file: TextIO | None
 ) -> None:
     """Print the path to give to PLATFORM, and the secret that signs, which is shown this once.
 
@@ -72,31 +52,30 @@ def hooks_add(
     itself: give it with --secret-file, never as a word of the command, which other users of this
     machine can see.
     """
-    found = find_site(site, services)
     secret = secret_file.read() if secret_file else None
-    hook = add_hook(found.id, platform, services, actor=ACTOR, secret=secret)
-    print_rows([{**_hook_row(hook, found), "secret": hook.secret}])
+    hook = add_hook(site.id, platform, services, actor=opening.ACTOR, secret=secret)
+    output.print_rows([{**_hook_row(hook, site), "secret": hook.secret}])
     if platform is Platform.STATIC_FORM:
-        click.echo(_how_to_paste(found), err=True)
+        click.echo(_how_to_paste(site), err=True)
 
 
 @hooks_group.command("list")
 @click.argument("site", required=False)
-@with_json_services
-def hooks_list(services: Services, site: str | None) -> None:
+@opening.with_json_services
+def hooks_list(services: Services, site: Site | None) -> None:
     """List the hooks, of SITE if it is given; secrets are not shown again."""
-    site_id = find_site_id(site, services)
+    site_id = site.id if site else None
     sites = {one.id: one for one in services.sites.all()}
     rows = [_hook_row(hook, sites[hook.site_id]) for hook in services.inbound.all(site_id)]
-    print_rows(rows, empty="There are no hooks; `slopsieve hooks add SITE`.")
+    output.print_rows(rows, empty="There are no hooks; `slopsieve hooks add SITE`.")
 
 
 @hooks_group.command("revoke")
 @click.argument("hook_id")
-@with_services
+@opening.with_services
 def hooks_revoke(services: Services, hook_id: str) -> None:
     """End a hook at once; its platform is told to stop."""
-    hook = revoke_hook(hook_id, services, actor=ACTOR)
+    hook = revoke_hook(hook_id, services, actor=opening.ACTOR)
     click.echo(f"The hook {hook.id} is revoked.")
 
 
@@ -131,9 +110,9 @@ def _hook_row(hook: InboundHook, site: Site) -> dict[str, object]:
     box = comment_box(hook.id, service_url=service_url, post_url=_example_post(site))
     return {
         "hook_id": hook.id,
-        **columns(hook, "site_id", "platform"),
+        **output.columns(hook, "site_id", "platform"),
         "path": f"/hooks/{hook.id}",
-        **columns(hook, "created_at", "revoked_at"),
+        **output.columns(hook, "created_at", "revoked_at"),
         "script": box if hook.platform is Platform.STATIC_FORM else None,
     }
 
@@ -150,21 +129,20 @@ def callbacks_group() -> None:
     "--event",
     "events",
     multiple=True,
-    type=ByValue(EventKind),
+    type=opening.ByValue(EventKind),
     help="What to tell; may be repeated. Everything, if not given.",
 )
-@with_json_services
-def callbacks_set(services: Services, site: str, url: str, events: tuple[EventKind, ...]) -> None:
+@opening.with_json_services
+def callbacks_set(services: Services, site: Site, url: str, events: tuple[EventKind, ...]) -> None:
     """Have SITE told at URL and print the secret that signs, which is shown this once."""
-    endpoint = set_callback(
-        find_site(site, services).id, url, services, actor=ACTOR, events=events or tuple(EventKind)
-    )
+    given = events or tuple(EventKind)
+    endpoint = callbacks.set_callback(site.id, url, services, actor=opening.ACTOR, events=given)
     _print_endpoint(endpoint, secret=endpoint.secrets[0])
 
 
 @callbacks_group.command("apply")
 @click.argument("site")
-@click.argument("platform", type=ByValue(PLATFORM_FORMS))
+@click.argument("platform", type=opening.ByValue(PLATFORM_FORMS))
 @click.option(
     "--token-file",
     type=click.File("r"),
@@ -176,13 +154,13 @@ def callbacks_set(services: Services, site: str, url: str, events: tuple[EventKi
     "--event",
     "events",
     multiple=True,
-    type=ByValue(APPLIED_EVENTS),
+    type=opening.ByValue(callbacks.APPLIED_EVENTS),
     help="What to apply; may be repeated. Both, if not given.",
 )
-@with_json_services
+@opening.with_json_services
 def callbacks_apply(
     services: Services,
-    site: str,
+    site: Site,
     platform: DeliveryForm,
     token_file: TextIO,
     url: str | None,
@@ -193,14 +171,14 @@ def callbacks_apply(
     The token is shown nowhere again. The same command with a new token mends one that ended: what
     waited goes out. A site that has a callback or a build hook is told by that alone.
     """
-    endpoint = set_applier(
-        find_site(site, services).id,
+    endpoint = callbacks.set_applier(
+        site.id,
         platform,
         token_file.read(),
         services,
-        actor=ACTOR,
+        actor=opening.ACTOR,
         url=url,
-        events=events or APPLIED_EVENTS,
+        events=events or callbacks.APPLIED_EVENTS,
     )
     _print_endpoint(endpoint)
 
@@ -213,136 +191,123 @@ def callbacks_apply(
     type=click.File("r"),
     help="A file with a token, where the host asks for one, as GitHub does; - is standard input.",
 )
-@with_json_services
-def callbacks_build(services: Services, site: str, url: str, token_file: TextIO | None) -> None:
+@opening.with_json_services
+def callbacks_build(services: Services, site: Site, url: str, token_file: TextIO | None) -> None:
     """Have SITE built anew by a call of URL when the comments that it shows have changed.
 
     All changes of a minute are told by one call. A site that has a callback, or whose decisions are
     applied at a platform, is told by that alone.
     """
-    endpoint = set_build_hook(
-        find_site(site, services).id,
-        url,
-        services,
-        actor=ACTOR,
-        token=token_file.read() if token_file else None,
-    )
+    token = token_file.read() if token_file else None
+    endpoint = callbacks.set_build_hook(site.id, url, services, actor=opening.ACTOR, token=token)
     _print_endpoint(endpoint)
 
 
 @callbacks_group.command("resume")
 @click.argument("site")
-@with_json_services
-def callbacks_resume(services: Services, site: str) -> None:
+@opening.with_json_services
+def callbacks_resume(services: Services, site: Site) -> None:
     """Try a platform or build hook again that refused, once that is mended there."""
-    site_id = find_site(site, services).id
-    _print_endpoint(resume_applier(site_id, services, actor=ACTOR))
+    _print_endpoint(callbacks.resume_applier(site.id, services, actor=opening.ACTOR))
 
 
 @callbacks_group.command("rotate")
 @click.argument("site")
-@with_json_services
-def callbacks_rotate(services: Services, site: str) -> None:
+@opening.with_json_services
+def callbacks_rotate(services: Services, site: Site) -> None:
     """Sign with a new secret beside the old one; the next rotation ends the old one."""
-    site_id = find_site(site, services).id
-    endpoint = rotate_secret(site_id, services, actor=ACTOR)
+    endpoint = callbacks.rotate_secret(site.id, services, actor=opening.ACTOR)
     _print_endpoint(endpoint, secret=endpoint.secrets[0])
 
 
 @callbacks_group.command("remove")
 @click.argument("site")
-@with_services
-def callbacks_remove(services: Services, site: str) -> None:
+@opening.with_services
+def callbacks_remove(services: Services, site: Site) -> None:
     """Tell SITE nothing more."""
-    found = find_site(site, services)
-    get_callback(found.id, services)
-    remove_callback(found.id, services, actor=ACTOR)
-    click.echo(f"{found.name} is told nothing more.")
+    callbacks.get_callback(site.id, services)
+    callbacks.remove_callback(site.id, services, actor=opening.ACTOR)
+    click.echo(f"{site.name} is told nothing more.")
 
 
 @callbacks_group.command("sites")
-@with_json_services
+@opening.with_json_services
 def callbacks_sites(services: Services) -> None:
     """List the sites that are told, with where and of what."""
     endpoints = [services.endpoints.get(site.id) for site in services.sites.all()]
     rows = [_endpoint_row(endpoint) for endpoint in endpoints if endpoint is not None]
-    print_rows(rows, empty="No site is told; `slopsieve callbacks set SITE URL`.")
+    output.print_rows(rows, empty="No site is told; `slopsieve callbacks set SITE URL`.")
 
 
 @callbacks_group.command("list")
 @click.option("--site", help="Only messages to this site.")
 @click.option("--dead", is_flag=True, help="Only messages that were given up.")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@with_json_services
-def callbacks_list(services: Services, site: str | None, limit: int, *, dead: bool) -> None:
+@opening.with_json_services
+def callbacks_list(services: Services, site: Site | None, limit: int, *, dead: bool) -> None:
     """List the newest messages."""
     found = services.deliveries.recent(
-        state=DeliveryState.DEAD if dead else None,
-        site_id=find_site_id(site, services),
-        limit=limit,
+        state=DeliveryState.DEAD if dead else None, site_id=site.id if site else None, limit=limit
     )
-    rows = [_delivery_row(one, services) for one in found]
-    print_rows(rows, empty="No message was given up." if dead else "There are no messages yet.")
+    rows = []
+    for one in found:
+        last = next(reversed(services.deliveries.attempts(one.id)), None)
+        row = output.columns(one, "id", "site_id", "comment_id", "event", "form", "state")
+        row |= {**output.columns(one, "attempts"), **output.columns(last, "status", "problem")}
+        rows.append(row | output.columns(one, "created_at", "next_try_at"))
+    empty = "No message was given up." if dead else "There are no messages yet."
+    output.print_rows(rows, empty=empty)
 
 
 @callbacks_group.command("log")
 @click.argument("delivery_id")
-@with_json_services
+@opening.with_json_services
 def callbacks_log(services: Services, delivery_id: str) -> None:
     """List the attempts to deliver one message."""
-    get_delivery(delivery_id, services)
+    callbacks.get_delivery(delivery_id, services)
     rows = [
         {
             "at": one.at.isoformat(timespec="milliseconds"),
-            **columns(one, "milliseconds", "status", "problem"),
+            **output.columns(one, "milliseconds", "status", "problem"),
         }
         for one in services.deliveries.attempts(delivery_id)
     ]
-    print_rows(rows, empty="It was not tried yet.")
+    output.print_rows(rows, empty="It was not tried yet.")
 
 
 @callbacks_group.command("replay")
 @click.argument("ids", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="All messages that were given up.")
 @click.option("--site", help="With --all: only messages to this site.")
-@with_json_services
+@opening.with_json_services
 def callbacks_replay(
-    services: Services, ids: tuple[str, ...], site: str | None, *, everything: bool
+    services: Services, ids: tuple[str, ...], site: Site | None, *, everything: bool
 ) -> None:
     """Try messages that were given up again, from the start, at the address of today."""
     if bool(ids) == everything or (site and not everything):
         raise click.UsageError("Name the messages to replay, or give --all (with --site or not).")
-    replayed = replay_deliveries(
+    replayed = callbacks.replay_deliveries(
         services,
-        actor=ACTOR,
+        actor=opening.ACTOR,
         ids=None if everything else ids,
-        site_id=find_site_id(site, services),
+        site_id=site.id if site else None,
     )
-    if prints_json():
-        print_rows([{"replayed": replayed}])
+    if output.prints_json():
+        output.print_rows([{"replayed": replayed}])
     else:
         click.echo(f"{replayed} messages are tried again." if replayed else "There was none.")
 
 
 def _print_endpoint(endpoint: Endpoint, **secret: str) -> None:
-    print_rows([{**_endpoint_row(endpoint), **secret}])
+    output.print_rows([{**_endpoint_row(endpoint), **secret}])
 
 
 def _endpoint_row(endpoint: Endpoint) -> dict[str, object]:
     return {
-        **columns(endpoint, "site_id", "form", "url"),
+        **output.columns(endpoint, "site_id", "form", "url"),
         "events": ", ".join(endpoint.events),
         "secrets": len(endpoint.secrets),
-        **columns(endpoint, "refused_at", "rests_until", "called_at"),
-    }
-
-
-def _delivery_row(one: Delivery, services: Services) -> dict[str, object]:
-    last = next(reversed(services.deliveries.attempts(one.id)), None)
-    return {
-        **columns(one, "id", "site_id", "comment_id", "event", "form", "state", "attempts"),
-        **columns(last, "status", "problem"),
-        **columns(one, "created_at", "next_try_at"),
+        **output.columns(endpoint, "refused_at", "rests_until", "called_at"),
     }
 
 
@@ -360,7 +325,7 @@ def plugins_group() -> None:
 )
 def wordpress_command(out: str) -> None:
     """Write the plugin for WordPress, to upload under Plugins, Add New, Upload Plugin."""
-    with open_whole(out) as stream:
+    with output.open_whole(out) as stream:
         stream.write(pack_plugin(WORDPRESS))
     click.echo(
         "Upload it under Plugins, Add New, Upload Plugin; its page under Settings says the rest.",

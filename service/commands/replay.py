@@ -10,17 +10,9 @@ from pathlib import Path
 
 import click
 
+from service.commands import opening, output
 from service.commands.input_files import InputFile
 from service.commands.judge_files import Tally, files_type, open_judging, write_row
-from service.commands.opening import command_settings, data_dir_option, find_site, open_services
-from service.commands.output import (
-    columns,
-    json_option,
-    open_whole,
-    print_rows,
-    prints_json,
-    progress_bar,
-)
 from service.domain.campaign import is_by_person
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
@@ -28,7 +20,6 @@ from service.moderation.replay import Archived, Weeks, replay
 from service.ports.services import Services
 from service.wiring import find_learning_salt
 
-_PORTION = 200
 _PAIRS = ("left_to_a_person", "spam_published", "ham_held", "ham_lost")
 
 
@@ -47,8 +38,8 @@ _PAIRS = ("left_to_a_person", "spam_published", "ham_held", "ham_lost")
     type=click.Path(file_okay=False),
     help="The folder for replay.jsonl and replay.json; made if it is missing.",
 )
-@data_dir_option
-@json_option
+@opening.data_dir_option
+@output.json_option
 def replay_command(
     files: tuple[str, ...], site_name: str | None, decides: str, out: str | None
 ) -> None:
@@ -62,17 +53,17 @@ def replay_command(
     if bool(files) == bool(site_name):
         raise click.UsageError("name FILES or a --site, one of the two.")
     judging, tally, weeks = open_judging(), Tally(), Weeks()
-    settings = command_settings()
+    settings = opening.command_settings()
     if site_name:
-        with open_services() as services:
+        with opening.open_services() as services:
             archive = list(_decided(site_name, services))
     else:
         archive = [one for file in files for one in _read(file, tally)]
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
     with (
-        open_whole(str(Path(out) / "replay.jsonl") if out else os.devnull) as stream,
-        progress_bar("Replaying", len(archive)) as bar,
+        output.open_whole(str(Path(out) / "replay.jsonl") if out else os.devnull) as stream,
+        output.progress_bar("Replaying", len(archive)) as bar,
     ):
         for played in replay(
             archive,
@@ -85,8 +76,8 @@ def replay_command(
             row = {
                 "id": played.archived.comment.id,
                 "asked": played.asked,
-                "frozen": columns(played.frozen, "p_spam", "score", "outcome"),
-                "learning": columns(played.learning, "p_spam", "score", "outcome"),
+                "frozen": output.columns(played.frozen, "p_spam", "score", "outcome"),
+                "learning": output.columns(played.learning, "p_spam", "score", "outcome"),
             }
             write_row(stream, row)
             bar.update(1)
@@ -97,17 +88,17 @@ def replay_command(
         "weeks": [asdict(week) for week in weeks.rows()],
     }
     if out is not None:
-        with open_whole(str(Path(out) / "replay.json")) as stream:
+        with output.open_whole(str(Path(out) / "replay.json")) as stream:
             stream.write(json.dumps(table, indent=1).encode())
-    if prints_json():
+    if output.prints_json():
         click.echo(json.dumps(table))
     else:
         rows = [
-            columns(week, "week", "comments", "asked")
+            output.columns(week, "week", "comments", "asked")
             | {n: f"{getattr(week.frozen, n)} > {getattr(week.learning, n)}" for n in _PAIRS}
             for week in weeks.rows()
         ]
-        print_rows(rows, empty="There is nothing to play.")
+        output.print_rows(rows, empty="There is nothing to play.")
         if rows:
             click.echo("Each pair: by the version alone > with what the site's decisions taught.")
     if tally.broken:
@@ -131,10 +122,10 @@ def _read(file: str, tally: Tally) -> Iterator[Archived]:
 
 def _decided(site_name: str, services: Services) -> Iterator[Archived]:
     """Yield what people decided of a site's comments."""
-    site = find_site(site_name, services)
+    site = opening.find_site(site_name, services)
     after: int | None = 0
     while after is not None:
-        page = services.decisions.find_in_force(after=after, limit=_PORTION)
+        page = services.decisions.find_in_force(after=after, limit=200)
         for one in page.decided_comments:
             if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
                 yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)

@@ -8,45 +8,21 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from service.commands import opening, output
 from service.commands.input_files import InputFile
-from service.commands.opening import (
-    ACTOR,
-    ByValue,
-    command_settings,
-    data_dir_option,
-    find_installation,
-    moment,
-    open_services,
-    with_services,
-)
-from service.commands.output import columns, json_option, print_rows, progress_bar
 from service.domain.comment import ListBasis, ListHits, ListKind, Sender
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.learning.evidence import LocalEvidence
+from service.moderation import erasing
 from service.moderation.acts import record_act
-from service.moderation.erasing import (
-    count_comments,
-    erase_person,
-    export_person,
-    find_person,
-    forget_sender,
-)
 from service.moderation.remembering import rebuild_all
 from service.ports.services import Services
-from service.reputation.lists import (
-    LIST_NAME,
-    AboutList,
-    ListState,
-    ParsedList,
-    default_expiry_days,
-    parse_list,
-)
+from service.reputation import lists
 from service.scoring.weights import MOST_OF_A_LIST
 from service.signals.listings import WORTH, freshness
 from service.stores.files.reputation_lists import ListFolder
 
 _MAX_SOURCE_CHARS = 300
-_MAX_EXPIRY_DAYS = 36_500
 # Where the list was made the day may have begun already.
 _CLOCKS_APART = timedelta(days=1)
 
@@ -66,26 +42,28 @@ def person_options(command: Callable[..., None]) -> Callable[..., None]:
 @person_options
 @click.option("--export", "exports", is_flag=True, help="Print all that is held, erase nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask; this cannot be undone.")
-@with_services
+@opening.with_services
 def erase_command(services: Services, /, *, exports: bool, yes: bool, **given: str | None) -> None:
     """Erase a person's comments: words, names, links, and what would recognise the sender.
 
     A comment with any of the given facts counts as theirs. Verdicts and decisions stay as figures.
     The same command continues an interrupted run. `slopsieve reputation forget` leaves the words.
     """
-    person = find_person(services, **given)
+    person = erasing.find_person(services, **given)
     if exports:
-        record_act(services, actor=ACTOR, act="export person", subject="person")
-        for record in export_person(person, services):
+        record_act(services, actor=opening.ACTOR, act="export person", subject="person")
+        for record in erasing.export_person(person, services):
             click.echo(json.dumps(record, default=datetime.isoformat))
         return
-    held = sum(count_comments(person, services).values())
+    held = sum(erasing.count_comments(person, services).values())
     question = f"{held:,} comments will be erased for good. Type their number"
     if not yes and click.prompt(question, type=int) != held:
         click.echo("Nothing was erased.")
         return
-    with progress_bar("Erasing comments", held) as bar:
-        erased = erase_person(person, services, by=ACTOR, show=lambda n: bar.update(n - bar.pos))
+    with output.progress_bar("Erasing comments", held) as bar:
+        erased = erasing.erase_person(
+            person, services, by=opening.ACTOR, show=lambda n: bar.update(n - bar.pos)
+        )
     click.echo(f"Erased; {erased:,} comments have no words, names or links any more.")
 
 
@@ -95,31 +73,31 @@ def reputation_group() -> None:
 
 
 @reputation_group.command("rebuild")
-@with_services
+@opening.with_services
 def reputation_rebuild(services: Services) -> None:
     """Learn every decision in the database again.
 
     For a Valkey that lost its data; the service does so by itself when it finds none there, slowly
     and beside its other work. Repeating it is harmless, and what was interrupted is gone on with.
     """
-    with progress_bar("Rebuilding from decisions") as bar:
+    with output.progress_bar("Rebuilding from decisions") as bar:
         done = rebuild_all(services, show=lambda done: bar.update(done - bar.pos))
     click.echo(f"Histories know of all decisions in force; {done:,} were read.")
 
 
 @reputation_group.command("forget")
 @person_options
-@with_services
+@opening.with_services
 def reputation_forget(services: Services, /, **given: str | None) -> None:
     """Erase what would recognise a person again as the sender of comments.
 
     Their records go, and the sender keys of their comments. Words, names and links of the comments
     stay, as do verdicts and decisions.
     """
-    person = find_person(services, **given)
+    person = erasing.find_person(services, **given)
     if person.sender == Sender():
         raise click.UsageError("Nobody is known by such a name; give --email or --address too.")
-    erased = forget_sender(person.sender, services, by=ACTOR)
+    erased = erasing.forget_sender(person.sender, services, by=opening.ACTOR)
     click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")
 
 
@@ -129,25 +107,25 @@ def reputation_forget(services: Services, /, **given: str | None) -> None:
 @click.option(
     "--kind",
     required=True,
-    type=ByValue(ListKind),
+    type=opening.ByValue(ListKind),
     help="Whether it names networks, linked domains or domains of e-mail addresses.",
 )
 @click.option(
     "--basis",
     default=ListBasis.REPORTED.value,
     show_default=True,
-    type=ByValue(ListBasis),
+    type=opening.ByValue(ListBasis),
     help="Why an entry is listed; how much the list counts until decisions here tell.",
 )
 @click.option(
     "--date",
     "date",
-    type=moment,
+    type=opening.moment,
     help="When the list was made, as 2026-01-31; else its header says.",
 )
-@click.option("--expires-days", type=click.IntRange(1, _MAX_EXPIRY_DAYS), help="Days it counts.")
+@click.option("--expires-days", type=click.IntRange(1, 36_500), help="Days it counts.")
 @click.option("--source", default="", help="Where it comes from, for whoever asks later.")
-@data_dir_option
+@opening.data_dir_option
 def reputation_import(
     file: str,
     name: str,
@@ -164,7 +142,7 @@ def reputation_import(
     """
     now = datetime.now(UTC)
     problems = []
-    if not LIST_NAME.fullmatch(name):
+    if not lists.LIST_NAME.fullmatch(name):
         remedy = "use up to 64 of a-z, 0-9, - and _, a letter or digit first"
         problems.append(Problem("name", "cannot be a list's name", remedy))
     if date is not None and date > now + _CLOCKS_APART:
@@ -175,14 +153,14 @@ def reputation_import(
     if problems:
         raise InvalidInputError(problems)
     with InputFile(file) as opened:
-        parsed = parse_list(opened.stream, kind)
+        parsed = lists.parse_list(opened.stream, kind)
         if opened.is_damaged:
             problem = Problem("file", "cannot be read to its end", "fetch it again")
             raise InvalidInputError([problem])
     # A header's date that lies ahead is somebody's slip; the list must not stay young for it.
     listed_at = date or min(parsed.dated or now, now)
-    days = expires_days or default_expiry_days(kind)
-    about = AboutList(
+    days = expires_days or lists.default_expiry_days(kind)
+    about = lists.AboutList(
         name=name,
         kind=kind,
         source=source,
@@ -194,48 +172,6 @@ def reputation_import(
         basis=basis,
     )
     _folder().put(about, parsed.compiled)
-    _tell(about, parsed, now)
-
-
-@reputation_group.command("lists")
-@data_dir_option
-@json_option
-def reputation_lists() -> None:
-    """List what was imported, how often comments hit it, and what it weighs now.
-
-    A list weighs by its basis until decisions here tell, and less the older it is: a stale one has
-    lost half, an expired one all. Hits are of kept comments, and of decisions in force.
-    """
-    folder = _folder()
-    now = datetime.now(UTC)
-    lists = folder.all()
-    rows = []
-    if lists:
-        with open_services() as services:
-            hits = services.comments.count_listings()
-            evidence = services.taught().evidence
-        rows = [_row(about, now, hits.get(about.name, ListHits()), evidence) for about in lists]
-    print_rows(rows, empty="There are no lists; `slopsieve reputation import FILE`.")
-    for name in folder.damaged():
-        click.echo(f"The list {name} is damaged and left out: import it again.", err=True)
-
-
-@reputation_group.command("remove")
-@click.argument("name")
-@data_dir_option
-def reputation_remove(name: str) -> None:
-    """Remove the list called NAME."""
-    if not LIST_NAME.fullmatch(name) or not _folder().remove(name):
-        msg = f"There is no list called {name}"
-        raise NotFoundError(msg)
-    click.echo(f"The list {name} is removed.")
-
-
-def _folder() -> ListFolder:
-    return ListFolder(find_installation(command_settings()).lists_folder)
-
-
-def _tell(about: AboutList, parsed: ParsedList, now: datetime) -> None:
     click.echo(
         f"{about.name}: {parsed.entries:,} entries of {about.listed_at:%Y-%m-%d}, "
         f"counting until {about.expires_at:%Y-%m-%d}."
@@ -244,7 +180,7 @@ def _tell(about: AboutList, parsed: ParsedList, now: datetime) -> None:
         click.echo(f"{parsed.wrong:,} lines were wrong and left out:", err=True)
         for line in parsed.first_wrong:
             click.echo(f"  line {line.number}: {line.problem}", err=True)
-    if about.state(now) is not ListState.FRESH:
+    if about.state(now) is not lists.ListState.FRESH:
         click.echo(
             f"The list is {about.state(now)}: {about.age_days(now):,.0f} days old. "
             "Import a newer one, or set --expires-days if it still holds.",
@@ -252,19 +188,54 @@ def _tell(about: AboutList, parsed: ParsedList, now: datetime) -> None:
         )
 
 
+@reputation_group.command("lists")
+@opening.data_dir_option
+@output.json_option
+def reputation_lists() -> None:
+    """List what was imported, how often comments hit it, and what it weighs now.
+
+    A list weighs by its basis until decisions here tell, and less the older it is: a stale one has
+    lost half, an expired one all. Hits are of kept comments, and of decisions in force.
+    """
+    folder, now, rows = _folder(), datetime.now(UTC), []
+    if found := folder.all():
+        with opening.open_services() as services:
+            hits = services.comments.count_listings()
+            evidence = services.taught().evidence
+        rows = [_row(about, now, hits.get(about.name, ListHits()), evidence) for about in found]
+    output.print_rows(rows, empty="There are no lists; `slopsieve reputation import FILE`.")
+    for name in folder.damaged():
+        click.echo(f"The list {name} is damaged and left out: import it again.", err=True)
+
+
+@reputation_group.command("remove")
+@click.argument("name")
+@opening.data_dir_option
+def reputation_remove(name: str) -> None:
+    """Remove the list called NAME."""
+    if not lists.LIST_NAME.fullmatch(name) or not _folder().remove(name):
+        msg = f"There is no list called {name}"
+        raise NotFoundError(msg)
+    click.echo(f"The list {name} is removed.")
+
+
+def _folder() -> ListFolder:
+    return ListFolder(opening.find_installation(opening.command_settings()).lists_folder)
+
+
 def _row(
-    about: AboutList, now: datetime, hits: ListHits, evidence: LocalEvidence
+    about: lists.AboutList, now: datetime, hits: ListHits, evidence: LocalEvidence
 ) -> dict[str, object]:
     learnt = evidence.weight_of_list(about.name, about.basis)
     fresh = freshness(about.age_days(now), about.kind)
     set_at = WORTH[about.basis] * MOST_OF_A_LIST
-    counts = 0.0 if about.state(now) is ListState.EXPIRED else fresh
+    counts = 0.0 if about.state(now) is lists.ListState.EXPIRED else fresh
     return {
-        **columns(about, "name", "kind", "entries", "wrong_lines", "listed_at"),
+        **output.columns(about, "name", "kind", "entries", "wrong_lines", "listed_at"),
         "age_days": round(about.age_days(now), 1),
         "expires_at": about.expires_at,
         "state": about.state(now),
-        **columns(about, "source", "basis"),
+        **output.columns(about, "source", "basis"),
         "hits": hits.comments,
         "hits_approved": hits.approved,
         "hits_rejected": hits.rejected,

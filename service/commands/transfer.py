@@ -7,15 +7,15 @@ import io
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import click
 
 from service.commands.input_files import Broken, InputFile
-from service.commands.opening import ByValue, find_site, with_json_services, with_services
+from service.commands.opening import ByValue, with_json_services, with_services
 from service.commands.output import STDOUT, columns, open_whole, plain, print_rows
 from service.commands.sources.disqus import read_disqus
 from service.commands.sources.imported import Entry, Imported
@@ -55,25 +55,19 @@ _BATCH = 200
 _PAGE = 500
 # A wrong file has the same fault in every entry; after these it is only counted.
 _MAX_FAULTS_SHOWN = 20
-
-
-@dataclass(slots=True, kw_only=True)
-class Counts:
-    """What became of the entries of a file."""
-
-    new: int = 0
-    repeats: int = 0
-    conflicts: int = 0
-    cut: int = 0
-    left_out: int = 0
-    broken: int = 0
-    decisions: int = 0
+_COUNTED = ("new", "repeats", "conflicts", "cut", "left_out", "broken", "decisions")
+_OUTCOMES = {
+    AddOutcome.NEW: "new",
+    AddOutcome.REPEAT: "repeats",
+    AddOutcome.CONFLICT: "conflicts",
+    AddOutcome.DELETED: "left_out",
+}
 
 
 @click.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 @click.option("--format", "kind", type=click.Choice(list(_READERS)), required=True)
-@click.option("--site", "site_name", required=True, help="The site's name or id.")
+@click.option("--site", required=True, help="The site's name or id.")
 @click.option(
     "--with-decisions",
     is_flag=True,
@@ -82,7 +76,7 @@ class Counts:
 @click.option("--restart", is_flag=True, hidden=True, expose_value=False)  # scripts pass it
 @with_json_services
 def import_command(
-    services: Services, file: str, kind: str, site_name: str, *, with_decisions: bool
+    services: Services, file: str, kind: str, site: Site, *, with_decisions: bool
 ) -> None:
     """Import the comments in FILE and have them judged, after whatever else waits.
 
@@ -90,7 +84,6 @@ def import_command(
     judged twice. An entry that cannot be read is reported and left out; the command then ends with
     1. Of a text over 64 KiB beginning and end are kept; whatever cannot be kept is told.
     """
-    site = find_site(site_name, services)
     importing, done = _Importing(services, site, with_decisions), 0
     with InputFile(file) as opened:
         try:
@@ -101,9 +94,8 @@ def import_command(
             if done:
                 click.echo(f"The {done:,} entries before the fault are kept.", err=True)
             raise
-    counts = importing.counts
-    print_rows([asdict(counts)])
-    if counts.broken or counts.conflicts:
+    print_rows([importing.counts])
+    if importing.counts["broken"] or importing.counts["conflicts"]:
         raise click.exceptions.Exit(1)
 
 
@@ -122,41 +114,36 @@ def _batches(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
     yield batch
 
 
-@dataclass(frozen=True, slots=True)
 class _Importing:
-    """One import into one site."""
+    """One import into one site; `counts` are what became of the entries of a file."""
 
-    services: Services
-    site: Site
-    with_decisions: bool
-    counts: Counts = field(default_factory=Counts)
+    def __init__(self, services: Services, site: Site, with_decisions: bool) -> None:  # noqa: FBT001  # named by its caller
+        self.services = services
+        self.site = site
+        self.with_decisions = with_decisions
+        self.counts = dict.fromkeys(_COUNTED, 0)
 
     def take(self, batch: list[Entry]) -> None:
         """Import some entries, and report those that cannot be."""
         read: list[tuple[NewComment, Imported]] = []
         for entry in batch:
             if entry is None:
-                self.counts.left_out += 1
+                self.counts["left_out"] += 1
             elif isinstance(entry, Broken):
                 self._fault(entry.number, InvalidInputError(entry.problems))
             else:
                 self._read(entry, read)
-        new = [one for one, _ in read]
-        added = submit_comments(new, self.services) if new else []
+        added = submit_comments([one for one, _ in read], self.services) if read else []
         rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
+            self.counts[_OUTCOMES[answer.outcome]] += 1
             if answer.outcome is AddOutcome.CONFLICT:
-                self.counts.conflicts += 1
                 self._say(entry.number, "is known under its id with other content; left as it is")
-                continue
-            self.counts.new += answer.outcome is AddOutcome.NEW
-            self.counts.repeats += answer.outcome is AddOutcome.REPEAT
-            self.counts.left_out += answer.outcome is AddOutcome.DELETED
-            if self.with_decisions and entry.ruling is not None:
+            elif self.with_decisions and entry.ruling is not None:
                 # Of two entries under one id the first is kept, and its ruling with it.
                 rulings.setdefault(answer.comment_id, entry.ruling)
         if rulings:
-            self.counts.decisions += take_over_rulings(
+            self.counts["decisions"] += take_over_rulings(
                 rulings, self.services, site_id=self.site.id, decided_by=IMPORT
             )
 
@@ -169,18 +156,18 @@ class _Importing:
             return
         read.append((new, entry))
         if entry.cut:
-            self.counts.cut += 1
-            if self.counts.cut <= _MAX_FAULTS_SHOWN:
+            self.counts["cut"] += 1
+            if self.counts["cut"] <= _MAX_FAULTS_SHOWN:
                 what = f"imported, but not all of it can be kept: {', '.join(entry.cut)}"
                 click.echo(f"Entry {entry.number}: {what}.", err=True)
 
     def _fault(self, number: int, refusal: InvalidInputError | EdgeError) -> None:
-        self.counts.broken += 1
+        self.counts["broken"] += 1
         for problem in refusal.problems:
             self._say(number, f"{problem.field} {problem.problem}; {problem.remedy}")
 
     def _say(self, number: int, what: str) -> None:
-        if self.counts.broken + self.counts.conflicts <= _MAX_FAULTS_SHOWN:
+        if self.counts["broken"] + self.counts["conflicts"] <= _MAX_FAULTS_SHOWN:
             click.echo(f"Entry {number}: {what}.", err=True)
 
 
@@ -191,11 +178,16 @@ def _json_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
 
 def _json_array(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
     """Yield one array, which those read that know no JSON lines."""
-    opening = "["
-    for row in rows:
-        yield f"{opening}\n{json.dumps(row, ensure_ascii=False, default=plain)}"
-        opening = ","
-    yield "[]\n" if opening == "[" else "\n]\n"
+    return _enclosed("[]", map(str.rstrip, _json_lines(rows)))
+
+
+def _enclosed(brackets: str, items: Iterable[str]) -> Iterator[str]:
+    """Yield a JSON array or object of items, each on a line of its own."""
+    separator = brackets[0]
+    for item in items:
+        yield f"{separator}\n{item}"
+        separator = ","
+    yield f"{brackets}\n" if separator == brackets[0] else f"\n{brackets[1]}\n"
 
 
 def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
@@ -210,8 +202,7 @@ def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
         buffer.truncate()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
+class Build(NamedTuple):
     """How a build's templates name a page.
 
     `below_blog`: by the path below the front page. `unquoted`: by its characters as they are read.
@@ -221,12 +212,11 @@ class Build:
     unquoted: bool
 
 
-BUILDS: Mapping[str, Build] = {
+BUILDS = {
     "hugo": Build(below_blog=False, unquoted=False),  # .RelPermalink
     "jekyll": Build(below_blog=True, unquoted=False),  # page.url
     "eleventy": Build(below_blog=True, unquoted=True),  # page.url
 }
-
 
 # Jekyll reads JSON as YAML, which takes these escaped alone, and a build ends on one of them.
 _ESCAPED = {
@@ -253,14 +243,15 @@ def as_data_file(
         post = path.rstrip("/")
         posts[post].append(one)
         spellings[post][path or "/"] += 1
-    opening = "{"
-    for post, found in sorted(posts.items()):
-        # As most comments have it: strangers may write the address of a post otherwise.
-        path = max(spellings[post].items(), key=lambda item: (item[1], item[0]))[0]
-        rows = [{**public_row(one), "depth": depth} for one, depth in _threads(found)]
-        yield f"{opening}\n{_json(path)}: {_json(rows)}"
-        opening = ","
-    yield "{}\n" if opening == "{" else "\n}\n"
+
+    def entries() -> Iterator[str]:
+        for post, found in sorted(posts.items()):
+            # As most comments have it: strangers may write the address of a post otherwise.
+            path = max(spellings[post].items(), key=lambda item: (item[1], item[0]))[0]
+            rows = [{**public_row(one), "depth": depth} for one, depth in _threads(found)]
+            yield f"{_json(path)}: {_json(rows)}"
+
+    return _enclosed("{}", entries())
 
 
 def _json(value: object) -> str:
@@ -301,7 +292,7 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
 
 
 @click.command("export")
-@click.option("--site", "site_name", required=True, help="The site's name or id.")
+@click.option("--site", required=True, help="The site's name or id.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),
@@ -329,7 +320,7 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
 @with_services
 def export_command(
     services: Services,
-    site_name: str,
+    site: Site,
     out: str,
     kind: str | None,
     action: Action | None,
@@ -350,7 +341,6 @@ def export_command(
         msg = f"{what} says what is written; leave --action and --with-text out"
         raise click.UsageError(msg)
     ending = Path(out.removesuffix(".gz")).suffix.removeprefix(".")
-    site = find_site(site_name, services)
     if build:
         lines = as_data_file(_all_published(site, services), site.settings.blog, build)
     else:
@@ -377,15 +367,12 @@ def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]
 
 
 def _all_cases(site: Site, services: Services) -> Iterator[Case]:
-    cursor: str | None = None
-    while True:
-        page = services.cases.page(
-            CaseFilter(site_id=site.id), order=Order.NEWEST, cursor=cursor, limit=_PAGE
-        )
+    criteria = CaseFilter(site_id=site.id)
+    cursor: str | None = ""
+    while cursor is not None:
+        page = services.cases.page(criteria, order=Order.NEWEST, cursor=cursor or None, limit=_PAGE)
         yield from (case for case in page.cases if case.withdrawn_at is None)
         cursor = page.next_cursor
-        if cursor is None:
-            return
 
 
 def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
@@ -403,11 +390,7 @@ def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
     if verdict:
         row["p_spam"] = round(verdict.p_spam, 6)
     if with_text:
-        row |= {
-            "text": comment.text,
-            "author_name": comment.author.name,
-            "author_url": comment.author.url,
-            "post_url": comment.post.url,
-            **columns(comment, "written_at", "reply_to"),
-        }
+        author = {"author_name": comment.author.name, "author_url": comment.author.url}
+        row |= {"text": comment.text, **author, "post_url": comment.post.url}
+        row |= columns(comment, "written_at", "reply_to")
     return row

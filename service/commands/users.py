@@ -11,14 +11,7 @@ from service.commands.opening import ACTOR, ByValue, find_site, with_json_servic
 from service.commands.output import columns, print_rows
 from service.domain.comment import SiteId
 from service.domain.user import Role, User
-from service.moderation.accounts import (
-    add_user,
-    end_user,
-    find_user,
-    reset_password,
-    restore_user,
-    set_access,
-)
+from service.moderation import accounts
 from service.moderation.signing_in import turn_off_second_factor
 from service.ports.services import Services
 
@@ -46,9 +39,8 @@ def users_add(services: Services, name: str, role: Role | None, sites: tuple[str
 
     The first account of all is the owner's.
     """
-    user, password = add_user(
-        name, services, actor=ACTOR, role=role, site_ids=_site_ids(sites, services)
-    )
+    ids = _site_ids(sites, services)
+    user, password = accounts.add_user(name, services, actor=ACTOR, role=role, site_ids=ids)
     print_rows([{**columns(user, "name", "role"), "password": password}])
 
 
@@ -71,17 +63,17 @@ def users_set(
     """Change what an account may do, or turn its second factor off."""
     if all_sites and sites:
         raise click.UsageError("Give --site or --all-sites, not both.")
-    user = find_user(name, services)
+    user = accounts.find_user(name, services)
     if role or sites or all_sites:
         wanted = role or user.role
         site_ids = _site_ids(sites, services) if sites else user.site_ids
         # An owner sees all sites.
         if all_sites or (wanted is Role.OWNER and not sites):
             site_ids = None
-        set_access(user.id, services, role=wanted, site_ids=site_ids, actor=ACTOR)
+        accounts.set_access(user.id, services, role=wanted, site_ids=site_ids, actor=ACTOR)
     if no_second_factor:
         turn_off_second_factor(user, services, actor=ACTOR)
-    print_rows([_row(find_user(name, services), services)])
+    print_rows([_row(accounts.find_user(name, services), services)])
 
 
 @users_group.command("reset")
@@ -92,7 +84,7 @@ def users_reset(services: Services, name: str) -> None:
 
     A second factor stays on; `slopsieve users set NAME --no-second-factor` turns it off.
     """
-    password = reset_password(name, services, actor=ACTOR)
+    password = accounts.reset_password(name, services, actor=ACTOR)
     print_rows([{"name": name, "password": password}])
 
 
@@ -101,8 +93,8 @@ def users_reset(services: Services, name: str) -> None:
 @with_services
 def users_end(services: Services, name: str) -> None:
     """End an account and its sessions at once; `restore` lets it back in."""
-    user = find_user(name, services)
-    end_user(user.id, services, actor=ACTOR)
+    user = accounts.find_user(name, services)
+    accounts.end_user(user.id, services, actor=ACTOR)
     click.echo("The account has ended, and so have its sessions.")
 
 
@@ -111,8 +103,8 @@ def users_end(services: Services, name: str) -> None:
 @with_json_services
 def users_restore(services: Services, name: str) -> None:
     """Let an ended account back in, and print a one-time password, this once."""
-    user = find_user(name, services)
-    _, password = restore_user(user.id, services, actor=ACTOR)
+    user = accounts.find_user(name, services)
+    _, password = accounts.restore_user(user.id, services, actor=ACTOR)
     print_rows([{"name": user.name, "password": password}])
 
 

@@ -30,9 +30,7 @@ MAKE_ROOM = (
 _RESTORE = "Stop everything, and slopsieve restore the last backup into an empty data folder."
 # The oldest that its makers still mend.
 _OLDEST_POSTGRESQL = 14
-_MOST_SKEW_SECONDS = 2.0
 _LARGE_LOG_BYTES = 256_000_000
-_MOST_CONNECTIONS_SHARE = 0.8
 _WRONG_SCHEMAS = {
     SchemaState.BEHIND: ("it is behind this version", "slopsieve migrate"),
     SchemaState.AHEAD: (
@@ -45,7 +43,6 @@ _WRONG_SCHEMAS = {
     ),
 }
 _OLDEST_REDIS = 7
-_MOST_MEMORY_SHARE = 0.9
 
 Info = Mapping[str, object]
 _SLOW_SECONDS = {Lane.INTERACTIVE: 60.0, Lane.BULK: 3_600.0}
@@ -143,7 +140,7 @@ def judge_postgresql_version(number: int) -> Finding:
 def judge_connections(used: int, most: int) -> Finding:
     """Find a server that soon lets nobody more in."""
     says = f"{used} of {most} connections in use"
-    if used > _MOST_CONNECTIONS_SHARE * most:
+    if used > 0.8 * most:
         return warn(
             "database connections", says, "Raise max_connections, or put a pooler before it."
         )
@@ -154,7 +151,7 @@ def judge_clock(where: str, before: datetime, there: datetime, after: datetime) 
     """Find a clock that shows another time than this machine's before and after it was read."""
     apart = max(there - after, timedelta(0)) + min(there - before, timedelta(0))
     seconds_apart = apart.total_seconds()
-    if abs(seconds_apart) > _MOST_SKEW_SECONDS:
+    if abs(seconds_apart) > 2.0:
         return warn(
             "clock",
             f"{where} is {abs(seconds_apart):.0f} s {'ahead' if seconds_apart > 0 else 'behind'}",
@@ -218,7 +215,7 @@ def judge_memory(info: Info, check: str) -> Finding:
             f"{evicted:.0f} keys were thrown away",
             "Give it memory, set maxmemory-policy noeviction, then slopsieve reputation rebuild.",
         )
-    if most and used > _MOST_MEMORY_SHARE * most:
+    if most and used > 0.9 * most:
         return warn(about, says, "Raise maxmemory: a full server takes no comment into its queue.")
     return well(about, says)
 

@@ -38,25 +38,14 @@ from service.stores.sql import SqlStores
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BACKGROUND, WORKERS, live_workers
 from service.training_runs import versions_folder
-from service.wiring import (
-    find_history_server,
-    find_valkey_url,
-    open_engine,
-    open_history,
-    wire,
-)
+from service.wiring import find_history_server, find_valkey_url, open_engine, open_history, wire
 
 _RATE_DAYS = 7
-_FEW_COMMENTS = 100
-_WIDE_PREFIX = {4: 16, 6: 48}
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _LEAST_SHARE_FREE = 0.1
 _LEAST_FREE_BYTES = 1_000_000_000
 _NO_ROOM_BYTES = 100_000_000
-_LEAST_DAYS_LEFT = 14
-_MANY_DAYS = 730
-_BACKUP_DAYS = 2
-_DAY_SECONDS = 86_400.0
+_BACKUP_SECONDS = 2 * 86_400.0
 # A key of words or repeated characters is long and can be guessed all the same.
 _LEAST_DIFFERENT_CHARS = 12
 
@@ -173,7 +162,7 @@ class _Installation:
             lately = self._stores.cases.count(CaseFilter(received_from=since))
         except StoreUnavailableError:
             return None
-        if lately < _FEW_COMMENTS:
+        if lately < 100:
             return None
         return self._folder.database_file.stat().st_size / every * lately / _RATE_DAYS
 
@@ -268,7 +257,7 @@ def _is_wide(allowed: str) -> bool:
         network = ipaddress.ip_network(allowed)
     except ValueError:
         return False
-    return network.prefixlen < _WIDE_PREFIX[network.version]
+    return network.prefixlen < (16 if network.version == 4 else 48)
 
 
 def check_rights(path: Path, *, user_id: int) -> Finding:
@@ -327,14 +316,14 @@ def check_room(free: float, total: float, *, grows_a_day: float | None) -> Findi
     left = f"{bytes_in_words(free)} of {bytes_in_words(total)} free"
     if free < _NO_ROOM_BYTES and free < _LEAST_SHARE_FREE * total:
         return fail("disk", f"{left}: soon no comment can be kept", MAKE_ROOM)
-    if grows_a_day and free / grows_a_day < _LEAST_DAYS_LEFT:
+    if grows_a_day and free / grows_a_day < 14:
         days = free / grows_a_day
         return warn("disk", f"{left}, enough for {days:.0f} days at the present rate", MAKE_ROOM)
     if free < _LEAST_SHARE_FREE * total and free < _LEAST_FREE_BYTES:
         return warn("disk", left, MAKE_ROOM)
     if grows_a_day:
         days = free / grows_a_day
-        enough = f"{days:.0f} days" if days < _MANY_DAYS else "years"
+        enough = f"{days:.0f} days" if days < 730 else "years"
         return well("disk", f"{left}, enough for {enough} at the present rate")
     return well("disk", left)
 
@@ -346,7 +335,7 @@ def check_backup(last: float | None, *, now: float, embedded: bool) -> Finding:
     remedy = "slopsieve backup FILE.tar, daily, and keep the file elsewhere."
     if last is None:
         return warn("backup", "no backup was made of this data folder yet", remedy)
-    if now - last > _BACKUP_DAYS * _DAY_SECONDS:
+    if now - last > _BACKUP_SECONDS:
         return warn("backup", f"the last one is {time_in_words(now - last)} old", remedy)
     return well("backup", f"{time_in_words(max(0.0, now - last))} ago")
 

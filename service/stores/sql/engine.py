@@ -25,7 +25,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
-from service.install_commands import install_extra
+from service.install_commands import install_command
 
 _T = TypeVar("_T")
 
@@ -96,7 +96,7 @@ def create_engine(
                 parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms, allowed
             )
         except ImportError:
-            msg = f"PostgreSQL needs its driver, psycopg: run `{install_extra('postgres')}`"
+            msg = f"PostgreSQL needs its driver, psycopg: run `{install_command('postgres')}`"
             raise ValueError(msg) from None
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
         return _sqlite_engine(parsed.set(drivername="sqlite"), lock_timeout_ms, allowed)

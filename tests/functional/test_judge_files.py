@@ -1,4 +1,4 @@
-"""`slopsieve score` and `slopsieve evaluate`, on files small, large and hostile."""
+"""`slopsieve score`, `evaluate` and `replay`, on files small, large and hostile."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ from service.commands.judge_files import (
     score_command,
     verdict_to_json,
 )
+from service.commands.replay import replay_command
 from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.dataset_row import comment_from_row
 from tests.factories import SITE
 from tests.fakes import FixedClassifier, make_model, make_services, submit_to
+from tests.unit.learning import training_examples as examples
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 SPAM, HAM = "Buy cheap tyres here", "My drain valve leaks as well"
@@ -60,14 +62,13 @@ def judging(classifier=None, *, batch_size: int = 4) -> Judging:
     return Judging(model=model, batch_size=batch_size)
 
 
-def run_score(*arguments: object, given: Judging | None = None, stdin: bytes = b"") -> Result:
-    names = [str(a) for a in arguments]
+def run_score(*words: object, given: Judging | None = None, stdin: bytes = b"") -> Result:
+    names = [str(word) for word in words]
     return CliRunner().invoke(score_command, names, obj=given or judging(), input=stdin)
 
 
-def run_evaluate(*arguments: object, given: Judging | None = None) -> Result:
-    names = [str(a) for a in arguments]
-    return CliRunner().invoke(evaluate_command, names, obj=given or judging())
+def run_evaluate(*words: object) -> Result:
+    return CliRunner().invoke(evaluate_command, [str(word) for word in words], obj=judging())
 
 
 def line(comment_id: str = "c1", text: str = HAM, **more: object) -> bytes:
@@ -170,19 +171,6 @@ def test_text_of_any_kind_comes_through(tmp_path):
     assert result.exit_code == 0
     assert [row["id"] for row in rows_of(result.stdout_bytes)] == ["nul", "lone \udc80", "empty"]
     assert [given.text for given in classifier.seen] == ["a\ufffdb", "cheap \ufffd half", ""]
-
-
-def test_damaged_gzip_is_reported_where_it_ends(tmp_path):
-    file = tmp_path / "a.jsonl.gz"
-    lines = [line(f"c{n}", hashlib.sha256(str(n).encode()).hexdigest()) for n in range(2000)]
-    file.write_bytes(gzip.compress(b"".join(lines))[:-2000])
-
-    result = run_score(file)
-
-    judged = rows_of(result.stdout_bytes)
-    assert result.exit_code == 1
-    assert 0 < len(judged) < 2000
-    assert f"line {len(judged) + 1:,}: line: the gzip data are damaged" in result.stderr
 
 
 def test_a_file_is_replaced_by_no_failed_run_and_never_by_its_own_scores(tmp_path):
@@ -288,3 +276,71 @@ def test_the_shipped_version_knows_the_files_it_was_trained_on():
     shipped = {hashlib.sha256(f.read_bytes()).hexdigest() for f in DATA.glob("authored-*.jsonl")}
 
     assert open_judging().trained_on & shipped
+
+
+class DoubtfulClassifier:
+    """Is in doubt of everything but what says "surely"."""
+
+    def score_batch(self, inputs):
+        return [ModelOutput(p_spam=0.001 if "surely" in given.text else 0.5) for given in inputs]
+
+
+def run_replay(*arguments: object) -> Result:
+    given = Judging(model=make_model(DoubtfulClassifier()), batch_size=4)
+    return CliRunner().invoke(replay_command, [str(a) for a in arguments], obj=given)
+
+
+def write_rows(path: Path, rows: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def row(n: int, *, spam: bool, date: str | None, **more) -> dict:
+    text = (examples.SPAM if spam else examples.HAM).format(n)
+    label = "spam" if spam else "ham"
+    return {"id": f"c{n:03d}", "text": text, "label": label, "date": date, **more}
+
+
+def archive(n: int = 60) -> list[dict]:
+    return [
+        row(k, spam=bool(k % 2), date=f"2025-0{1 + k // 20}-{1 + k % 20:02d}") for k in range(n)
+    ]
+
+
+def test_a_line_a_comment_in_the_order_of_dates_in_the_keys_promised(tmp_path):
+    file = write_rows(tmp_path / "blog.jsonl", archive()[::-1])
+
+    result = run_replay(file, "--out", tmp_path / "out")
+
+    rows = rows_of((tmp_path / "out" / "replay.jsonl").read_bytes())
+    assert result.exit_code == 0, result.output
+    assert [one["id"] for one in rows] == [f"c{n:03d}" for n in range(60)]
+    assert set(rows[0]) == {"id", "asked", "frozen", "learning"}
+    assert set(rows[0]["frozen"]) == set(rows[0]["learning"]) == {"p_spam", "score", "outcome"}
+
+
+def test_frozen_doubts_to_the_end_while_what_learns_asks_less_and_errs_never(tmp_path):
+    file = write_rows(tmp_path / "blog.jsonl", archive())
+
+    result = run_replay(file, "--json")
+
+    table = json.loads(result.stdout)
+    total = table["weeks"][-1]
+    assert (total["week"], total["comments"], total["spam"]) == ("all", 60, 30)
+    assert total["frozen"]["left_to_a_person"] == 60
+    assert total["learning"]["left_to_a_person"] < 40
+    assert total["asked"] < 45
+    assert (total["learning"]["ham_lost"], total["learning"]["spam_published"]) == (0, 0)
+    assert sum(week["comments"] for week in table["weeks"][:-1]) == 60
+
+
+def test_what_has_no_label_or_no_date_is_left_out_and_a_broken_line_named(tmp_path):
+    rows = [row(1, spam=True, date=None), {**row(2, spam=True, date="2025-01-01"), "label": None}]
+    file = write_rows(tmp_path / "blog.jsonl", [*rows, row(3, spam=True, date="2025-01-01")])
+    file.write_text(file.read_text() + "no json\n")
+
+    result = run_replay(file, "--json")
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["comments"] == 1
+    assert "2 comments without a label or a date left out" in result.stderr

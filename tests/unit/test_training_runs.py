@@ -1,9 +1,10 @@
-"""The training program as a process: bounded, followed, stopped, killed with whoever started it."""
+"""The training program as a process, its folders, and the versions that it leaves."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,9 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from models.registry import list_versions, read_current_name
+from models.errors import ModelVersionError
+from models.registry import (
+    SHIPPED_DIR,
+    check_version,
+    import_version,
+    list_versions,
+    promote,
+    read_current_fusion,
+    read_current_name,
+)
 from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
 from service.domain.retraining import RetrainingOptions, report_to
+from service.settings import Settings
+from service.training_runs import own_versions_folder, versions_folder
 from tests.integration.installation import until
 from tests.runs import REPORT, processes
 
@@ -179,3 +191,43 @@ def _lives(pid):
     except OSError:
         return False
     return state != "Z"
+
+
+SHIPPED = SHIPPED_DIR / read_current_name()
+
+
+def test_the_shipped_versions_serve_until_a_folder_is_set_or_the_own_has_a_current_one(tmp_path):
+    settings = Settings(data_dir=tmp_path)
+    own = own_versions_folder(settings)
+    elsewhere = Settings(data_dir=tmp_path, models_dir=tmp_path / "mine")
+
+    before = versions_folder(settings)
+    import_version(own, SHIPPED)
+    while_none_is_current = versions_folder(settings)
+    promote(own, SHIPPED.name, check=check_version)
+
+    assert own == tmp_path / "models"
+    assert (before, while_none_is_current) == (SHIPPED_DIR, SHIPPED_DIR)
+    assert versions_folder(settings) == own
+    assert versions_folder(elsewhere) == own_versions_folder(elsewhere) == tmp_path / "mine"
+
+
+def test_a_version_imported_is_the_same_and_is_imported_once(tmp_path):
+    first, second = import_version(tmp_path, SHIPPED), import_version(tmp_path, SHIPPED)
+
+    assert (first, second) == (True, False)
+    assert check_version(tmp_path / SHIPPED.name) == read_current_fusion()[1]
+    assert [path.name for path in tmp_path.iterdir()] == [SHIPPED.name]
+
+
+def test_a_damaged_version_is_neither_imported_nor_promoted(tmp_path):
+    damaged = shutil.copytree(SHIPPED, tmp_path / "elsewhere" / "damaged")
+    (damaged / "card.md").write_text("another card")
+
+    with pytest.raises(ModelVersionError, match=r"card\.md does not match"):
+        import_version(tmp_path / "models", damaged)
+    with pytest.raises(ModelVersionError, match=r"card\.md does not match"):
+        promote(damaged.parent, "damaged", check=check_version)
+
+    assert not (tmp_path / "models").exists()
+    assert not (damaged.parent / "CURRENT").exists()
