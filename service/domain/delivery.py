@@ -106,11 +106,14 @@ class DeliveryState(StrEnum):
     DEAD = "dead"
 
 
+# The docstring stands in /openapi.json.
 class DeliveryForm(StrEnum):
-    """How a delivery is written: a Standard Webhook, Akismet's callback, or calls of an API.
+    """How a delivery is written: a signed Standard Webhook, Akismet's own callback, calls of a
+    platform's own API, or the call of a build hook.
 
-    Akismet's form has no signature: the site's key is in the body, which is written when it is sent
-    and never stored. So is what a platform is asked.
+    Akismet's form has no signature: the site's key stands in the body, which is therefore written
+    when it is sent and never kept. So is what a platform is asked: a rejected comment is hidden
+    there as things stand when its turn comes, and shown again where that was undone.
     """
 
     STANDARD_WEBHOOK = "standard_webhook"

@@ -103,8 +103,13 @@ class Signal:
             raise ValueError(msg)
 
 
+# The docstring stands in /openapi.json.
 class WeightKind(StrEnum):
-    """Where a weight is from: fitted on labelled comments, set by hand, or learnt here."""
+    """By which right a signal weighs what it does.
+
+    Fitted on labelled comments; set by judgement, within a bound; or learnt here, from decisions of
+    this installation.
+    """
 
     FITTED = "fitted"
     SET = "set"
