@@ -111,28 +111,24 @@ def identify_akismet() -> None:
     if request.blueprint != AKISMET or request.url_rule is None:
         return
     g.guid = answers.new_guid()
+    g.akismet = None
     name = request.url_rule.rule.rpartition("/")[2]
     try:
-        g.akismet = _identify(name)
-    except (ModerationError, EdgeError) as refusal:
-        g.refusal = refusal
-
-
-def _identify(name: str) -> AkismetCall | None:
-    """Return the call, None without a valid key."""
-    fields = read_fields(request)
-    secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
-    g.site = None
-    if secret is None:
-        return None
-    try:
+        fields = read_fields(request)
+        secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
+        if secret is None:
+            return
         g.site, key = current_app.extensions[_KEYS](secret)
     except NotAuthenticatedError:
         g.wrong_key = True
         log.warning("Akismet key refused", extra={"address": hashed_address(), "call": name})
-        return None
-    user_agent = request.headers.get("User-Agent", "")
-    return AkismetCall(name=name, fields=fields, user_agent=user_agent, site=g.site, key=key)
+    except (ModerationError, EdgeError) as refusal:
+        g.refusal = refusal
+    else:
+        user_agent = request.headers.get("User-Agent", "")
+        g.akismet = AkismetCall(
+            name=name, fields=fields, user_agent=user_agent, site=g.site, key=key
+        )
 
 
 def _speak_akismet(response: Response) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from http import HTTPStatus
 from importlib.metadata import version
@@ -124,7 +124,19 @@ def describe() -> Document:
         for rule in current_app.url_map.iter_rules()
         if (operation := operation_of(view := current_app.view_functions[rule.endpoint]))
     ]
-    schemas = _schemas([operation for _, _, operation in operations])
+    wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [
+        (ProblemAnswer, "serialization"),
+        (CallbackMessage, "serialization"),
+    ]
+    for _, _, one in operations:
+        wanted.append((one.answer, "serialization"))
+        wanted += [(model, "validation") for model in (one.body, one.query) if model]
+    _, document = models_json_schema(
+        list(dict.fromkeys(wanted)), ref_template=_REF + "{model}", schema_generator=_Schemas
+    )
+    schemas: Document = document["$defs"]
+    for name, example in EXAMPLES.items():
+        schemas[name]["examples"] = [example]
     paths: Document = {}
     for rule, view, operation in operations:
         described = _operation(rule, operation, schemas)
@@ -154,23 +166,6 @@ def describe() -> Document:
             },
         },
     }
-
-
-def _schemas(operations: Sequence[Operation]) -> Document:
-    wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [
-        (ProblemAnswer, "serialization"),
-        (CallbackMessage, "serialization"),
-    ]
-    for one in operations:
-        wanted.append((one.answer, "serialization"))
-        wanted += [(model, "validation") for model in (one.body, one.query) if model]
-    _, document = models_json_schema(
-        list(dict.fromkeys(wanted)), ref_template=_REF + "{model}", schema_generator=_Schemas
-    )
-    schemas: Document = document["$defs"]
-    for name, example in EXAMPLES.items():
-        schemas[name]["examples"] = [example]
-    return schemas
 
 
 def _operation(rule: Rule, operation: Operation, schemas: Document) -> Document:
