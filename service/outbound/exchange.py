@@ -6,10 +6,8 @@ import email.utils
 import ipaddress
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -184,38 +182,10 @@ def _receive(connection: socket.socket, speaker: h11.Connection, room: int, seco
 Resolver = Callable[[str, int], Sequence[str]]
 """Returns the addresses of a host, for a port; raises `OSError` if it has none."""
 
-# A look-up that hangs cannot be stopped, only left behind; this many may hang at once.
-_MAX_AT_ONCE = 64
-
 
 def system_resolver(host: str, port: int) -> list[str]:
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-class TimedResolver:
-    """Gives up on a look-up that takes too long."""
-
-    def __init__(self, resolve: Resolver) -> None:
-        self._resolve = resolve
-        self._places = threading.Semaphore(_MAX_AT_ONCE)
-
-    def __call__(self, host: str, port: int, *, seconds: float) -> Sequence[str]:
-        """Return the host's addresses. Raises `TimeoutError`, or what `resolve` raises."""
-        if not self._places.acquire(timeout=seconds):
-            raise TimeoutError
-        answer: Future[Sequence[str]] = Future()
-
-        def ask() -> None:
-            try:
-                answer.set_result(self._resolve(host, port))
-            except Exception as error:  # noqa: BLE001  # `result` raises it
-                answer.set_exception(error)
-            finally:
-                self._places.release()
-
-        threading.Thread(target=ask, daemon=True).start()
-        return answer.result(timeout=seconds)
 
 
 _MAX_RETRY_AFTER_CHARS = 64

@@ -6,8 +6,10 @@ import base64
 import binascii
 import hmac
 import ssl
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -26,7 +28,6 @@ from service.outbound.exchange import (
     Deadline,
     Failure,
     Resolver,
-    TimedResolver,
     UnreadableAnswerError,
     exchange,
     seconds_given,
@@ -69,6 +70,8 @@ def _key(secret: str) -> bytes:
 
 # From the look-up of the name to the last byte that is read.
 SEND_SECONDS = 15.0
+# A look-up that hangs cannot be stopped, only left behind; this many may hang at once.
+_MAX_LOOK_UPS = 64
 # The statuses of an overloaded site: its `Retry-After` is followed.
 _SLOW_DOWN = (429, 502, 503, 504)
 
@@ -89,7 +92,8 @@ class HttpSiteNotifier:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._rules = rules
-        self._resolve = TimedResolver(resolve)
+        self._resolve = resolve
+        self._look_ups = threading.Semaphore(_MAX_LOOK_UPS)
         self._tls = tls
         self._seconds = seconds
         self._clock = clock
@@ -167,12 +171,29 @@ class HttpSiteNotifier:
         if target.address is not None:
             return [target.address]
         try:
-            found = self._resolve(target.host, target.port, seconds=deadline.left())
+            found = self._look_up(target.host, target.port, seconds=deadline.left())
         except TimeoutError:
             raise
         except (OSError, UnicodeError):
             raise _NotFoundError from None
         return check_addresses(target.host, found, self._rules)
+
+    def _look_up(self, host: str, port: int, *, seconds: float) -> Sequence[str]:
+        """Return the host's addresses. Raises `TimeoutError`, or what the resolver raises."""
+        if not self._look_ups.acquire(timeout=seconds):
+            raise TimeoutError
+        answer: Future[Sequence[str]] = Future()
+
+        def ask() -> None:
+            try:
+                answer.set_result(self._resolve(host, port))
+            except Exception as error:  # noqa: BLE001  # `result` raises it
+                answer.set_exception(error)
+            finally:
+                self._look_ups.release()
+
+        threading.Thread(target=ask, daemon=True).start()
+        return answer.result(timeout=seconds)
 
 
 class _NotFoundError(OSError):

@@ -8,7 +8,6 @@ import logging
 from flask import g
 from flask.typing import ResponseReturnValue
 
-from service.domain.case import Case
 from service.domain.comment import Label
 from service.domain.decision import Mode
 from service.domain.verdict import Outcome
@@ -66,15 +65,9 @@ def serve(received: Received) -> ResponseReturnValue:
     log.info(
         "Coral was answered", extra={"comment_id": case.comment.id, "late": case.verdict is None}
     )
-    return answer(case, received)
-
-
-def answer(case: Case, received: Received) -> dict[str, Json]:
-    """Return Coral's answer about a case."""
-    settings = received.site.settings
-    label = plain_answer(case, settings)
+    label = plain_answer(case, received.site.settings)
     if label is None:
-        return HOLD if settings.holds_unsure else NO_OPINION
+        return HOLD if received.site.settings.holds_unsure else NO_OPINION
     if label is Label.HAM:
         return NO_OPINION
     outcome = case.verdict.outcome if case.verdict and not case.decision else None
