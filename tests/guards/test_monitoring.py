@@ -68,7 +68,9 @@ def text(tmp_path_factory, valkey) -> str:
     wired = wire(load_settings(data_dir=folder, valkey_url=valkey.url))
     migrate(wired.engine)
     wired.folder.last_backup_file.touch()
-    services = make_services(figures=AuditedFigures(), observer=wired.counting)
+    services = make_services(
+        figures=AuditedFigures(), observer=wired.counting, history=wired.services.history
+    )
     services.retrainings.put(
         Retraining(
             id="rtr_1",
