@@ -314,17 +314,15 @@ def check_secret(check: str, secret: str, where: str) -> Finding:
 def check_room(free: float, total: float, *, grows_a_day: float | None) -> Finding:
     """Find a disk that is full, or will be soon at the rate at which the database grows."""
     left = f"{bytes_in_words(free)} of {bytes_in_words(total)} free"
-    if free < _NO_ROOM_BYTES and free < _LEAST_SHARE_FREE * total:
+    is_scarce = free < _LEAST_SHARE_FREE * total
+    if is_scarce and free < _NO_ROOM_BYTES:
         return fail("disk", f"{left}: soon no comment can be kept", MAKE_ROOM)
-    if grows_a_day and free / grows_a_day < 14:
-        days = free / grows_a_day
-        return warn("disk", f"{left}, enough for {days:.0f} days at the present rate", MAKE_ROOM)
-    if free < _LEAST_SHARE_FREE * total and free < _LEAST_FREE_BYTES:
-        return warn("disk", left, MAKE_ROOM)
-    if grows_a_day:
-        days = free / grows_a_day
+    days = free / grows_a_day if grows_a_day else None
+    if days is not None:
         enough = f"{days:.0f} days" if days < 730 else "years"
-        return well("disk", f"{left}, enough for {enough} at the present rate")
+        left = f"{left}, enough for {enough} at the present rate"
+    if (days is not None and days < 14) or (is_scarce and free < _LEAST_FREE_BYTES):
+        return warn("disk", left, MAKE_ROOM)
     return well("disk", left)
 
 
