@@ -145,6 +145,17 @@ def test_a_site_that_calls_too_often_is_told_so_without_a_verdict(services):
     assert {"x-akismet-guid", "x-akismet-error"} <= set(headers_of(answers[2]))
 
 
+@pytest.mark.parametrize(("memory", "said"), [(0.0, b"invalid"), (1e9, b"true")])
+def test_a_revoked_key_is_known_only_as_long_as_the_memory_lasts(services, memory, said):
+    akismet = another(services, key_memory_seconds=memory)
+    first = akismet.check(SPAM)
+    for key in services.sites.list_keys(SITE):
+        services.sites.end_key(key.id, revoked_at=services.clock())
+
+    assert (first.data, akismet.check(SPAM).data) == (b"true", said)
+    assert akismet.check(SPAM, api_key=UNKNOWN_KEY).data == b"invalid"
+
+
 # Row 5: where the key is looked for, and what wins.
 
 KEY_FIRST = ["verify-key", "get-subscription", "get-stats", "deactivate"]
