@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,19 +45,6 @@ class _Point(NamedTuple):
     beside: float
     is_spam: bool
     weight: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hits:
-    """How often a piece of evidence stood on comments that were rejected, and approved."""
-
-    rejected: int = 0
-    approved: int = 0
-
-    @property
-    def decisions(self) -> int:
-        """Return how many there are."""
-        return self.rejected + self.approved
 
 
 def list_piece(list_name: str) -> str:
@@ -111,22 +98,16 @@ class LocalEvidence:
                 self._points.setdefault(name, []).append(point)
         self._moved.clear()
 
-    def hits(self, name: str) -> Hits:
-        """Return how often a piece was decided on."""
-        points = self._points.get(name, ())
-        rejected = sum(one.is_spam for one in points)
-        return Hits(rejected=rejected, approved=len(points) - rejected)
-
     def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:
         """See `LearntHere.weight_of`. A weight never changes its sign."""
         found = self._move(name, prior, math.copysign(MOST_LEARNT, prior))
-        return None if found is None else LearntWeight(found, self.hits(name).decisions)
+        return None if found is None else LearntWeight(found, len(self._points[name]))
 
     def weight_of_list(self, list_name: str, basis: ListBasis) -> LearntWeight | None:
         """Return what a list weighs by now, from 0 to the most a list may; None for no decision."""
         name = list_piece(list_name)
         found = self._move(name, WORTH[basis] * MOST_OF_A_LIST, MOST_OF_A_LIST)
-        return None if found is None else LearntWeight(found, self.hits(name).decisions)
+        return None if found is None else LearntWeight(found, len(self._points[name]))
 
     def every(self) -> Mapping[str, tuple[tuple[float, float, bool, float], ...]]:
         """Return all that is learnt from."""

@@ -109,19 +109,16 @@ def _lean(
         # spam.
         cutoffs = here(_held_at(verdict, here(math.inf)))
         frozen = _held_at(verdict, cutoffs)
-    lean = taught.lean(comment.site_id, features, frozen=frozen, promised=promised)
-    if lean is None or (lean.by < 0 and _was_aged(verdict)):
+    by = taught.lean(comment.site_id, features, frozen=frozen)
+    # Nor does what approvals add say anything where they were earned by other content.
+    was_aged = any(one.signal.name in _AGED and one.contribution > 0 for one in verdict.signals)
+    if by is None or (by < 0 and was_aged):
         return None
     promised_here = here(math.inf)
     higher = cutoffs.spam_cutoff > promised_here.spam_cutoff
-    by = max(lean.by, -PITCH_BOUND_TO_HAM) if pitches(comment) else lean.by
+    by = max(by, -PITCH_BOUND_TO_HAM) if pitches(comment) else by
     signal = lean_signal(by, bound=BOUND, higher_cutoff=higher)
     return signal, cutoffs if signal else promised_here
-
-
-def _was_aged(verdict: Verdict) -> bool:
-    """Return True if the signal says that approvals were earned by other content."""
-    return any(one.signal.name in _AGED and one.contribution > 0 for one in verdict.signals)
 
 
 def _held_at(verdict: Verdict, cutoffs: Cutoffs) -> float:

@@ -42,15 +42,10 @@ _MOST_LOG_ODDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """How far each expert is believed, and what their predictions have cost so far, in nats.
-
-    `frozen_loss` and `mixed_loss` are over `n` decisions, each predicted before it was learnt.
-    """
+    """How far each expert is believed after `n` decisions, each predicted before it was learnt."""
 
     beliefs: tuple[float, ...] = (1.0 / len(EXPERTS),) * len(EXPERTS)
     n: int = 0
-    frozen_loss: float = 0.0
-    mixed_loss: float = 0.0
 
     def mix(self, frozen: float, moved: Sequence[float]) -> float:
         """Return the log-odds of the experts' probabilities, weighed by belief.
@@ -78,8 +73,6 @@ class Evidence:
         return Evidence(
             beliefs=tuple((1.0 - SHARE) * one / total + even for one in told),
             n=self.n + 1,
-            frozen_loss=self.frozen_loss + losses[0],
-            mixed_loss=self.mixed_loss + _loss(sign * self.mix(frozen, moved)),
         )
 
 
@@ -90,20 +83,6 @@ def _loss(log_odds: float) -> float:
 
 # Among so many decisions those are looked for that still stand and were made before the verdict.
 MOST_BEHIND = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lean:
-    """What decisions add to one comment's log-odds, and the cutoffs that hold with it.
-
-    `own` and `shared` are what this site's decisions and those of all sites say; `by` is what comes
-    of it once it is asked how far they are believed.
-    """
-
-    by: float
-    own: float
-    shared: float
-    cutoffs: Cutoffs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,26 +120,15 @@ class Taught:
     ledger: Ledger = field(default_factory=Ledger)
     evidence: LocalEvidence = field(default_factory=LocalEvidence)
 
-    def lean(
-        self, site_id: SiteId, features: Features, *, frozen: float, promised: Cutoffs
-    ) -> Lean | None:
-        """Return what decisions add to a comment's log-odds; None where nobody has decided.
-
-        `promised` are the cutoffs of the version that serves.
-        """
+    def lean(self, site_id: SiteId, features: Features, *, frozen: float) -> float | None:
+        """Return what decisions add to a comment's log-odds; None where nobody has decided."""
         if not self.learnt:
             return None
         site = self.sites.get(site_id)
         own = site.residual.of(features) if site else 0.0
-        shared = self.shared.of(features)
         evidence = site.evidence if site else _NO_EVIDENCE
-        mixed = evidence.mix(frozen, moves(own, shared, evidence.n))
-        return Lean(
-            by=min(max(mixed - frozen, -BOUND), BOUND),
-            own=own,
-            shared=shared,
-            cutoffs=self.cutoffs(site_id, promised, frozen=frozen),
-        )
+        mixed = evidence.mix(frozen, moves(own, self.shared.of(features), evidence.n))
+        return min(max(mixed - frozen, -BOUND), BOUND)
 
     def cutoffs(self, site_id: SiteId, promised: Cutoffs, *, frozen: float) -> Cutoffs:
         """Return the cutoffs for a comment at a site, given those of the version that serves.
@@ -220,12 +188,7 @@ def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> Taught:
     """Return what these training examples teach, in their order, from nothing."""
     records = record_hands(examples)
     n_examples = _count(examples, outlier_teachers(records))
-    begun = Taught(
-        salt=salt,
-        n_examples=n_examples,
-        records=records,
-    )
-    return _go_on(begun, examples)
+    return _go_on(Taught(salt=salt, n_examples=n_examples, records=records), examples)
 
 
 def _count(examples: Sequence[TrainingExample], outliers: frozenset[str]) -> Counter[SiteId]:
@@ -256,9 +219,8 @@ def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
     learnt = []
     for example in examples:
         weight = 0.0 if example.teacher in outliers else ledger.weigh(example)
-        moves_others = weight > 0.0 and example.hand in TRUSTED
         gradient = learning[example.site_id].learn(example, shared, weight)
-        if moves_others:
+        if weight > 0.0 and example.hand in TRUSTED:
             evidence.learn(example.pieces, is_spam=example.is_spam, weight=weight)
             shared.learn(
                 example.features,

@@ -95,7 +95,11 @@ def hold_back(
     """
     beside = [one for one in weighed if is_beside(one)]
     against = [one for one in beside if one.contribution > 0.0]
-    silenced = [one for one in against if _has_good_record(weighed) and _yields(one)]
+    has_good_record = any(
+        one.signal.name == "approved_person_before" and one.signal.strength >= _GOOD_RECORD
+        for one in weighed
+    )
+    silenced = [one for one in against if has_good_record and SET_WEIGHTS[one.signal.name].yields]
     counting = [one for one in against if one not in silenced]
     taken = _sum(silenced)
     if called is Outcome.HAM or (called is Outcome.UNSURE and not _agree(counting)):
@@ -140,17 +144,6 @@ def _agree(counting: Sequence[WeighedSignal]) -> bool:
         says[family] = says.get(family, 0.0) + one.contribution
     agreeing = [family for family, said in says.items() if said >= _LEAST_AGREEING]
     return len(agreeing) > 1 or any(one.decisions >= _BORNE_OUT for one in counting)
-
-
-def _has_good_record(weighed: Sequence[WeighedSignal]) -> bool:
-    return any(
-        one.signal.name == "approved_person_before" and one.signal.strength >= _GOOD_RECORD
-        for one in weighed
-    )
-
-
-def _yields(one: WeighedSignal) -> bool:
-    return SET_WEIGHTS[one.signal.name].yields
 
 
 def _waits(one: WeighedSignal) -> bool:

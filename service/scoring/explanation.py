@@ -54,7 +54,10 @@ def explain(verdict: Verdict, text: str = "", decision: Decision | None = None) 
         sentences.append(_beside(verdict, verdict.instruction))
     # It abstains where there is nothing to read.
     if verdict.model_p_spam is not None and verdict.model_contribution:
-        sentences.append(_about_model(verdict.model_p_spam, verdict.model_contribution))
+        sentences.append(
+            f"The classifier, from the words alone, gives {percent(verdict.model_p_spam)} for spam "
+            f"({verdict.model_contribution:+.2f})."
+        )
     sentences += [_about_signal(w, text) for w in verdict.signals]
     sentences += [f"Missing: {_MISSING_IN_WORDS.get(m, m)}." for m in verdict.degraded_by]
     return sentences
@@ -106,13 +109,6 @@ def _by_evidence(outcome: Outcome, verdict: Verdict) -> str:
     cutoffs = f"cutoffs {percent(verdict.ham_cutoff)} and {percent(verdict.spam_cutoff)}"
     return (
         f"{_OUTCOME_IN_WORDS[outcome]} (probability of spam {percent(verdict.p_spam)}, {cutoffs})."
-    )
-
-
-def _about_model(p_spam: float, contribution: float) -> str:
-    return (
-        f"The classifier, from the words alone, gives {percent(p_spam)} for spam "
-        f"({contribution:+.2f})."
     )
 
 

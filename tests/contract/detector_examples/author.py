@@ -1,4 +1,4 @@
-"""Examples of the detectors in `service/signals/detectors/author.py`."""
+"""Examples of the detectors of names, kinds and lists that texts.toml cannot say."""
 
 from __future__ import annotations
 
@@ -20,40 +20,14 @@ def _address_listed(age_days: float, kind: ListKind = ListKind.NETWORKS) -> List
     return Listing(list_name="abuse", kind=kind, age_days=age_days)
 
 
+_WITH_LINK = "I wrote about the same valve at https://valves.example.com last year."
+
+
+def _domain_listed(age_days: float, kind: ListKind = ListKind.DOMAINS) -> Listing:
+    return Listing(list_name="spammers", kind=kind, age_days=age_days)
+
+
 EXAMPLES = {
-    "author_link": Examples(
-        fires_on=(
-            Example("Great post, very informative!", author_url="https://quick-loans-today.com/"),
-            Example(
-                "Thanks for sharing this useful article.", author_url="http://essayhelp.online"
-            ),
-            Example("Such a lovely story.", author_url="http://hot-casino-bonus.bet"),
-        ),
-        silent_on=(
-            Example("Great post, very informative!", author_url="https://ana-karlsson.example.org"),
-            Example(
-                "Mine hissed until I opened the third valve a quarter turn, but now it leaks.",
-                author_url="https://karlsson-plumbing-service.example.com",
-            ),
-            Example("Thanks!", author_name="Trần Thị Loan", author_url="https://tranthiloan.net"),
-            Example("Thanks for sharing this useful article."),
-            Example("Nice one", author_url="https://github.com/valve-shop"),
-        ),
-    ),
-    "commercial_author_link": Examples(
-        fires_on=(
-            Example(_OWN_REMARK, author_url="https://quick-loans-today.com/"),
-            Example("Nice.", author_url="http://essayhelp.online"),
-            Example(_OWN_REMARK, author_url="hot-casino-bonus.bet"),
-        ),
-        silent_on=(
-            Example(_OWN_REMARK, author_url="https://ana-karlsson.example.org"),
-            Example(_OWN_REMARK, author_url="https://github.com/valve-shop"),
-            Example(_OWN_REMARK, author_name="Loan Nguyen", author_url="https://loannguyen.net"),
-            Example("See quick-loans-today.com, which took my money"),
-            Example(_OWN_REMARK),
-        ),
-    ),
     "keyword_author_name": Examples(
         fires_on=(
             Example("Nice post", author_name="Best SEO Agency"),
@@ -116,6 +90,18 @@ EXAMPLES = {
                 kind=CommentKind.LIKE,
                 history=History(email=TrackRecord(everywhere=Record(rejected=1.0))),
             ),
+        ),
+    ),
+    "listed_domain": Examples(
+        fires_on=(
+            Example(_WITH_LINK, listings=(_domain_listed(2.0),)),
+            Example("Nice", author_url="https://a.example.com", listings=(_domain_listed(400.0),)),
+            Example(_WITH_LINK, listings=(_domain_listed(30.0), _domain_listed(90.0))),
+        ),
+        silent_on=(
+            Example(_WITH_LINK),
+            Example(_WITH_LINK, listings=(_domain_listed(9_000.0),)),
+            Example(_WITH_LINK, listings=(_domain_listed(1.0, ListKind.NETWORKS),)),
         ),
     ),
 }

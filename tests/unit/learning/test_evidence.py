@@ -108,7 +108,7 @@ def test_decisions_teach_set_weights_and_undone_ones_do_not():
 
     assert taught.evidence.weight_of(NAME, prior=1.0).decisions == 5
     assert without.evidence.every() == learn_all([], salt=SALT).after(examples[:2]).evidence.every()
-    assert without.evidence.hits(NAME).rejected == 2
+    assert len(without.evidence.every()[NAME]) == 2
 
 
 def test_a_newcomer_and_a_site_key_move_no_set_weight():

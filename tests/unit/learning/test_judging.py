@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from models.features import hash_words
@@ -77,8 +75,7 @@ def test_a_verdict_says_why_spam_starts_higher_than_the_version_promises(score, 
 
 
 def test_a_cutoff_moves_for_no_comment_to_which_decisions_add_nothing(monkeypatch):
-    hardly = SimpleNamespace(by=LEAST_LEAN / 2)
-    monkeypatch.setattr(type(TAUGHT), "lean", lambda *_, **__: hardly)
+    monkeypatch.setattr(type(TAUGHT), "lean", lambda *_, **__: LEAST_LEAN / 2)
     comment = make_comment(SPAM.format("anew"))
     verdict = make_verdict(comment.id, base=0.0, score=1.0, model_contribution=1.0, signals=())
 

@@ -13,12 +13,10 @@ from service.domain.comment import Author
 from service.learning.features import Hand, TrainingExample
 from service.learning.numbers import BOUND
 from service.learning.residual import Shared
-from service.learning.taught import Taught, learn_all
-from service.scoring.weights import Cutoffs
+from service.learning.taught import Evidence, Taught, learn_all
 from tests.factories import SITE
 from tests.unit.learning.training_examples import HAM, SALT, SPAM, at, features_of, make_example
 
-PROMISED = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
 _NEXT_SPAM = features_of(SPAM.format("seventy"))
 _NEXT_HAM = features_of(HAM.format("seventy"))
 
@@ -35,8 +33,7 @@ _decisions = st.lists(
 
 
 def by(taught: Taught, features=_NEXT_SPAM, *, site=SITE, frozen=0.0) -> float:
-    lean = taught.lean(site, features, frozen=frozen, promised=PROMISED)
-    return lean.by if lean else 0.0
+    return taught.lean(site, features, frozen=frozen) or 0.0
 
 
 def examples_of(drawn) -> list[TrainingExample]:
@@ -97,7 +94,18 @@ def test_a_residual_that_only_hurts_goes_unused():
     evidence = learn_all(examples, salt=SALT).sites[SITE].evidence
 
     assert evidence.beliefs[0] > 0.9
-    assert evidence.mixed_loss < evidence.frozen_loss + math.log(3) + 0.02 * 200
+
+
+def test_learning_that_only_hurts_costs_little_more_than_the_number_of_experts():
+    evidence, frozen_loss, mixed_loss = Evidence(), 0.0, 0.0
+    for n in range(200):
+        sign = 1.0 if n % 3 else -1.0
+        moved = [0.0, -4.0 * sign, -5.0 * sign]
+        frozen_loss += math.log1p(math.exp(-3.0))
+        mixed_loss += math.log1p(math.exp(-sign * evidence.mix(3.0 * sign, moved)))
+        evidence = evidence.after(3.0 * sign, moved, is_spam=sign > 0)
+
+    assert mixed_loss < frozen_loss + math.log(3) + 0.02 * 200
 
 
 @pytest.mark.parametrize("contradicts", [False, True])
