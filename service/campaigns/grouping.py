@@ -87,7 +87,7 @@ class Grouping:
         self._campaigns[slot] = campaign_id
         self._slots[traits.comment_id] = slot
         self._p_spam[slot] = _number_of(traits.p_spam)
-        self._keys.put(slot, _keys_of(traits))
+        self._keys.put(slot, [*traits.copies, *_addresses_of(traits), *_names_of(traits)])
         self._vectors.put(slot, traits.embedding, traits.space)
 
     def forget(self, comment_id: CommentId) -> None:
@@ -112,8 +112,19 @@ class Grouping:
             slot = self._best_namesake(traits)
         if slot is not None:
             return self._found(slot)
-        near = self._nearest(traits) if _sells(traits.p_spam) else None
-        return self._found(near) if near is not None else None
+        if not _sells(traits.p_spam):
+            return None
+        # One of two comments that mean the same is surely spam.
+        is_sure = (traits.p_spam or 0.0) >= SURE_P_SPAM
+        near = self._vectors.nearest(
+            traits.embedding,
+            traits.space,
+            least=MIN_COSINE_ALONE,
+            except_slot=self._slots.get(traits.comment_id),
+            p_spam=self._p_spam,
+            least_p_spam=SELLS_P_SPAM if is_sure else SURE_P_SPAM,
+        )
+        return self._found(near[0]) if near else None
 
     def _best_holder(self, keys: Iterable[str], except_id: CommentId) -> int | None:
         shared: Counter[int] = Counter()
@@ -132,19 +143,6 @@ class Grouping:
 
     def _sells(self, slot: int) -> bool:
         return not self._p_spam[slot] < SELLS_P_SPAM
-
-    def _nearest(self, traits: Traits) -> int | None:
-        """Return the comment that means the same; one of the two is surely spam."""
-        least = SELLS_P_SPAM if (traits.p_spam or 0.0) >= SURE_P_SPAM else SURE_P_SPAM
-        near = self._vectors.nearest(
-            traits.embedding,
-            traits.space,
-            least=MIN_COSINE_ALONE,
-            except_slot=self._slots.get(traits.comment_id),
-            p_spam=self._p_spam,
-            least_p_spam=least,
-        )
-        return near[0] if near else None
 
     def _best_namesake(self, traits: Traits) -> int | None:
         """Return the best comment that shares a name and is about the same, if one is."""
@@ -165,11 +163,12 @@ class Grouping:
         return cosine >= MIN_COSINE_WITH_NAME
 
     def _best(self, slots: Iterable[int], shared: Counter[int]) -> int:
-        return max(slots, key=lambda s: (shared[s], self._campaigns[s] is not None, self._age(s)))
+        def rank(slot: int) -> tuple[int, bool, int]:
+            # The last number is higher for what was remembered later.
+            age = (slot - self._next) % self._max_remembered
+            return shared[slot], self._campaigns[slot] is not None, age
 
-    def _age(self, slot: int) -> int:
-        """Return a number that is higher for what was remembered later."""
-        return (slot - self._next) % self._max_remembered
+        return max(slots, key=rank)
 
     def _found(self, slot: int) -> Found:
         comment_id = self._ids[slot]
@@ -197,11 +196,6 @@ def _number_of(p_spam: float | None) -> float:
 
 def _sells(p_spam: float | None) -> bool:
     return p_spam is None or p_spam >= SELLS_P_SPAM
-
-
-def _keys_of(traits: Traits) -> list[str]:
-    """Return the keys that a comment is remembered by, the surest first."""
-    return [*traits.copies, *_addresses_of(traits), *_names_of(traits)]
 
 
 def _addresses_of(traits: Traits) -> list[str]:

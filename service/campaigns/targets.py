@@ -10,7 +10,7 @@ from itertools import islice, pairwise
 from service.domain.comment import Comment
 from service.domain.sender import History, TrackRecord
 from service.reputation.names import FREE_MAIL_DOMAINS
-from service.signals.contacts import Contact, ContactKind
+from service.signals.contacts import ContactKind
 from service.signals.hosts import host_of, is_public_suffix, is_reference, registered_domain
 from service.signals.view import TextView, linked_domains, view_of
 from service.signals.wordlists import word_list, wordset
@@ -194,7 +194,7 @@ def _is_approved(track_record: TrackRecord) -> bool:
 def _addresses(comment: Comment, known: frozenset[str]) -> Iterator[str]:
     view = view_of(comment)
     for contact in view.contacts:
-        yield from _contact(comment.text[contact.start : contact.end], contact)
+        yield from _contact(comment.text[contact.start : contact.end], contact.kind)
     post = said_by_post(comment)
     for address in (*(link.target for link in view.open_links), comment.author.url or ""):
         yield from _site(address, known, post)
@@ -222,20 +222,16 @@ def _site(address: str, known: frozenset[str], post: str) -> Iterator[str]:
     if domain in _MESSENGERS:
         name = "".join(_path_parts(address, host)[:1])
         yield from _handle(name)
-    elif domain in _PLATFORMS or host in _PLATFORMS or is_public_suffix(_without_www(host)):
+    elif domain in _PLATFORMS or host in _PLATFORMS or is_public_suffix(host.removeprefix("www.")):
         parts = _path_parts(address, host)
         video = _VIDEO.search(address[:2_048])
         if parts:
             yield f"{SITE}:{'/'.join([domain, *parts, *(video.groups() if video else ())])}"
     elif domain in _FREE_HOSTS:
-        if _without_www(host) != domain and host not in known:
+        if host.removeprefix("www.") != domain and host not in known:
             yield f"{SITE}:{host}"
     elif domain not in known and domain not in post and not is_reference(host, domain):
         yield f"{SITE}:{domain}"
-
-
-def _without_www(host: str) -> str:
-    return host.removeprefix("www.")
 
 
 def _path_parts(address: str, host: str) -> list[str]:
@@ -246,23 +242,19 @@ def _path_parts(address: str, host: str) -> list[str]:
     return [part for part in path.split("/")[1:] if part][:_MAX_PATH_PARTS]
 
 
-def _contact(written: str, contact: Contact) -> Iterator[str]:
+def _contact(written: str, kind: ContactKind) -> Iterator[str]:
     if written in _PLACEHOLDERS:
         return
-    if contact.kind is ContactKind.EMAIL:
-        yield from _mail(written)
-    elif contact.kind is ContactKind.PHONE:
+    if kind is ContactKind.EMAIL:
+        local, *rest = _AT.split(written.casefold(), maxsplit=1)
+        host = _DOT.sub(".", rest[0]).replace(" ", "") if rest else ""
+        local = local.partition("+")[0]
+        if local and "." in host:
+            yield f"{MAIL}:{local}@{host}"
+    elif kind is ContactKind.PHONE:
         yield from _phone(written)
     else:
         yield from _handle(written)
-
-
-def _mail(written: str) -> Iterator[str]:
-    local, *rest = _AT.split(written.casefold(), maxsplit=1)
-    host = _DOT.sub(".", rest[0]).replace(" ", "") if rest else ""
-    local = local.partition("+")[0]
-    if local and "." in host:
-        yield f"{MAIL}:{local}@{host}"
 
 
 def _phone(written: str) -> Iterator[str]:

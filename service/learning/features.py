@@ -7,7 +7,7 @@ share a slot. The state is made of these alone: it holds no word.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -125,7 +125,12 @@ def _each_once(ids: IdArray) -> IdArray:
 
 def hash_others(comment: Comment, salt: int) -> dict[int, str]:
     """Return what is counted besides words by its hash: a kind, a colon and the thing itself."""
-    return {_keyed(one, salt): one for one in _others(comment)}
+    others = [f"domain:{domain}" for domain in linked_domains(comment)[:MOST_DOMAINS]]
+    others.append(f"{_NAME}{name_shape(comment.author.name)}")
+    if comment.author.url:
+        others.append(f"author:{registered_domain(host_of(comment.author.url))}")
+    others.append(f"post:{comment.post.title or comment.post.url or ''}")
+    return {_keyed(one, salt): one for one in others}
 
 
 def copy_keys(word_hashes: bytes) -> tuple[int, ...]:
@@ -160,16 +165,6 @@ def _kind(character: str) -> str:
     if character.isalpha():
         return "U" if character.isupper() else "l" if character.islower() else "o"
     return "9" if character.isdigit() else " " if character.isspace() else "."
-
-
-def _others(comment: Comment) -> Iterator[str]:
-    """Yield everything but the words, each a kind, a colon and the thing itself."""
-    for domain in linked_domains(comment)[:MOST_DOMAINS]:
-        yield f"domain:{domain}"
-    yield f"{_NAME}{name_shape(comment.author.name)}"
-    if comment.author.url:
-        yield f"author:{registered_domain(host_of(comment.author.url))}"
-    yield f"post:{comment.post.title or comment.post.url or ''}"
 
 
 def _keyed(feature: str, salt: int) -> int:

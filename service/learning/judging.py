@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import replace
 
 from models.features import hash_words
@@ -11,13 +11,12 @@ from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
 from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.site import SiteSettings
-from service.domain.verdict import Outcome, Signal, Verdict, WeighedSignal
+from service.domain.verdict import Outcome, Verdict, WeighedSignal
 from service.learning.evidence import pieces_of
 from service.learning.features import (
     Features,
     Hand,
     Kind,
-    Named,
     TrainingExample,
     copy_keys,
     count_features,
@@ -84,7 +83,12 @@ def lean_on(
     sign = math.copysign(1.0, signal.contribution)
     parts = sign * taught.parts(comment.site_id, features)
     named = name_heaviest(comment, features, parts, taught.salt)
-    said = replace(signal, signal=_say_what(signal.signal, named))
+    # What it leans on is said where that stands, or in a clause.
+    beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
+    spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
+    higher = signal.signal.reason.endswith(HIGHER_CUTOFF)
+    reason = reason_of_lean(list(beside), higher_cutoff=higher)
+    said = replace(signal, signal=replace(signal.signal, reason=reason, spans=tuple(spans)))
     return replace(leaned, signals=tuple(said if one is signal else one for one in leaned.signals))
 
 
@@ -125,15 +129,6 @@ def _held_at(verdict: Verdict, cutoffs: Cutoffs) -> float:
     return frozen_score(
         replace(verdict, ham_cutoff=cutoffs.ham_cutoff, spam_cutoff=cutoffs.spam_cutoff)
     )
-
-
-def _say_what(signal: Signal, named: Sequence[Named]) -> Signal:
-    """Return the signal with what it leans on: where that stands, or in a clause."""
-    beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
-    spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
-    higher = signal.reason.endswith(HIGHER_CUTOFF)
-    reason = reason_of_lean(list(beside), higher_cutoff=higher)
-    return replace(signal, reason=reason, spans=tuple(spans))
 
 
 def example_of(

@@ -128,8 +128,13 @@ def names_of(comment: Comment) -> CommentNames:
         _keyed(Kind.ACCOUNT, sender.account_key, older.account_key),
         *_of_offers(judged, sender, older),
     )
-    open_names = (*_system(sender), *_email_domain(sender))
-    plain = tuple(RecordName(kind=Kind(name.partition(":")[0]), name=name) for name in open_names)
+    plain = []
+    if sender.system is not None:
+        plain.append(RecordName(kind=Kind.SYSTEM, name=f"{Kind.SYSTEM}:{sender.system}"))
+    domain = (sender.email_domain or "").lower()
+    if domain and domain not in FREE_MAIL_DOMAINS:
+        name = f"{Kind.EMAIL_DOMAIN}:{_digest(domain)}"
+        plain.append(RecordName(kind=Kind.EMAIL_DOMAIN, name=name))
     own = [record for record in keyed if record]
     if comment.edit is Edit.BY_STAFF:
         own = [replace(record, counted=False) for record in own]
@@ -201,17 +206,6 @@ def _keyed(kind: Kind, key: str | None, older: str | None) -> RecordName | None:
         return None
     before = f"{kind}:{older}" if older and older != key else None
     return RecordName(kind=kind, name=f"{kind}:{key}", before_rotation=before)
-
-
-def _system(sender: Sender) -> Iterator[str]:
-    if sender.system is not None:
-        yield f"{Kind.SYSTEM}:{sender.system}"
-
-
-def _email_domain(sender: Sender) -> Iterator[str]:
-    domain = (sender.email_domain or "").lower()
-    if domain and domain not in FREE_MAIL_DOMAINS:
-        yield f"{Kind.EMAIL_DOMAIN}:{_digest(domain)}"
 
 
 def _domains(comment: Comment) -> Iterator[RecordName]:

@@ -21,10 +21,6 @@ class Ranges4:
     starts: memoryview
     ends: memoryview
 
-    def __len__(self) -> int:
-        """Return how many ranges there are."""
-        return len(self.starts)
-
     def holds(self, address: int) -> bool:
         """Return True if one of the ranges holds an address, given as a number."""
         at = bisect_right(self.starts, address) - 1
@@ -39,10 +35,6 @@ class Ranges6:
     start_low: memoryview
     end_high: memoryview
     end_low: memoryview
-
-    def __len__(self) -> int:
-        """Return how many ranges there are."""
-        return len(self.start_high)
 
     def holds(self, address: int) -> bool:
         """Return True if one of the ranges holds an address, given as a number."""
@@ -64,10 +56,6 @@ class Digests:
     """
 
     values: memoryview
-
-    def __len__(self) -> int:
-        """Return how many digests there are."""
-        return len(self.values)
 
     def holds(self, domain: str) -> bool:
         """Return True if a domain, in lower case and ASCII, is among them."""

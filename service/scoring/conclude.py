@@ -27,7 +27,6 @@ from service.domain.site import SiteSettings
 from service.domain.text import Phrase
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal, WeightKind
 from service.scoring.weights import (
-    NOTHING_LEARNT,
     SET_WEIGHTS,
     Cutoffs,
     Family,
@@ -184,7 +183,7 @@ def conclude(
     cutoffs: Cutoffs,
     judged_at: datetime,
     instruction: Instruction | None = None,
-    learnt: LearntHere = NOTHING_LEARNT,
+    learnt: LearntHere | None = None,
 ) -> Verdict:
     """Return the verdict. `output` None or anything in `missing` makes it degraded, hence unsure.
 
@@ -196,7 +195,19 @@ def conclude(
     Signals are listed by the size of what they contributed, largest first; those without weight
     follow, by name. What the classifier sees besides spam is listed among them.
     """
-    weighed = [_weigh(one, weights, learnt) for one in signals]
+    weighed = []
+    for one in signals:
+        weight, kind, decisions = weigh_signal(one.name, weights, learnt)
+        contribution = weight * one.strength
+        weighed.append(
+            WeighedSignal(
+                signal=one,
+                weight=weight,
+                contribution=contribution,
+                kind=kind,
+                decisions=decisions,
+            )
+        )
     model_contribution = weights.model * logit(output.p_spam) if output else 0.0
     score, weighed = sum_up(weights.base + model_contribution, weighed, cutoffs)
     p_spam = logistic(score)
@@ -261,14 +272,3 @@ def _held_back(
 
 def _weightiest_first(one: WeighedSignal) -> tuple[float, str]:
     return -abs(one.contribution), one.signal.name
-
-
-def _weigh(signal: Signal, weights: Weights, learnt: LearntHere) -> WeighedSignal:
-    found = weigh_signal(signal.name, weights, learnt)
-    return WeighedSignal(
-        signal=signal,
-        weight=found.weight,
-        contribution=found.weight * signal.strength,
-        kind=found.kind,
-        decisions=found.decisions,
-    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from service.domain.text import Phrase
@@ -101,73 +100,71 @@ class SetWeight:
     waits: Phrase | None = None
 
 
-SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
-    {
-        # People do not see the field, though some browsers fill it for them.
-        "honeypot_filled": SetWeight(1.5, Family.FORM),
-        # Nobody reads and types that fast, though some sites measure it wrongly.
-        "too_fast": SetWeight(1.0, Family.FORM),
-        # A program put the text in, for its own ends or to help its user.
-        "nothing_typed": SetWeight(1.0, Family.FORM),
-        # Browsers say so by W3C WebDriver; assistants that act for people say so too.
-        "driven_browser": SetWeight(1.0, Family.FORM),
-        # Each page's script gets its own, though secrets change and pages are copied.
-        "misused_form_token": SetWeight(1.0, Family.FORM),
-        # Strangers share addresses, so each list counts by its basis, age and hits here.
-        "listed_address": SetWeight(MOST_OF_A_LIST, Family.ADDRESS),
-        # A link to a listed domain may be cited in good faith.
-        "listed_domain": SetWeight(MOST_OF_A_LIST, Family.LINKS),
-        # Who sends much hides the address, and so does who guards it.
-        "throwaway_mail": SetWeight(MOST_OF_A_LIST, Family.MAIL),
-        # A class or a heated discussion sends as much for an hour.
-        "sender_burst": SetWeight(0.5, Family.BURSTS),
-        # Near-copies by many hands are seldom said in earnest.
-        "copy_burst": SetWeight(1.5, Family.BURSTS),
-        "rejected_person_before": SetWeight(1.5, Family.DECISIONS),
-        "approved_person_before": SetWeight(-1.5, Family.DECISIONS),
-        # Strangers share addresses and networks.
-        "rejected_address_before": SetWeight(0.7, Family.DECISIONS),
-        "approved_address_before": SetWeight(-0.5, Family.DECISIONS),
-        # Strangers share mail domains.
-        "rejected_mail_domain_before": SetWeight(1.0, Family.DECISIONS),
-        # A good record hides neither of the next two, which say what moderators rejected: whoever
-        # borrows a regular's unverified address gains nothing for it.
-        "rejected_target_before": SetWeight(0.345, Family.DECISIONS, yields=False),
-        "rejected_copy_before": SetWeight(1.5, Family.DECISIONS, yields=False),
-        # A like or repost has nothing to read, and its source has no bad record. It takes an
-        # unknown source below the usual ham cutoff, and one word against it back over.
-        "wordless_reaction": SetWeight(-1.5, Family.REACTIONS),
-        # Approvals of harmless remarks do not vouch for the first offer: that is just what a good
-        # record speaks of. By authored comments in order, as the next three of accounts.
-        "offer_after_remarks": SetWeight(1.0, Family.ACCOUNTS, yields=False),
-        # What moderators approved is not what stands there now.
-        "added_by_edit": SetWeight(1.5, Family.ACCOUNTS, yields=False),
-        # A moderator rejected what it was, which nobody sees in what it is.
-        "rejected_before_edit": SetWeight(
-            1.0,
-            Family.DECISIONS,
-            yields=False,
-            waits=Phrase("is left to a moderator, as one rejected it before it was edited"),
-        ),
-        # Nobody types what nobody sees, though some copy it unawares.
-        "unseen_text": SetWeight(
-            1.5,
-            Family.WORDS,
-            yields=False,
-            waits=Phrase("is left to a moderator, as it carries text that nobody sees"),
-        ),
-        # Accounts are aged, sold and stolen, though people do come back.
-        "dormant_account": SetWeight(1.0, Family.ACCOUNTS, yields=False),
-        # Harmless remarks do not vouch for a pitch, approved or only let through: by 60 written
-        # accounts (tests/field/account_sequences.jsonl).
-        "product_pitch": SetWeight(
-            1.5,
-            Family.ACCOUNTS,
-            yields=False,
-            waits=Phrase("is left to a moderator, as its account may advertise"),
-        ),
-    }
-)
+SET_WEIGHTS: Mapping[str, SetWeight] = {
+    # People do not see the field, though some browsers fill it for them.
+    "honeypot_filled": SetWeight(1.5, Family.FORM),
+    # Nobody reads and types that fast, though some sites measure it wrongly.
+    "too_fast": SetWeight(1.0, Family.FORM),
+    # A program put the text in, for its own ends or to help its user.
+    "nothing_typed": SetWeight(1.0, Family.FORM),
+    # Browsers say so by W3C WebDriver; assistants that act for people say so too.
+    "driven_browser": SetWeight(1.0, Family.FORM),
+    # Each page's script gets its own, though secrets change and pages are copied.
+    "misused_form_token": SetWeight(1.0, Family.FORM),
+    # Strangers share addresses, so each list counts by its basis, age and hits here.
+    "listed_address": SetWeight(MOST_OF_A_LIST, Family.ADDRESS),
+    # A link to a listed domain may be cited in good faith.
+    "listed_domain": SetWeight(MOST_OF_A_LIST, Family.LINKS),
+    # Who sends much hides the address, and so does who guards it.
+    "throwaway_mail": SetWeight(MOST_OF_A_LIST, Family.MAIL),
+    # A class or a heated discussion sends as much for an hour.
+    "sender_burst": SetWeight(0.5, Family.BURSTS),
+    # Near-copies by many hands are seldom said in earnest.
+    "copy_burst": SetWeight(1.5, Family.BURSTS),
+    "rejected_person_before": SetWeight(1.5, Family.DECISIONS),
+    "approved_person_before": SetWeight(-1.5, Family.DECISIONS),
+    # Strangers share addresses and networks.
+    "rejected_address_before": SetWeight(0.7, Family.DECISIONS),
+    "approved_address_before": SetWeight(-0.5, Family.DECISIONS),
+    # Strangers share mail domains.
+    "rejected_mail_domain_before": SetWeight(1.0, Family.DECISIONS),
+    # A good record hides neither of the next two, which say what moderators rejected: whoever
+    # borrows a regular's unverified address gains nothing for it.
+    "rejected_target_before": SetWeight(0.345, Family.DECISIONS, yields=False),
+    "rejected_copy_before": SetWeight(1.5, Family.DECISIONS, yields=False),
+    # A like or repost has nothing to read, and its source has no bad record. It takes an
+    # unknown source below the usual ham cutoff, and one word against it back over.
+    "wordless_reaction": SetWeight(-1.5, Family.REACTIONS),
+    # Approvals of harmless remarks do not vouch for the first offer: that is just what a good
+    # record speaks of. By authored comments in order, as the next three of accounts.
+    "offer_after_remarks": SetWeight(1.0, Family.ACCOUNTS, yields=False),
+    # What moderators approved is not what stands there now.
+    "added_by_edit": SetWeight(1.5, Family.ACCOUNTS, yields=False),
+    # A moderator rejected what it was, which nobody sees in what it is.
+    "rejected_before_edit": SetWeight(
+        1.0,
+        Family.DECISIONS,
+        yields=False,
+        waits=Phrase("is left to a moderator, as one rejected it before it was edited"),
+    ),
+    # Nobody types what nobody sees, though some copy it unawares.
+    "unseen_text": SetWeight(
+        1.5,
+        Family.WORDS,
+        yields=False,
+        waits=Phrase("is left to a moderator, as it carries text that nobody sees"),
+    ),
+    # Accounts are aged, sold and stolen, though people do come back.
+    "dormant_account": SetWeight(1.0, Family.ACCOUNTS, yields=False),
+    # Harmless remarks do not vouch for a pitch, approved or only let through: by 60 written
+    # accounts (tests/field/account_sequences.jsonl).
+    "product_pitch": SetWeight(
+        1.5,
+        Family.ACCOUNTS,
+        yields=False,
+        waits=Phrase("is left to a moderator, as its account may advertise"),
+    ),
+}
 # Evidence of a sender's history. No file of comments holds it, so a version's own weights for these
 # are ignored.
 HISTORY = frozenset(
@@ -191,14 +188,6 @@ class LearntHere(Protocol):
         """Return what a set weight has become, None where no decision speaks of it."""
 
 
-class _NothingLearnt:
-    def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:  # see `LearntHere`
-        return None
-
-
-NOTHING_LEARNT: LearntHere = _NothingLearnt()
-
-
 class Weighing(NamedTuple):
     """A weight in log-odds, its kind (None: it weighs nothing) and the decisions behind it."""
 
@@ -207,7 +196,7 @@ class Weighing(NamedTuple):
     decisions: int = 0
 
 
-def weigh_signal(name: str, weights: Weights, learnt: LearntHere) -> Weighing:
+def weigh_signal(name: str, weights: Weights, learnt: LearntHere | None = None) -> Weighing:
     """Return what a signal weighs by this version, this installation's decisions and the table.
 
     A weight that a version was fitted to counts instead of the set one, except for a sender's
@@ -216,7 +205,7 @@ def weigh_signal(name: str, weights: Weights, learnt: LearntHere) -> Weighing:
     own, prior = weights.of(name), SET_WEIGHTS.get(name)
     if prior is None or (own and name not in HISTORY):
         return Weighing(own, WeightKind.FITTED if own else None)
-    found = learnt.weight_of(name, prior=prior.weight)
+    found = learnt.weight_of(name, prior=prior.weight) if learnt else None
     if found is None:
         return Weighing(prior.weight, WeightKind.SET)
     return Weighing(found.weight, WeightKind.LEARNT, found.decisions)

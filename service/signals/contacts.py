@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
@@ -125,11 +125,20 @@ def find_contacts(
 
     `words` are the words of the text in lower case.
     """
-    found = [*_phones(text)]
+    found = [
+        _contact(ContactKind.PHONE, match)
+        for match in islice(_PHONE.finditer(text), 4 * _MAX_CONTACTS)
+        if match[0] == "<phone>" or _is_phone(text, match)
+    ]
     if _may_hold_email(text, words):
-        found.extend(_emails(text))
+        found += [
+            _contact(ContactKind.EMAIL, match)
+            for match in islice(_EMAIL.finditer(text), _MAX_CONTACTS)
+            if re.split(r"[@ (\[]", match[0], maxsplit=1)[0].lower() not in _IGNORED_LOCALS
+        ]
     if not words.isdisjoint(MESSENGER_WORDS) or any(p in text for p in _MESSENGER_PIECES):
-        found.extend(_handles(text))
+        matches = islice(_HANDLE.finditer(text), _MAX_CONTACTS)
+        found += [_contact(ContactKind.HANDLE, match) for match in matches]
     found.sort(key=lambda contact: (contact.start, -contact.end))
     kept: list[Contact] = []
     for contact in found:
@@ -146,21 +155,8 @@ def _may_hold_email(text: str, words: Set[str]) -> bool:
     return "at" in words and (bracketed or not words.isdisjoint(_PROVIDERS))
 
 
-def _emails(text: str) -> Iterator[Contact]:
-    for match in islice(_EMAIL.finditer(text), _MAX_CONTACTS):
-        if re.split(r"[@ (\[]", match[0], maxsplit=1)[0].lower() not in _IGNORED_LOCALS:
-            yield Contact(kind=ContactKind.EMAIL, start=match.start(), end=match.end())
-
-
-def _handles(text: str) -> Iterator[Contact]:
-    for match in islice(_HANDLE.finditer(text), _MAX_CONTACTS):
-        yield Contact(kind=ContactKind.HANDLE, start=match.start(), end=match.end())
-
-
-def _phones(text: str) -> Iterator[Contact]:
-    for match in islice(_PHONE.finditer(text), 4 * _MAX_CONTACTS):
-        if match[0] == "<phone>" or _is_phone(text, match):
-            yield Contact(kind=ContactKind.PHONE, start=match.start(), end=match.end())
+def _contact(kind: ContactKind, match: re.Match[str]) -> Contact:
+    return Contact(kind=kind, start=match.start(), end=match.end())
 
 
 def _is_phone(text: str, match: re.Match[str]) -> bool:

@@ -52,11 +52,6 @@ def is_public_suffix(host: str) -> bool:
     return _suffixes().publicsuffix(host) == host
 
 
-def suffix_of(host: str) -> str:
-    """Return the last label of a host, without its dot."""
-    return host.rpartition(".")[2]
-
-
 _REFERENCES = word_list("reference_hosts")
 _REFERENCE_SUFFIXES = (".gov", ".edu", ".gov.uk", ".ac.uk", ".mil", ".int", ".readthedocs.io")
 
@@ -74,7 +69,7 @@ def sounds_commercial(host: str) -> bool:
     """Return True if the words or the ending of a host are a seller's."""
     # Only what somebody registered counts: a page on "github.io" is no hub.
     name = registered_domain(host).partition(".")[0] or host
-    return suffix_of(host) in _SHOP_SUFFIXES or bool(_SHOP_PIECES.search(name[:63]))
+    return host.rpartition(".")[2] in _SHOP_SUFFIXES or bool(_SHOP_PIECES.search(name[:63]))
 
 
 # The most labels that a name may have in DNS.
@@ -140,9 +135,8 @@ def named_hosts(text: str) -> frozenset[str]:
 def _readings(text: str) -> tuple[str, ...]:
     """Return the text as written, without hidden characters, decoded, and without markup.
 
-    In each, written dots become dots.
-
-    What one reading joins another keeps apart, so none can hide a name from the others.
+    In each, written dots become dots. What one reading joins another keeps apart, so none can hide
+    a name from the others.
     """
     seen = unicodedata.normalize("NFKC", _HIDDEN.sub("", text))
     decoded = _decoded(seen)

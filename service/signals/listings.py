@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 
-from service.domain.comment import Comment, ListBasis, Listing, ListKind
+from service.domain.comment import Comment, ListBasis, ListKind
 from service.domain.text import Phrase
 from service.signals.detector import Observation
 
@@ -21,23 +20,19 @@ HALF_LIFE_DAYS = {
 # networks of spammers have few sincere users; a reported address has had some; exits and data
 # centres belong to whoever needs them, and a link to a machine's text may be meant well. Chosen by
 # that reasoning: none of the sample lists can be measured, as archives keep no addresses.
-WORTH: Mapping[ListBasis, float] = MappingProxyType(
-    {
-        ListBasis.TOXIC: 0.8,
-        ListBasis.REPORTED: 0.55,
-        ListBasis.TOR: 0.2,
-        ListBasis.DATA_CENTRE: 0.2,
-        ListBasis.MACHINE_MADE: 0.2,
-    }
-)
+WORTH: Mapping[ListBasis, float] = {
+    ListBasis.TOXIC: 0.8,
+    ListBasis.REPORTED: 0.55,
+    ListBasis.TOR: 0.2,
+    ListBasis.DATA_CENTRE: 0.2,
+    ListBasis.MACHINE_MADE: 0.2,
+}
 # Which signal speaks for lists of a kind.
-LIST_SIGNALS: Mapping[ListKind, str] = MappingProxyType(
-    {
-        ListKind.NETWORKS: "listed_address",
-        ListKind.DOMAINS: "listed_domain",
-        ListKind.MAIL_DOMAINS: "throwaway_mail",
-    }
-)
+LIST_SIGNALS: Mapping[ListKind, str] = {
+    ListKind.NETWORKS: "listed_address",
+    ListKind.DOMAINS: "listed_domain",
+    ListKind.MAIL_DOMAINS: "throwaway_mail",
+}
 # Less than this tells nothing that is worth a line in an explanation.
 _MIN_STRENGTH = 0.02
 # A century: what is older by somebody's clock need not be told to the day.
@@ -49,39 +44,32 @@ def freshness(age_days: float, kind: ListKind) -> float:
     return float(0.5 ** (max(0.0, age_days) / HALF_LIFE_DAYS[kind]))
 
 
-def listed_strength(comment: Comment, kind: ListKind) -> tuple[float, int, float]:
-    """Return how strongly lists of a kind speak, how many there are, and the freshest one's age.
+def listed(comment: Comment, kind: ListKind, *, what: Phrase) -> Observation | None:
+    """Return the observation that lists of a kind hold the comment; `what` opens its reason.
 
-    Each speaks by its worth and its age. Several say little more than the strongest of them,
+    Each list speaks by its worth and its age. Several say little more than the strongest of them,
     because they copy from each other: each further one closes a quarter of the distance to 1 that
-    is left, as far as it speaks. (0, 0, 0) where no list of the kind tells anything any more.
+    is left, as far as it speaks.
     """
-    telling = sorted(_telling(comment, kind), reverse=True)
+    telling = []
+    for one in comment.sender.listings:
+        worth = WORTH[one.basis] if one.worth is None else one.worth
+        speaks = worth * freshness(one.age_days, kind)
+        if one.kind is kind and speaks >= _MIN_STRENGTH:
+            telling.append((speaks, one.age_days))
     if not telling:
-        return 0.0, 0, 0.0
+        return None
+    telling.sort(reverse=True)
     strength = telling[0][0]
     for speaks, _ in telling[1:]:
         strength += (1.0 - strength) * 0.25 * speaks
-    return strength, len(telling), min(age for _, age in telling)
-
-
-def worth_of(listing: Listing) -> float:
-    """Return the share of what a list may say at most that a listing's list does say."""
-    return WORTH[listing.basis] if listing.worth is None else listing.worth
-
-
-def listed(comment: Comment, kind: ListKind, *, what: Phrase) -> Observation | None:
-    """Return the observation that lists of a kind hold the comment; `what` opens its reason."""
-    strength, count, age = listed_strength(comment, kind)
-    if strength <= 0.0:
-        return None
-    lists = in_words(count, age)
+    lists = _in_words(len(telling), min(age for _, age in telling))
     return Observation(
         strength=strength, reason=Phrase("%(what)s on %(lists)s", what=what, lists=lists)
     )
 
 
-def in_words(count: int, age_days: float) -> Phrase:
+def _in_words(count: int, age_days: float) -> Phrase:
     """Return "2 lists, the freshest 3 days old"."""
     days = round(min(max(age_days, 0.0), _OLDEST_DAYS))
     if count == 1:
@@ -95,11 +83,3 @@ def in_words(count: int, age_days: float) -> Phrase:
     if days == 1:
         return Phrase("%(lists)s lists, the freshest 1 day old", lists=count)
     return Phrase("%(lists)s lists, the freshest %(n)s days old", lists=count, n=days)
-
-
-def _telling(comment: Comment, kind: ListKind) -> Iterator[tuple[float, float]]:
-    """Yield how strongly each list speaks, and its age."""
-    for one in comment.sender.listings:
-        speaks = worth_of(one) * freshness(one.age_days, kind)
-        if one.kind is kind and speaks >= _MIN_STRENGTH:
-            yield speaks, one.age_days

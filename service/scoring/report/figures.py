@@ -28,7 +28,7 @@ from service.scoring.metrics import (
     roc_auc,
     roc_auc_interval,
 )
-from service.scoring.weights import NOTHING_LEARNT, Weights, weigh_signal
+from service.scoring.weights import Weights, weigh_signal
 
 OUTCOMES = (Outcome.HAM, Outcome.UNSURE, Outcome.SPAM)
 NOT_STATED = "not stated"
@@ -383,7 +383,7 @@ def _signals(
     reports = [
         SignalReport(
             name=name,
-            weight=weigh_signal(name, weights, NOTHING_LEARNT).weight,
+            weight=weigh_signal(name, weights).weight,
             on_ham=share_of(counts[False], n_ham),
             on_spam=share_of(counts[True], n_spam),
         )

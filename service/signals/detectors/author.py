@@ -116,7 +116,8 @@ def throwaway_mail(comment: Comment, _history: History) -> Observation | None:
     found = listed(
         comment, ListKind.MAIL_DOMAINS, what=Phrase("gives an e-mail address of a domain")
     )
-    if not _is_built_in(comment.sender.email_domain):
+    labels = (comment.sender.email_domain or "")[:253].split(".")[-_MAX_LABELS:]
+    if not any(".".join(labels[at:]) in blocklist for at in range(len(labels) - 1)):
         return found
     strength = WORTH[ListBasis.REPORTED]
     if found is not None and found.strength > strength:
@@ -124,11 +125,6 @@ def throwaway_mail(comment: Comment, _history: History) -> Observation | None:
     return Observation(
         strength=strength, reason=Phrase("gives an e-mail address of a throw-away service")
     )
-
-
-def _is_built_in(domain: str | None) -> bool:
-    labels = (domain or "")[:253].split(".")[-_MAX_LABELS:]
-    return any(".".join(labels[at:]) in blocklist for at in range(len(labels) - 1))
 
 
 @detector

@@ -82,15 +82,12 @@ def rejected_target_before(comment: Comment, history: History) -> Observation | 
     Silent where every link leads to a reference that readers commonly cite: what was decided on
     those was decided on other grounds.
     """
-    if not (uncommon_links(comment) or _uncommon_site(comment)):
-        return None
-    return rejected_before(comment, history, (TARGET,))
-
-
-def _uncommon_site(comment: Comment) -> bool:
     host = host_of(comment.author.url or "")
     domain = registered_domain(host)
-    return bool(domain) and not is_reference(host, domain)
+    has_own_site = domain and not is_reference(host, domain)
+    if not (uncommon_links(comment) or has_own_site):
+        return None
+    return rejected_before(comment, history, (TARGET,))
 
 
 # A heated discussion: a person answers every few minutes for an hour, and goes on all day.

@@ -201,7 +201,9 @@ def find_seam(segments: Sequence[Segment], hints: Sequence[float] = ()) -> Shift
         before.add(segment)
     search.close(len(segments), 0.0)
     whole = sum(scores) + WHOLE + LINKED * any(s.links for s in segments)
-    return _from_introduction(search.best(against=_log_add(0.0, whole)), segments)
+    # The logarithm of the sum of both odds, without overflow.
+    against = max(0.0, whole) + math.log1p(math.exp(-abs(whole)))
+    return _from_introduction(search.best(against=against), segments)
 
 
 def _from_introduction(shift: Shift, segments: Sequence[Segment]) -> Shift:
@@ -252,10 +254,6 @@ class _Search:
 
 def _dot(weights: Sequence[float], traits: Sequence[float]) -> float:
     return float(sum(map(mul, weights, traits)))
-
-
-def _log_add(a: float, b: float) -> float:
-    return max(a, b) + math.log1p(math.exp(-abs(a - b)))
 
 
 _SENTENCE, _ENTER, _LEAVE = (
@@ -330,8 +328,11 @@ def _reason(shift: Shift, segments: Sequence[Segment]) -> Phrase:
     remark, sells = _tell_sides([*before, *after], advert)
     said = (BETWEEN_REMARKS if after else INTO_ADVERT) if before else INTO_REMARK
     what = Phrase(said, remark=remark, sells=sells)
-    link = _tell_link(before, advert) if before else None
-    return Phrase("%(what)s; %(link)s", what=what, link=link) if link else what
+    if not before or not any(s.links for s in advert):
+        return what
+    both, after_it = Phrase("links on both sides"), Phrase("the link comes after the seam")
+    link = both if any(s.links for s in before) else after_it
+    return Phrase("%(what)s; %(link)s", what=what, link=link)
 
 
 def _tell_sides(
@@ -349,15 +350,6 @@ def _tell_sides(
         said.insert(0, Phrase("no slips seen"))
         sells.insert(0, slips)
     return tuple(said), tuple(sells)
-
-
-def _tell_link(before: Sequence[Segment], advert: Sequence[Segment]) -> Phrase | None:
-    """Return how links lie about the place where the advertisement begins, if there are any."""
-    if not any(s.links for s in advert):
-        return None
-    if any(s.links for s in before):
-        return Phrase("links on both sides")
-    return Phrase("the link comes after the seam")
 
 
 def _person(side: Sequence[Segment]) -> Phrase:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Set
 
 from service.domain.comment import Comment
 from service.domain.published import REGION_FLAG, TAGS
@@ -11,7 +11,7 @@ from service.domain.sender import History
 from service.domain.text import Phrase
 from service.signals.cues import Cue
 from service.signals.detector import Observation, detector
-from service.signals.segments import Segment, segments_of, topic_words
+from service.signals.segments import segments_of, topic_words
 from service.signals.text import Range, find_words, inside
 from service.signals.view import is_about, spans_of, view_of
 from service.signals.wordlists import word_list, wordset
@@ -31,7 +31,7 @@ def generic_praise(comment: Comment, _history: History) -> Observation | None:
     words = sum(segment.words for segment in segments)
     if not _MIN_PRAISE_WORDS <= words <= _MAX_PRAISE_WORDS or view.shielded:
         return None
-    if any(_is_specific(s) for s in segments):
+    if any(s.figures or s.asks or s.count(Cue.HEDGE) for s in segments):
         return None
     praise = sum(s.count(Cue.PRAISE) for s in segments)
     shared = sum(s.overlap * s.words for s in segments) / words
@@ -42,11 +42,6 @@ def generic_praise(comment: Comment, _history: History) -> Observation | None:
         reason=Phrase("praises in words that would fit any post"),
         spans=spans_of(view.original(hit) for hit in view.cues if hit.cue is Cue.PRAISE),
     )
-
-
-def _is_specific(segment: Segment) -> bool:
-    """Return True if a sentence holds a figure, a question or a doubt."""
-    return segment.figures or segment.asks or segment.count(Cue.HEDGE) > 0
 
 
 # Shorter remarks are impersonal because they are short.
@@ -67,7 +62,8 @@ def impersonal_remark(comment: Comment, _history: History) -> Observation | None
     if len(view.word_set & _ENGLISH) < _MIN_ENGLISH:
         return None
     segments = segments_of(comment)
-    if not segments or not _is_impersonal(segments):
+    own = (s.figures or s.asks or s.count(Cue.ME) or s.count(Cue.HEDGE) for s in segments)
+    if not segments or any(own):
         return None
     return Observation(
         strength=1.0 if words >= _LONG_WORDS else 0.7,
@@ -75,11 +71,6 @@ def impersonal_remark(comment: Comment, _history: History) -> Observation | None
             "says much without experience, figures, doubts or questions of the writer's own"
         ),
     )
-
-
-def _is_impersonal(segments: Sequence[Segment]) -> bool:
-    """Return True if no sentence holds an "I", a doubt, a figure or a question."""
-    return not any(s.figures or s.asks or s.count(Cue.ME) or s.count(Cue.HEDGE) for s in segments)
 
 
 _TEXTS = word_list("texts")

@@ -42,7 +42,9 @@ def mixed_script_words(comment: Comment, _history: History) -> Observation | Non
     if view.text.isascii() or not MIXED.search(view.plain.text):
         return None
     words = [w for w in view.words if _is_disguised(view.plain.text[w.start : w.end])]
-    native = sum(_is_native(w.text) for w in view.words)
+    native = sum(
+        bool(OTHER_LETTER.match(w.text)) and not LATIN_LETTER.search(w.text) for w in view.words
+    )
     # Keyboards share keys between the alphabets: one slip in a text of the other script is a slip.
     if not words or (native > len(words) and len(words) < 2):
         return None
@@ -59,10 +61,6 @@ def _is_disguised(word: str) -> bool:
     foreign = OTHER_LETTER.findall(word)
     latin = len(LATIN_LETTER.findall(word))
     return latin >= len(foreign) and LOOK_ALIKES.issuperset(foreign)
-
-
-def _is_native(word: str) -> bool:
-    return bool(OTHER_LETTER.match(word)) and not LATIN_LETTER.search(word)
 
 
 _CLOSING = {'"': '"', "“": "”", "„": "“", "«": "»", "”": "”"}
@@ -135,18 +133,14 @@ def language_mismatch(comment: Comment, _history: History) -> Observation | None
 @lru_cache(maxsize=64)
 def _language_of_post(post: Post) -> str | None:
     text = _ADDRESS.sub(" ", text_of_post(post))
-    # A post that holds some of another script is read by those who write it.
-    if _is_in_other_script(text):
+    # A post that holds some of another script is read by those who write it; a syllable or a
+    # character counts for two letters.
+    if len(_OTHER.findall(text)) + len(_UNSPACED.findall(text)) >= _MIN_LETTERS:
         return _OTHER_SCRIPT
     language = _language(text, words_of_post(post))
     if language is None and len(_LATIN.findall(text)) >= _MIN_LATIN:
         return _LATIN_SCRIPT
     return language
-
-
-def _is_in_other_script(text: str) -> bool:
-    """Return True if a post has ten letters of other scripts; syllables and characters count 2."""
-    return len(_OTHER.findall(text)) + len(_UNSPACED.findall(text)) >= _MIN_LETTERS
 
 
 def _language(text: str, words: Set[str]) -> str | None:

@@ -1,18 +1,21 @@
-"""What decisions add when a comment is judged."""
+"""What decisions taught moves a verdict within its bounds, and is named in words."""
 
 from __future__ import annotations
 
 import pytest
 
 from models.features import hash_words
-from service.domain.verdict import Signal, WeighedSignal, WeightKind
+from service.domain.comment import Author, Post
+from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
+from service.learning.features import Kind, count_features, name_features
 from service.learning.judging import lean_on
 from service.learning.taught import learn_all
+from service.scoring.conclude import sum_up
 from service.scoring.explanation import explain
-from service.scoring.lean import LEAST_LEAN, beside_of, recorded_lean
+from service.scoring.lean import LEAST_LEAN, beside_of, quote_lean, recorded_lean
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
-from tests.unit.learning.training_examples import HAM, SALT, SPAM, make_example
+from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of, make_example
 
 PROMISED = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
 TAUGHT = learn_all(
@@ -85,3 +88,111 @@ def test_a_cutoff_moves_for_no_comment_to_which_decisions_add_nothing(monkeypatc
 
     assert recorded_lean(judged) is None
     assert judged.spam_cutoff == PROMISED.spam_cutoff
+
+
+NAMING_CUTOFFS = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
+
+
+def judged(comment, examples):
+    return lean_on(
+        make_verdict(comment.id, signals=()),
+        comment,
+        learn_all(examples, salt=SALT),
+        word_hashes=None,
+        promised=NAMING_CUTOFFS,
+    )
+
+
+def examples_on(text: str, **changes) -> list:
+    other = "I had the same trouble, and yes, it was the valve of the other side"
+    taught = [
+        make_example(n, features=features_of(f"{text} {n}", **changes), frozen=0.0)
+        for n in range(1, 7)
+    ]
+    against = [make_example(20 + n, f"{other} {n}", is_spam=False, frozen=0.0) for n in range(6)]
+    return [*taught, *against]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cheap  Radiators, order NOW from https://shop.example/a and pay later",
+        "<b>Cheap</b> radiators \u200bfrom\u200b shop.example !!!",
+        "",
+        "?!",
+        "\U0001f600 один два \u202eхуй",
+    ],
+)
+def test_every_word_pair_and_link_that_is_named_is_one_that_counts(text):
+    comment = make_comment(text, author=Author(name="Mara Holm", url="https://mara-holm.com/x"))
+    features = count_features(comment, hash_words(text), SALT)
+
+    named = name_features(comment, [int(one) for one in features.ids], SALT)
+
+    assert {Kind.NAME, Kind.POST, Kind.AUTHOR, Kind.DOMAIN} <= {n.kind for n in named.values()}
+    for one in named.values():
+        if one.span is not None:
+            assert text[one.span.start : one.span.end]
+            assert one.says.split()[0] in text.lower()
+
+
+def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
+    text = "Visit https://shop.example/x for radiators"
+    comment = make_comment("Hello, " + text)
+
+    verdict = judged(comment, examples_on(text))
+
+    lean = recorded_lean(verdict)
+    assert lean.contribution > 0
+    assert 1 <= len(lean.signal.spans) <= 3
+    assert "shop.example" in quote_lean(lean.signal, comment.text)
+    alone = verdict.base + verdict.model_contribution
+    assert (verdict.score, list(verdict.signals)) == sum_up(alone, verdict.signals, NAMING_CUTOFFS)
+    said = next(one for one in explain(verdict, comment.text) if "decided here" in one)
+    assert "mostly by " in said
+    assert "“shop.example”" in said
+    assert f"{lean.contribution:+.2f}" in said
+
+
+def test_no_words_are_sought_for_an_outcome_that_decisions_did_not_change():
+    text = "Visit https://shop.example/x for radiators"
+    taught = learn_all(examples_on(text), salt=SALT)
+    comment = make_comment("Hello, " + text)
+    sure = make_verdict(comment.id, Outcome.SPAM, signals=(), model_contribution=10.0)
+
+    verdict = lean_on(sure, comment, taught, word_hashes=None, promised=NAMING_CUTOFFS)
+
+    lean = recorded_lean(verdict)
+    assert lean.contribution > 0
+    assert lean.signal.spans == ()
+    assert beside_of(lean.signal.reason) == []
+
+
+def test_what_stands_beside_the_text_is_named_by_its_kind_alone():
+    author = Author(name="ZZZ111", url="https://radiators-now.com/")
+    post = Post(url="https://blog.example/p/9", title="Nine")
+    comment = make_comment(
+        "Quite another remark, without a word in common", author=author, post=post
+    )
+
+    verdict = judged(comment, examples_on(SPAM, author=author, post=post))
+
+    lean = recorded_lean(verdict)
+    assert "its author's site" in beside_of(lean.signal.reason)
+    assert "radiators-now" not in lean.signal.reason
+    assert "its author's site" in " ".join(explain(verdict, comment.text))
+
+
+def test_of_an_erased_text_nothing_is_quoted():
+    verdict = judged(make_comment(SPAM.format("x")), examples_on(SPAM))
+
+    said = next(one for one in explain(verdict, "") if "decided here" in one)
+
+    assert "“" not in said
+
+
+def test_what_is_quoted_has_nothing_in_it_that_prints_nothing():
+    comment = make_comment(SPAM.format("x").replace("radiator", "radi\u202eator"))
+    verdict = judged(comment, examples_on(SPAM))
+
+    assert all(one.isprintable() for one in explain(verdict, comment.text))

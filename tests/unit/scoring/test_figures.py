@@ -1,7 +1,8 @@
-"""Figures of a period are made from plain counts."""
+"""Figures of a period say what was counted, and the stability index follows its formula."""
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 
 import pytest
@@ -9,7 +10,13 @@ import pytest
 from service.domain.decision import Ruling
 from service.domain.figures import AuditCount, DayCount, FigureCounts, Scope, WaitingNow
 from service.domain.verdict import Outcome
-from service.scoring.figures import Outcomes, figures_of
+from service.scoring.figures import (
+    MIN_VERDICTS,
+    SHIFTED,
+    Outcomes,
+    figures_of,
+    population_stability,
+)
 from tests.factories import NOW
 
 SCOPE = Scope(site_ids=None, since=NOW.replace(hour=0) - timedelta(days=2), until=NOW)
@@ -75,3 +82,30 @@ def test_the_queue_says_how_long_people_wait():
     ).queue
 
     assert (found.waiting, found.oldest_seconds, found.median_seconds) == (6, 18_000.0, 120.0)
+
+
+def test_equal_shares_have_an_index_of_nearly_nothing():
+    assert population_stability([400, 300, 300], [800, 600, 600]) == pytest.approx(0, abs=1e-4)
+
+
+def test_the_index_is_the_sum_over_bins_of_the_published_formula():
+    # Half a comment is added to each of the two bins.
+    shares = [(500.5 / 1_001, 250.5 / 1_001), (500.5 / 1_001, 750.5 / 1_001)]
+    expected = sum((now - before) * math.log(now / before) for before, now in shares)
+
+    index = population_stability([500, 500], [250, 750])
+
+    assert index == pytest.approx(expected)
+    assert index > SHIFTED
+
+
+def test_an_empty_bin_is_no_infinity():
+    assert population_stability([500, 0], [0, 500]) == pytest.approx(13.8, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "recent"),
+    [([MIN_VERDICTS - 1, 0], [500, 500]), ([500, 500], [MIN_VERDICTS - 1, 0]), ([], [])],
+)
+def test_few_verdicts_have_no_index(earlier, recent):
+    assert population_stability(earlier, recent) is None

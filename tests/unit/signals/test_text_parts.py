@@ -1,4 +1,4 @@
-"""Sentences, words, cues and plain text keep exact offsets."""
+"""Links, contacts, sentences and quotations are found where they stand in a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.undisguise import undisguise
+from service.signals.contacts import ContactKind
 from service.signals.cues import Cue
+from service.signals.links import find_links
 from service.signals.text import find_sentences, find_words, plain_of
 from service.signals.view import view_of_text
 
@@ -89,3 +91,106 @@ def test_finds_cues_in_scripts_without_spaces():
     found = {hit.cue for hit in view_of_text("送料無料です。こちらをご覧ください").cues}
 
     assert found == {Cue.OFFER, Cue.CALL}
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "domain"),
+    [
+        ("see https://a.example.com/x(1)).", "https://a.example.com/x(1)", "example.com"),
+        ("at www.foo.co.uk, too", "www.foo.co.uk", "foo.co.uk"),
+        ("buy at cheap-pills.shop now", "cheap-pills.shop", "cheap-pills.shop"),
+        ("[docs](https://a.b.com/x) here", "[docs](https://a.b.com/x)", "b.com"),
+        ("<a href='http://t.com/x'>y</a>!", "<a href='http://t.com/x'>y</a>", "t.com"),
+        ("[url=http://z.ru]sofa[/url]", "[url=http://z.ru]sofa[/url]", "z.ru"),
+        ("[url]http://q.com[/url]", "[url]http://q.com[/url]", "q.com"),
+        ("请访问foo-bar.com查看", "foo-bar.com", "foo-bar.com"),
+        ("auf müller-shop.de, gut", "müller-shop.de", "müller-shop.de"),
+        ("смотри сайт.рф", "сайт.рф", "сайт.рф"),
+    ],
+)
+def test_finds_a_link_however_it_is_written(text, written, domain):
+    links = find_links(text)
+
+    assert [text[link.start : link.end] for link in links] == [written]
+    assert links[0].domain == domain
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "main.py reads user.name and README.md",
+        "ASP.NET and System.IO since v1.2.3",
+        "I tried it.it works",
+        "write to ana@example.com",
+        "e.g. this, i.e. that... and so on.So it goes",
+        "3.14 and 10.000,50",
+    ],
+)
+def test_takes_no_file_member_or_missing_space_for_a_link(text):
+    assert find_links(text) == ()
+
+
+def test_keeps_the_words_of_a_link_apart_from_where_it_leads():
+    text = '<a class="x" href="http://spin.bet/a">en.wikipedia.org</a>'
+
+    (link,) = find_links(text)
+
+    assert link.anchor == "en.wikipedia.org"
+    assert link.host == "spin.bet"
+
+
+def test_marks_links_in_code_and_quotations():
+    text = "`https://a.com` is slow\n> see https://b.com\nuse https://c.com"
+
+    shielded = {link.host: link.shielded for link in find_links(text)}
+
+    assert shielded == {"a.com": True, "b.com": True, "c.com": False}
+
+
+def test_an_unclosed_tag_reaches_no_further_than_itself():
+    text = "<a href='http://a.com'>one and more text"
+
+    (link,) = find_links(text)
+
+    assert text[link.start : link.end] == "<a href='http://a.com'>"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "written"),
+    [
+        ("write ana@example.com please", "EMAIL", "ana@example.com"),
+        ("drhealer (at) gmail (dot) com", "EMAIL", "drhealer (at) gmail (dot) com"),
+        ("call +44 7700 900123 now", "PHONE", "+44 7700 900123"),
+        ("hotline 0800 555 0188", "PHONE", "0800 555 0188"),
+        ("telegram @rita_loans today", "HANDLE", "telegram @rita_loans"),
+        ("join t.me/fast_profit", "HANDLE", "t.me/fast_profit"),
+        ("пиши в телеграм @vika_rabota", "HANDLE", "телеграм @vika_rabota"),
+        ("怎么放气。请加微信ruth888", "HANDLE", "微信ruth888"),
+        ("薇信 ruth888", "HANDLE", "薇信 ruth888"),
+        ("LINE ID: ruth22", "HANDLE", "LINE ID: ruth22"),
+        ("or Signal ruth.22", "HANDLE", "Signal ruth.22"),
+    ],
+)
+def test_finds_contact_details(text, kind, written):
+    (contact,) = view_of_text(text).contacts
+
+    assert contact.kind is ContactKind[kind]
+    assert text[contact.start : contact.end] == written
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git@github.com:ana/valves.git",
+        "on 2025-11-03 and 2025-11-04 it was 1013 hPa",
+        "pi is 3.14159265358979 or so",
+        "set wait_timeout and wal_status",
+        "`ana@example.com` is in the config",
+        "WhatsApp compresses photos",
+        "微信iPhone14版崩溃，微信8.0.50更新后闪退",
+        "增加version_2的支持",
+        "the line id: row_3 and signal pin.22",
+    ],
+)
+def test_takes_nothing_else_for_a_contact(text):
+    assert view_of_text(text).contacts == ()

@@ -1,4 +1,4 @@
-"""Decisions fade by their age, sightings by their window; taking back is exact."""
+"""Counts fade and add up to histories; conduct is counted."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from datetime import timedelta
 import pytest
 
 from service.domain.decision import Ruling
+from service.domain.sender import Conduct
+from service.reputation.conduct import conduct_from, steps_of, take_steps
 from service.reputation.histories import Counter, decision_field, record_from
 from service.reputation.names import Kind
-from tests.factories import NOW
+from tests.factories import NOW, make_comment
 
 WEEK = timedelta(weeks=1)
 DAY = timedelta(days=1)
@@ -34,3 +36,10 @@ def rejected(kind: Kind, ago: timedelta) -> float:
 )
 def test_a_decision_is_worth_half_after_its_half_life_and_nothing_after_its_time(kind, ago, worth):
     assert rejected(kind, ago) == pytest.approx(worth)
+
+
+def test_fields_that_older_releases_kept_are_passed_over():
+    fields = {"p": 2, "m": 3, "s0": 270, "q0": 24_300, "s4": 0, "q4": 0}
+    take_steps(fields, steps_of(make_comment("The third valve was stuck."), now=NOW))
+
+    assert conduct_from([fields], now=NOW) == Conduct(remarks=1)
