@@ -65,7 +65,6 @@ class Case:
 
     @property
     def state(self) -> State:
-        """Return how far the comment has come."""
         if self.decision is not None:
             return State.DECIDED
         return State.PENDING if self.verdict is None else State.JUDGED

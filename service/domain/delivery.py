@@ -152,7 +152,6 @@ class Endpoint:
     called_at: datetime | None = None
 
     def is_paused(self, now: datetime) -> bool:
-        """Return True if sending to this endpoint is paused."""
         return self.refused_at is not None or (
             self.rests_until is not None and self.rests_until > now
         )

@@ -142,19 +142,15 @@ class CutoffPreview:
 
     @property
     def judged(self) -> int:
-        """Return how many comments were looked at."""
         return sum(one.comments for one in self.moved)
 
     def were(self, outcome: Outcome) -> int:
-        """Return how many were concluded to be this."""
         return sum(one.comments for one in self.moved if one.was is outcome)
 
     def would_be(self, outcome: Outcome) -> int:
-        """Return how many would be concluded to be this."""
         return sum(one.comments for one in self.moved if one.becomes is outcome)
 
     def changed(self) -> tuple[Moved, ...]:
-        """Return those whose outcome would be another."""
         return tuple(one for one in self.moved if one.was is not one.becomes)
 
     @property

@@ -33,12 +33,10 @@ class Finding:
 
     @property
     def is_well(self) -> bool:
-        """Return True if there is nothing to do."""
         return self.state is State.OK
 
 
 def well(check: str, says: str) -> Finding:
-    """Return the finding that all is well."""
     return Finding(check=check, state=State.OK, says=says)
 
 
@@ -48,7 +46,6 @@ def warn(check: str, says: str, remedy: str) -> Finding:
 
 
 def fail(check: str, says: str, remedy: str) -> Finding:
-    """Return a finding of what does not work."""
     return Finding(check=check, state=State.FAIL, says=says, remedy=remedy)
 
 

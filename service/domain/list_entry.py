@@ -77,11 +77,9 @@ class ListEntry:
     last_hit_at: datetime | None = None
 
     def is_in_force(self, at: datetime) -> bool:
-        """Return True if the entry is in force at this time."""
         return self.removed_at is None and (self.expires_at is None or at < self.expires_at)
 
     def is_for(self, site_id: SiteId) -> bool:
-        """Return True if the entry applies to this site."""
         return self.site_id is None or self.site_id == site_id
 
     @property

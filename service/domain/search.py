@@ -155,16 +155,13 @@ class SearchQuery:
     received_before: datetime | None = None
 
     def of(self, *fields: Field) -> tuple[Term, ...]:
-        """Return the terms of these fields."""
         return tuple(term for term in self.terms if term.field in fields)
 
     def without(self, *fields: Field) -> SearchQuery:
-        """Return the query without the terms of these fields."""
         kept = tuple(term for term in self.terms if term.field not in fields)
         return replace(self, terms=kept)
 
     def also(self, *terms: Term) -> SearchQuery:
-        """Return the query with these terms besides."""
         return replace(self, terms=(*self.terms, *terms))
 
     def until(self, moment: datetime) -> SearchQuery:

@@ -94,7 +94,6 @@ class SiteKey:
         return self.id.startswith(f"{AKISMET_KEY_ID}_")
 
     def is_valid(self, now: datetime) -> bool:
-        """Return True if this key is valid at `now`."""
         if self.revoked_at is not None and self.revoked_at <= now:
             return False
         return self.expires_at is None or now < self.expires_at

@@ -21,7 +21,6 @@ class Phrase(str):
     values: Mapping[str, Any]
 
     def __new__(cls, template: str, /, **values: Any) -> Self:
-        """Return the phrase with its values put in."""
         said = {name: in_english(value) for name, value in values.items()}
         phrase = super().__new__(cls, template % said if values else template)
         phrase.template, phrase.values = template, values
@@ -39,7 +38,6 @@ def noted(template: str) -> str:
 
 
 def in_english(value: Any) -> str:
-    """Return a value of a phrase as English text."""
     if isinstance(value, tuple):
         return ", ".join(value)
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -49,7 +49,6 @@ _RANKS = list(Role)
 
 
 def is_above(role: Role, other: Role) -> bool:
-    """Return True if a role ranks above another."""
     return _RANKS.index(role) < _RANKS.index(other)
 
 
@@ -88,7 +87,6 @@ class User:
     ended_at: datetime | None = None
 
     def sees(self, site_id: SiteId) -> bool:
-        """Return True if the user may see this site."""
         return self.site_ids is None or site_id in self.site_ids
 
     def may(self, permission: Permission, site_id: SiteId | None = None) -> bool:
@@ -124,7 +122,6 @@ class UserSession:
     ended_at: datetime | None = None
 
     def is_open(self, now: datetime) -> bool:
-        """Return True if the session is still valid."""
         if self.ended_at is not None or now - self.created_at >= LONGEST_LIFETIME:
             return False
         return now - self.last_seen_at < IDLE_LIFETIME

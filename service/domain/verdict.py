@@ -181,7 +181,6 @@ class Verdict:
 
     @property
     def degraded(self) -> bool:
-        """Return True if some evidence was missing when the verdict was reached."""
         return bool(self.degraded_by)
 
     @property

@@ -246,7 +246,6 @@ def authenticate_user(name: str, password: str, services: Services) -> User:
 
 
 def check_password(user: User, password: str, services: Services) -> bool:
-    """Return True if this is the account's password."""
     return services.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
 
 

@@ -230,8 +230,6 @@ def signed_callback(endpoint: Endpoint | None) -> Endpoint:
 def _keep(
     endpoint: Endpoint, act: AuditEntry, services: Services, *, token: str | None = None
 ) -> Endpoint:
-    """Keep an endpoint in place of its site's present one."""
-
     def kept(present: Endpoint | None) -> Endpoint:
         _refuse(endpoint, present, services, token=token)
         return endpoint

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -141,9 +142,7 @@ def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
 def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None:
     """Reject who joined a campaign that people rejected, where the site's policy says so."""
     wishing = {site.id for site in services.sites.all() if site.settings.rejects_campaigns}
-    if not wishing:
-        return
-    for case in services.cases.find(list(joined)):
+    for case in services.cases.find(list(joined)) if wishing else ():
         if case.comment.site_id in wishing and _may_be_settled(case):
             _reject_like_the_others(case, joined[case.comment.id], services)
 
@@ -169,7 +168,8 @@ def _reject_like_the_others(case: Case, campaign_id: str, services: Services) ->
     rulings = services.campaigns.peoples_rulings(campaign_id)
     if not may_reject(rulings):
         return
-    try:
+    # Nothing is to be done where it was withdrawn or decided in the meantime.
+    with suppress(ConflictError, NotFoundError):
         decide_comment(
             case.comment.id,
             Ruling.REJECT,
@@ -179,9 +179,6 @@ def _reject_like_the_others(case: Case, campaign_id: str, services: Services) ->
             # A policy overrules nobody.
             instead_of=(),
         )
-    except (ConflictError, NotFoundError):
-        # Withdrawn or decided in the meantime.
-        return
 
 
 # Decided within one request, at some 1,000 a second; whoever has more waiting presses twice.

@@ -44,11 +44,11 @@ def send_digests(plan: DigestPlan, services: Services, write: Write) -> int:
     taken = 0
     for recipient in _recipients(plan, services):
         waiting = _waiting(recipient.site_ids, services)
-        held = _held(recipient.site_ids, services)
+        spam = CaseFilter(site_ids=recipient.site_ids, held_as_spam=True)
+        doubtful = replace(spam, p_spam_below=_DOUBTFUL_BELOW)
+        held = HeldSpam(number=services.cases.count(spam), doubtful=services.cases.count(doubtful))
         digest = f"{now:%Y-%m-%d}:{recipient.name}"
-        if not (waiting.number or held.doubtful):
-            continue
-        if not services.digest_claims.claim(digest):
+        if not (waiting.number or held.doubtful) or not services.digest_claims.claim(digest):
             continue
         sent = recipient.send(digest, write(waiting, held, plan, recipient.language))
         if sent.retry:
@@ -95,9 +95,3 @@ def _waiting(site_ids: tuple[SiteId, ...] | None, services: Services) -> Waiting
     if not oldest:
         return Waiting()
     return Waiting(number=services.cases.count(waits), oldest=oldest[0].comment.received_at)
-
-
-def _held(site_ids: tuple[SiteId, ...] | None, services: Services) -> HeldSpam:
-    held = CaseFilter(site_ids=site_ids, held_as_spam=True)
-    doubtful = replace(held, p_spam_below=_DOUBTFUL_BELOW)
-    return HeldSpam(number=services.cases.count(held), doubtful=services.cases.count(doubtful))

@@ -11,7 +11,7 @@ from typing import Any
 
 from service.domain.campaign import is_by_person
 from service.domain.case import Case
-from service.domain.comment import Comment, SiteId
+from service.domain.comment import SiteId
 from service.domain.decision import IMPORT, ChosenBy, Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.form import behaviour_values
@@ -84,13 +84,22 @@ class _Telling:
         """Return one row; its keys are those of the contract of `decisions_for_training`."""
         comment, verdict = case.comment, case.verdict
         written_at = comment.written_at or comment.received_at
+        # The address itself is nothing to learn from.
+        url = (comment.post.url or "").encode("utf-8", "surrogatepass")
+        post_id = None if comment.post.url is None else hashlib.sha256(url).hexdigest()[:16]
+        share, is_sure = (
+            self._services.audit_share,
+            verdict and verdict.outcome is not Outcome.UNSURE,
+        )
+        # A share that was set to 0 since says nothing about how this one was drawn.
+        weight = 1 / share if case.audit and is_sure and share > 0 else 1.0
         return {
             "id": comment.id,
             "text": comment.text,
             "label": _LABELS[decision.ruling],
             "post_title": comment.post.title,
             "post_excerpt": comment.post.excerpt,
-            "post_id": _post_id(comment),
+            "post_id": post_id,
             "author_name": comment.author.name,
             "author_url": comment.author.url,
             "author_email": f"@{domain}" if (domain := comment.sender.email_domain) else None,
@@ -118,7 +127,7 @@ class _Telling:
                 "followed": verdict.followed is not None,
             },
             "audit": case.audit,
-            "weight": self._weight(case),
+            "weight": weight,
         }
 
     def _ruling(self, decision: Decision, site_id: SiteId) -> dict[str, Any]:
@@ -154,18 +163,3 @@ class _Telling:
             return self._services.bulk_decisions.get(bulk_decision_id).what
         except NotFoundError:
             return None
-
-    def _weight(self, case: Case) -> float:
-        share = self._services.audit_share
-        if not case.audit or case.verdict is None or case.verdict.outcome is Outcome.UNSURE:
-            return 1.0
-        # A share that was set to 0 since says nothing about how this one was drawn.
-        return 1 / share if share > 0 else 1.0
-
-
-def _post_id(comment: Comment) -> str | None:
-    """Return what tells posts apart; the address itself is nothing to learn from."""
-    if comment.post.url is None:
-        return None
-    url = comment.post.url.encode("utf-8", "surrogatepass")
-    return hashlib.sha256(url).hexdigest()[:16]

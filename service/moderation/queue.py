@@ -57,7 +57,6 @@ def list_for_review(
 
 
 def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
-    """Return how many comments a list holds."""
     return services.cases.count(_criteria(tab, site_ids))
 
 

@@ -9,7 +9,7 @@ that both are lost together.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
 from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings, is_by_person
@@ -84,9 +84,10 @@ def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Serv
         and one.decision.ruling is Ruling.REJECT
         and is_by_person(one.decision)
     ]
-    if taken_back:
-        found = {case.campaign_id for case in services.cases.find(taken_back)}
-        recheck_policy({one for one in found if one is not None}, services)
+    found = {case.campaign_id for case in services.cases.find(taken_back)} if taken_back else set()
+    for campaign_id in sorted(one for one in found if one is not None):
+        if not may_reject(services.campaigns.peoples_rulings(campaign_id)):
+            _take_back(campaign_id, services)
 
 
 def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> bool:
@@ -129,21 +130,8 @@ def may_reject(rulings: PeoplesRulings) -> bool:
     return not rulings.approved and rulings.rejected >= REJECTED_BY_PEOPLE
 
 
-def recheck_policy(campaign_ids: Collection[str], services: Services) -> int:
-    """Take back what policies rejected in campaigns that they may not reject any more.
-
-    The comments wait for a person again, and their sites are told. Return how many were taken back.
-    The log has at most 250 in an entry. May be repeated after a crash. Raises
-    `StoreUnavailableError`.
-    """
-    return sum(
-        _take_back(campaign_id, services)
-        for campaign_id in sorted(campaign_ids)
-        if not may_reject(services.campaigns.peoples_rulings(campaign_id))
-    )
-
-
-def _take_back(campaign_id: str, services: Services) -> int:
+def _take_back(campaign_id: str, services: Services) -> None:
+    """Undo what a policy rejected in a campaign, 250 in a transaction; safe to repeat."""
     act = counting_act(
         services,
         actor=CAMPAIGN_POLICY,
@@ -155,7 +143,7 @@ def _take_back(campaign_id: str, services: Services) -> int:
     def acts(undone: Sequence[Decision]) -> list[AuditEntry]:
         return [act(len(undone))]
 
-    taken_back, cursor = 0, None
+    cursor = None
     while True:
         page = services.campaigns.members(
             campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=_PORTION
@@ -171,10 +159,9 @@ def _take_back(campaign_id: str, services: Services) -> int:
             undone = undo_rulings(rejected, services, by=CAMPAIGN_POLICY, acts=acts)
             # Nobody learns from what a policy does.
             services.decisions.mark_remembered([one.decision for one in undone])
-            taken_back += len(undone)
         cursor = page.next_cursor
         if cursor is None:
-            return taken_back
+            return
 
 
 # A decision takes 0.3 to 0.5 ms to be learnt, a portion about a tenth of a second.

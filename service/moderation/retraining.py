@@ -128,7 +128,6 @@ def find_unfinished(
 def _begin(
     asked: Retraining, services: Services, runs: TrainingRuns, *, resumes_only: bool
 ) -> Retraining:
-    """Return the retraining to run, its decisions exported."""
     unfinished = find_unfinished(services, runs, None if resumes_only else asked.options)
     if unfinished is not None:
         resumed = _resume(unfinished, services, runs)

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import hmac
 import logging
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -32,8 +31,6 @@ from service.ports.services import Services
 
 log = logging.getLogger(__name__)
 
-# Seldom enough to cost nothing, often enough to tell a session in use from a forgotten one.
-_SEEN_EVERY = timedelta(minutes=5)
 # In this order: an Edge calls itself Chrome and Safari too, a Chrome Safari.
 _BROWSERS = (
     ("Firefox", ("firefox/", "fxios/")),
@@ -53,8 +50,6 @@ _SYSTEMS = (
     ("Chrome OS", "cros"),
     ("Linux", "linux"),
 )
-_MAX_AGENT_CHARS = 500
-_SPACES = re.compile(r"\s+")
 
 
 def name_browser(user_agent: str | None) -> str:
@@ -62,7 +57,7 @@ def name_browser(user_agent: str | None) -> str:
 
     Versions and everything else that would tell two people with one browser apart is left out.
     """
-    agent = _SPACES.sub(" ", (user_agent or "")[:_MAX_AGENT_CHARS]).lower()
+    agent = " ".join((user_agent or "")[:500].split()).lower()
     browser = next((name for name, marks in _BROWSERS if any(m in agent for m in marks)), "")
     system = next((name for name, mark in _SYSTEMS if mark in agent), "")
     return f"{browser} on {system}" if browser and system else browser or system
@@ -97,7 +92,7 @@ def find_session(session_id: str, services: Services) -> tuple[UserSession, User
     user = services.users.get(session.user_id)
     if user is None or user.ended_at is not None:
         return None
-    if now - session.last_seen_at >= _SEEN_EVERY:
+    if now - session.last_seen_at >= timedelta(minutes=5):
         # A page that only shows something is shown although nothing can be written now.
         with suppress(StoreUnavailableError):
             services.sessions.touch(session.id, at=now)
@@ -214,7 +209,10 @@ def turn_off_second_factor(
 
 
 def _put(factor: SecondFactor, act: AuditEntry, services: Services) -> tuple[str, ...]:
-    codes = tuple(_new_recovery_code(services) for _ in range(10))
+    raw = [hashlib.sha256(services.new_secret().encode()).digest() for _ in range(10)]
+    letters = [base64.b32encode(one).decode("ascii").lower() for one in raw]
+    # 60 bits: far beyond guessing at any rate that is let through.
+    codes = tuple(f"{one[:4]}-{one[4:8]}-{one[8:12]}" for one in letters)
     digests = [_digest(code, factor.user_id, services) for code in codes]
     services.second_factors.put(factor, recovery_digests=digests, act=act)
     return codes
@@ -239,13 +237,6 @@ def _step_of(code: str, seed: str, user_id: str, services: Services) -> int | No
     steps = (now, now - 1, now + 1)
     fitting = [step for step in steps if hmac.compare_digest(totp.generate_otp(step), typed)]
     return fitting[0] if fitting else None
-
-
-def _new_recovery_code(services: Services) -> str:
-    raw = hashlib.sha256(services.new_secret().encode()).digest()
-    letters = base64.b32encode(raw).decode("ascii").lower()
-    # 60 bits: far beyond guessing at any rate that is let through.
-    return f"{letters[:4]}-{letters[4:8]}-{letters[8:12]}"
 
 
 def _digest(code: str, user_id: str, services: Services) -> str:
