@@ -221,7 +221,7 @@ def test_an_erased_persons_words_are_in_no_table_and_in_nothing_that_a_worker_ke
     assert state(after) == never.state()
     theirs = only_theirs(words, never)
     assert len(theirs) > len(text.split())
-    assert not any(np.isin(theirs, one.example.features.ids).any() for one in kept_by(world))
+    assert not any(np.isin(theirs, one.features.ids).any() for one in kept_by(world))
 
 
 def tables_at(taught: Taught, ids: IdArray) -> list[bytes]:
@@ -236,8 +236,8 @@ def tables_at(taught: Taught, ids: IdArray) -> list[bytes]:
 
 def only_theirs(ids: IdArray, never: World) -> IdArray:
     """Return the features that no comment of this world has."""
-    return np.setdiff1d(ids, np.concatenate([one.example.features.ids for one in kept_by(never)]))
+    return np.setdiff1d(ids, np.concatenate([one.features.ids for one in kept_by(never)]))
 
 
 def kept_by(world: World) -> list[Any]:
-    return list(world.worker._read.values())
+    return [example for example, _ in world.worker._read.values()]
