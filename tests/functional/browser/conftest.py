@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright, expect, sync_playwright
 
+from service.domain.comment import Comment
 from service.ports.services import Services
+from tests.factories import NOW, make_comment
 from tests.fakes import make_services
-from tests.functional.moderators import add_moderator, make_app, sign_in, that_learn
+from tests.functional.moderators import add_moderator, keep, make_app, sign_in, that_learn
 from tests.functional.serving import serving
 
 # What is awaited comes later on a busy machine than the five seconds that Playwright grants.
@@ -39,6 +42,20 @@ def poll(page: Page) -> None:
     """Let the page ask at once what it asks every 15 seconds."""
     with page.expect_response("**/review/counts*"):
         page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+
+
+def words(page: Page) -> Locator:
+    """Return where the opened comment's text begins."""
+    return page.locator("#opened .words").first
+
+
+def keep_queue(services: Services, size: int) -> list[Comment]:
+    """Keep unsure comments, oldest first."""
+    comments = [
+        make_comment(f"Comment number {n}", received_at=NOW - timedelta(minutes=400 - n))
+        for n in range(size)
+    ]
+    return [keep(services, comment, promo_spans=(), signals=()) for comment in comments]
 
 
 class Watched:
@@ -120,3 +137,16 @@ def open_page(browser: Browser, services: Services, address: str) -> Iterator[ob
     yield open_signed_in
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def quiet_page(open_page: Callable[..., Watched]) -> Iterator[object]:
+    """Return what opens a page on which nothing happens that should not."""
+    opened = []
+
+    def open_quiet(*path: str, **options: object) -> Page:
+        opened.append(open_page(*path, **options))
+        return opened[-1].page
+
+    yield open_quiet
+    assert [one.complaints for one in opened if one.complaints] == []

@@ -85,10 +85,12 @@ class Box:
         add_hook(services, Platform.STATIC_FORM, id=HOOK, secret="")
         self.browser, self.address, self.services = browser, address, services
         self.hook = f"{address}/hooks/{HOOK}"
+        self._contexts: list[BrowserContext] = []
 
     def open(self, *, says_driven: bool = False, **options: object) -> tuple[BrowserContext, Page]:
         """Return the blog's page in a window of its own."""
         context = self.browser.new_context(**options)
+        self._contexts.append(context)
         says = str(says_driven).lower()
         context.add_init_script(
             f"Object.defineProperty(navigator, 'webdriver', {{get: () => {says}}})"
@@ -98,7 +100,9 @@ class Box:
         return context, page
 
     def close(self) -> None:
-        """End the blog."""
+        """End the blog and close its windows."""
+        for context in self._contexts:
+            context.close()
         self._listener.shutdown()
         self._listener.server_close()
 

@@ -11,13 +11,23 @@ from playwright.sync_api import expect
 from models.inputs import ModelOutput
 from service.domain.comment import Author, Post
 from service.domain.decision import Ruling
+from service.domain.form import FormToken
 from service.domain.verdict import Outcome
 from service.moderation.decisions import decide_comment
 from service.moderation.published import PAGE
 from tests.factories import NOW, keep_one
 from tests.fakes import FixedClassifier, make_services
 from tests.functional.browser.conftest import Watched
-from tests.functional.browser.form_sessions import HOOK, Box
+from tests.functional.browser.form_sessions import (
+    HOOK,
+    Box,
+    dictates,
+    has_no_script,
+    pastes,
+    run,
+    solves_headless,
+    types,
+)
 from tests.functional.hostile import HOSTILE
 from tests.functional.moderators import set_site
 
@@ -72,6 +82,14 @@ def make_box(browser, address, services):
         box.close()
 
 
+@pytest.fixture
+def box(browser, address, services):
+    """A page with the form itself."""
+    made = Box(browser, address, services)
+    yield made
+    made.close()
+
+
 def keep(services, box, text="Hi.", **changes):
     """Keep a comment that is shown under the page."""
     return keep_one(services, Outcome.HAM, text=text, **({"post": Post(url=box.page)} | changes))
@@ -110,7 +128,6 @@ def test_a_comment_is_posted_held_approved_and_shown(make_box, classifier, servi
     expect(shown).to_contain_text("Mara")
     expect(shown).to_contain_text("Here too.")
     assert complaints(watched, box) == []
-    context.close()
 
 
 def test_in_a_frame_the_form_leaves_it_to_say_thanks(make_box):
@@ -118,20 +135,19 @@ def test_in_a_frame_the_form_leaves_it_to_say_thanks(make_box):
         '<!doctype html><html lang="en"><title>Bleeding a radiator</title>'
         '<iframe src="{address}/public/{hook}/comments.html?post={page}"></iframe></html>'
     )
-    context, page = box.open()
+    _, page = box.open()
 
     write(page.frame_locator("iframe"), "Which floor does one begin on?")
 
     expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
     page.get_by_role("link", name="Back to the page").click()
     assert page.url == box.page
-    context.close()
 
 
 def test_an_own_form_is_served_too_and_what_a_build_left_gives_way(make_box, classifier, services):
     classifier.answer = ModelOutput(p_spam=0.01)
     box = make_box(OWN_FORM)
-    context, page = box.open()
+    _, page = box.open()
     expect(page.get_by_text("As old as the build.")).to_have_count(0)
 
     page.get_by_label("Your remark").fill("Ours has no bleed screw at all.")
@@ -139,7 +155,6 @@ def test_an_own_form_is_served_too_and_what_a_build_left_gives_way(make_box, cla
 
     expect(page.get_by_role("status")).to_have_text(SHOWN, timeout=15_000)
     expect(page.locator("form")).to_have_count(1)
-    context.close()
 
 
 def test_without_a_public_feed_there_is_the_form_alone(make_box, services):
@@ -147,14 +162,13 @@ def test_without_a_public_feed_there_is_the_form_alone(make_box, services):
     set_site(services, public_feed=False)
     keep(services, box)
 
-    context, page = box.open()
+    _, page = box.open()
 
     expect(page.locator(".slopsieve")).to_have_count(1)
     expect(page.get_by_text("As old as the build.")).to_be_visible()
     page.get_by_label("Your remark").fill("Which floor does one begin on?")
     page.get_by_role("button", name="Off it goes").click()
     expect(page.get_by_role("status")).to_have_text(f"{WAITS} {WHY}")
-    context.close()
 
 
 def test_answers_stand_below_what_they_answer_and_one_is_written(make_box, classifier, services):
@@ -164,7 +178,7 @@ def test_answers_stand_below_what_they_answer_and_one_is_written(make_box, class
     for depth in range(8):
         at = NOW - timedelta(days=9 - depth)
         above = keep(services, box, f"Depth {depth}.", received_at=at, reply_to=above)
-    context, page = box.open()
+    _, page = box.open()
     expect(page.locator(".slopsieve-comments li")).to_have_count(8)
     assert page.locator("ol ol ol ol li").count() == 5
     assert page.locator("ol ol ol ol ol").count() == 0
@@ -177,14 +191,13 @@ def test_answers_stand_below_what_they_answer_and_one_is_written(make_box, class
     first = page.locator(".slopsieve-comments > li")
     expect(first).to_have_count(1)
     expect(first.locator("> ol > li").last).to_contain_text("To the first.")
-    context.close()
 
 
 def test_long_threads_come_in_pages_and_dates_in_the_page_s_language(make_box, services):
     box = make_box(one_line().replace('lang="en"', 'lang="de"'))
     for number in range(PAGE + 1):
         keep(services, box, f"Number {number}.", received_at=NOW - timedelta(hours=300 - number))
-    context, page = box.open()
+    _, page = box.open()
     expect(page.locator(".slopsieve-comments li")).to_have_count(PAGE)
     expect(page.locator("time").first).to_have_text("17. Februar 2026")
 
@@ -193,7 +206,6 @@ def test_long_threads_come_in_pages_and_dates_in_the_page_s_language(make_box, s
     expect(page.locator(".slopsieve-comments li")).to_have_count(PAGE + 1)
     expect(page.get_by_role("button", name="Weitere Kommentare")).to_be_hidden()
     expect(page.get_by_label("Kommentar")).to_be_visible()
-    context.close()
 
 
 def test_a_visitor_is_told_why_a_comment_was_refused(make_box):
@@ -216,18 +228,16 @@ def test_a_visitor_is_told_why_a_comment_was_refused(make_box):
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_role("status")).to_contain_text("cannot be reached")
     expect(page.get_by_label("Comment")).to_have_value("Once more.")
-    context.close()
 
 
 def test_hostile_words_and_names_are_shown_as_words(make_box, services):
     box = make_box()
     for text in HOSTILE.values():
         keep(services, box, text, author=Author(name=text[:300], url=text[:2_000]))
-    context = box.browser.new_context()
-    watched = Watched(context.new_page())
-    page = watched.page
+    _, page = box.open()
+    watched = Watched(page)
 
-    page.goto(box.page)
+    page.reload()
 
     shown = page.locator(".slopsieve-comments li")
     expect(shown).to_have_count(len(HOSTILE))
@@ -246,4 +256,60 @@ def test_hostile_words_and_names_are_shown_as_words(make_box, services):
     readable = {text for text in HOSTILE.values() if text.isprintable()}
     assert readable <= set(said)
     assert complaints(watched, box) == []
-    context.close()
+
+
+MOST_FOR_ACCESSIBLE = 0.5
+
+
+def test_no_way_of_writing_earns_more_than_a_half_and_a_program_is_seen(box):
+    # From the second on it is a site whose forms have the script: whoever has none is without it.
+    ways = (types, pastes, dictates, has_no_script)
+    earned = [run(session, box, number) for number, session in enumerate(ways)]
+    program = run(solves_headless, box, len(ways))
+
+    assert [one for one in earned if one.log_odds > MOST_FOR_ACCESSIBLE] == []
+    wrong = {FormToken.REPLAYED, FormToken.FORGED, FormToken.ELSEWHERE}
+    assert {one.token for one in earned} & wrong == set()
+    assert program.signals.keys() == {"nothing_typed", "driven_browser"}
+
+
+def test_a_page_that_stays_asks_for_a_new_token_once_its_box_is_empty(box):
+    _, page = box.open()
+    page.evaluate(
+        """() => document.querySelector("form").addEventListener("submit", async (event) => {
+            event.preventDefault();
+            const form = event.target;
+            await fetch(form.action, { method: "POST", body: new FormData(form) });
+            form.reset();
+            document.title = "sent";
+        })"""
+    )
+    for text in ("The first of two comments.", "The second of two comments."):
+        page.get_by_label("Comment").click()
+        page.keyboard.type(text)
+        box.wait(20.0)
+        page.wait_for_timeout(700)
+        page.get_by_role("button", name="Send").click()
+        page.wait_for_function("document.title === 'sent'")
+        page.evaluate("document.title = ''")
+
+        assert box.newest().token in {FormToken.VALID, FormToken.UNSOLVED}
+
+
+def test_nobody_is_asked_for_anything_before_the_form_is_touched_and_nothing_is_kept(box):
+    context, page = box.open()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.mouse.wheel(0, 500)
+    page.wait_for_timeout(300)
+    assert asked == []
+
+    with page.expect_response("**/form-token*"):
+        page.get_by_label("Comment").click()
+
+    kept = page.evaluate(
+        "async () => [document.cookie, localStorage.length, sessionStorage.length,"
+        " (await indexedDB.databases()).length]"
+    )
+    assert kept == ["", 0, 0, 0]
+    assert context.cookies() == []

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
 from service.moderation.decisions import decide_comment
-from tests.factories import NOW, make_comment
 from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, HANGS, Faults
-from tests.functional.browser.conftest import poll
-from tests.functional.moderators import PASSWORD, add_moderator, keep, make_app
+from tests.functional.browser.conftest import keep_queue, poll, words
+from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving
 
 KEYS = "arraraaraa"
@@ -34,21 +31,13 @@ def address(services, faults):
 @pytest.fixture
 def queue(services):
     """Thirteen unsure comments, oldest first."""
-    comments = [
-        make_comment(f"Comment number {n}", received_at=NOW - timedelta(hours=20 - n))
-        for n in range(13)
-    ]
-    return [keep(services, comment, promo_spans=(), signals=()) for comment in comments]
+    return keep_queue(services, 13)
 
 
 def _type(page, keys=KEYS, every_ms=20):
     for key in keys:
         page.keyboard.press(key)
         page.wait_for_timeout(every_ms)
-
-
-def _words(page):
-    return page.locator("#opened .words").first
 
 
 def _sending(page):
@@ -74,7 +63,7 @@ def _without_counts(page):
 def _ready(watched):
     page = watched.page
     expect(page.locator("html[data-ready]")).to_be_attached()
-    expect(_words(page)).to_have_text("Comment number 0")
+    expect(words(page)).to_have_text("Comment number 0")
     return page
 
 
@@ -93,7 +82,7 @@ def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_
     faults.plan = lambda number, _path: planned.get(number)
     _without_counts(page)
     page.reload()
-    expect(_words(page)).to_have_text("Comment number 0")
+    expect(words(page)).to_have_text("Comment number 0")
     theirs = {1: Ruling.APPROVE, 4: Ruling.APPROVE, 7: Ruling.APPROVE}
     _type(page, KEYS[:1])
     # By then the page holds all of the others.
@@ -118,7 +107,7 @@ def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_
 def test_offline_they_wait_are_counted_and_leave_in_order(services, queue, open_page):
     page = _ready(open_page())
     _type(page, KEYS[:3])
-    expect(_words(page)).to_have_text("Comment number 3")
+    expect(words(page)).to_have_text("Comment number 3")
     page.wait_for_timeout(700)
 
     page.context.set_offline(True)
@@ -127,7 +116,7 @@ def test_offline_they_wait_are_counted_and_leave_in_order(services, queue, open_
     page.wait_for_timeout(2_000)
     before = _log(services)
     page.context.set_offline(False)
-    expect(_words(page)).to_have_text("Comment number 10")
+    expect(words(page)).to_have_text("Comment number 10")
     expect(_sending(page)).to_have_text("", timeout=20_000)
 
     assert len(before) == 3
@@ -148,7 +137,7 @@ def test_a_reload_loses_nothing_that_was_not_sent(services, queue, open_page, fa
     page.once("dialog", lambda dialog: asked.append(dialog.type))
     page.reload()
     expect(page.locator(".done")).to_contain_text("sent without their notes")
-    expect(_words(page)).to_have_text("Comment number 2")
+    expect(words(page)).to_have_text("Comment number 2")
     faults.plan = lambda _number, _path: None
     expect(_sending(page)).to_have_text("", timeout=20_000)
 
@@ -173,7 +162,7 @@ def test_who_is_signed_out_is_told_and_what_they_decided_is_sent_when_they_are_b
     page.fill("#password", PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url("**/review")
-    expect(_words(page)).to_have_text("Comment number 2")
+    expect(words(page)).to_have_text("Comment number 2")
     expect(_sending(page)).to_have_text("", timeout=20_000)
 
     assert _log(services) == _expected(queue, ["reject", "approve"])
@@ -203,7 +192,7 @@ def test_an_answer_that_never_comes_is_said_and_then_the_truth(services, queue, 
     faults.plan = lambda number, _path: HANGS if number == 0 else None
 
     page.keyboard.press("r")
-    expect(_words(page)).to_have_text("Comment number 1")
+    expect(words(page)).to_have_text("Comment number 1")
     expect(_sending(page)).to_have_text("1 being sent")
     expect(_sending(page)).to_have_text("1 may have been changed: looking…", timeout=13_000)
     expect(page.locator(".done")).to_contain_text("Rejected.")
@@ -223,10 +212,10 @@ def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
     expect(page.locator("html[data-ready]")).to_be_attached()
 
     page.keyboard.press("u")
-    expect(_words(page)).to_have_text("Comment number 1")
+    expect(words(page)).to_have_text("Comment number 1")
     expect(page.locator(".done")).to_contain_text("Undone.")
     page.keyboard.press("u")
-    expect(_words(page)).to_have_text("Comment number 0")
+    expect(words(page)).to_have_text("Comment number 0")
     expect(_sending(page)).to_have_text("")
     page.keyboard.press("u")
     expect(page.locator(".done")).to_contain_text("Nothing to undo")
@@ -258,7 +247,7 @@ def test_single_keys_can_be_switched_off(services, queue, open_page):
     _type(page, "ar?")
 
     expect(page.locator("dialog.help")).to_be_hidden()
-    expect(_words(page)).to_have_text("Comment number 0")
+    expect(words(page)).to_have_text("Comment number 0")
     assert _log(services) == []
 
 
@@ -274,7 +263,7 @@ def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
     expect(page.locator(".done")).to_contain_text("2 keys were typed before", timeout=20_000)
     faults.others = lambda _path: None
 
-    expect(_words(page)).to_have_text("Comment number 1", timeout=20_000)
+    expect(words(page)).to_have_text("Comment number 1", timeout=20_000)
     assert _log(services) == _expected(queue, ["approve"])
 
 
