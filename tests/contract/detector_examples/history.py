@@ -279,6 +279,7 @@ EXAMPLES = {
             Example(_PITCH, history=_remarks(2)),
             Example("Genau dafür haben wir Ventilo entwickelt.", history=_remarks(9)),
             Example("C'est exactement pour cela qu'on a créé Ventilo.", history=_remarks(9)),
+            Example("저희가 이를 위해 Ventilo 앱을 만들었습니다.", history=_remarks(9)),
             # Nobody approved anything of the account.
             Example("With Ventilo the hiss is solved in seconds.", history=_remarks(2)),
             Example("Mit Ventilo ist das in Sekunden erledigt.", history=_remarks(2)),
