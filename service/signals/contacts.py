@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import islice
 
 from service.signals.text import Range, inside
-from service.signals.wordlists import word_list, wordset
+from service.signals.wordlists import LISTS, word_list, wordset
 
 # A comment with more contacts than this is judged by its first ones.
 _MAX_CONTACTS = 50
@@ -99,23 +99,7 @@ _PROVIDERS = wordset(
 )
 _AT_WORDS = wordset("arroba arobase chiocciola собака małpa zavináč παπάκι")
 MESSENGER_WORDS = word_list("messengers")
-_MESSENGER_PIECES = (
-    ".me/",
-    ".whatsapp.com",
-    "t e l",
-    "hats app",
-    "ats app",
-    "e chat",
-    "微",
-    "薇",
-    "加",
-    "信",
-    "vx",
-    "ライン",
-    "카톡",
-    "카카오톡",
-    "텔레그램",
-)
+_MESSENGER_PIECES = LISTS["messenger_pieces"]
 
 
 def find_contacts(

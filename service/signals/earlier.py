@@ -66,32 +66,20 @@ NAME = Key(
     most=0.2,
 )
 # Trust is earned more slowly than it is lost: a spammer can age an account with two remarks.
-TRUSTED_EMAIL = Key(
-    where=Phrase("from the same e-mail address"),
-    track_record=lambda h: h.email,
-    min_decisions=1.1,
-    prior=2.0,
-)
+TRUSTED_EMAIL = replace(EMAIL, min_decisions=1.1, prior=2.0)
 ACCOUNT = Key(where=Phrase("from the same account"), track_record=lambda h: h.account)
-TRUSTED_ACCOUNT = Key(
-    where=Phrase("from the same account"),
-    track_record=lambda h: h.account,
-    min_decisions=1.1,
-    prior=2.0,
-)
+TRUSTED_ACCOUNT = replace(ACCOUNT, min_decisions=1.1, prior=2.0)
 # What is trusted is what was shown: for an offer only approved offers speak, while every rejection
 # speaks against it.
-OFFERED_BY_EMAIL = Key(
+OFFERED_BY_EMAIL = replace(
+    TRUSTED_EMAIL,
     where=Phrase("with an offer from the same e-mail address"),
     track_record=lambda h: _of_offers(h.email_offers, h.email),
-    min_decisions=1.1,
-    prior=2.0,
 )
-OFFERED_BY_ACCOUNT = Key(
+OFFERED_BY_ACCOUNT = replace(
+    TRUSTED_ACCOUNT,
     where=Phrase("with an offer from the same account"),
     track_record=lambda h: _of_offers(h.account_offers, h.account),
-    min_decisions=1.1,
-    prior=2.0,
 )
 # Strangers share what follows: a household, a university, a carrier, an exit of Tor. A sincere
 # comment from there proves that sincere people write from there, so it counts fivefold, and the
