@@ -11,6 +11,8 @@ of one installation, each with its owner, while one of them is misled. Nothing h
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +41,6 @@ from service.scoring.classifier import model_input
 from service.scoring.conclude import logistic
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.taught import TaughtKeeper
-from tests.benchmarks.learning_streams import read_rows
 from tests.databases import fresh_stores
 from tests.fakes import ForgetfulHistory, make_services, make_site
 from training.data.dataset import find_data_files
@@ -282,6 +283,12 @@ def poison(data: Sequence[Path], scores: Scores) -> None:
             f"| {counts['spam', Outcome.HAM]} of {spam} |",
             flush=True,
         )
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Return the rows of one data file."""
+    with gzip.open(path, "rt") if path.name.endswith(".gz") else path.open() as lines:
+        return [json.loads(line) for line in lines if line.strip()]
 
 
 def _until_outlier(scene: Scene, own: Installation) -> int | None:

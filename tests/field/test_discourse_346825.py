@@ -29,8 +29,9 @@ SALE = (
     "fine, pick up only. Price by arrangement, write to me at ruth.h@posteo.de or call "
     "0151 0000000."
 )
+DRAWING = "[the drawing](https://mara-notes.net/air)"
 REMARK = (
-    "I had teh same noise last winter, see [the drawing](https://mara-notes.net/air). It realy "
+    f"I had teh same noise last winter, see {DRAWING}. It realy "
     "was the third valve, and a neighbour told me how to bleed it."
 )
 CHINESE = "我去年冬天也遇到了同样的噪音，最后发现是第三个阀门卡住了，邻居教我怎么放气。"
@@ -83,27 +84,13 @@ def comments():
         (SALE, SALE.replace("works fine, pick up only. ", "")),
         (SALE, SALE.replace("ruth.h@posteo.de", "<ruth.h@posteo.de>").replace(" 0000", "-0000")),
         (REMARK, REMARK.replace("teh", "the").replace("realy", "really")),
+        (REMARK, REMARK.replace("noise", "noisse").replace("winter", "wintre")),
+        (REMARK, REMARK.replace(DRAWING, "https://mara-notes.net/air")),
         (
             REMARK,
-            REMARK.replace("noise", "noisse").replace("winter", "wintre").replace("neigh", "nieg"),
+            REMARK.replace(DRAWING, '<a href="https://mara-notes.net/air/">the <i>d</i>rawing</a>'),
         ),
-        (
-            REMARK,
-            REMARK.replace(
-                "[the drawing](https://mara-notes.net/air)", "https://mara-notes.net/air"
-            ),
-        ),
-        (
-            REMARK,
-            REMARK.replace(
-                "[the drawing](https://mara-notes.net/air)",
-                '<a rel="nofollow" href="https://mara-notes.net/air/">the <em>draw</em>ing</a>',
-            ),
-        ),
-        (
-            REMARK,
-            REMARK.replace("[the drawing](", "[url=").replace("air)", "air]the drawing[/url]"),
-        ),
+        (REMARK, REMARK.replace(DRAWING, "[url=https://mara-notes.net/air]the drawing[/url]")),
         (CHINESE, CHINESE.replace("阀门", "气阀").replace("，", "，\n")),
         (ARABIC, f"**{ARABIC}**"),
         (CHINESE, f"{CHINESE}（已修改错别字）"),

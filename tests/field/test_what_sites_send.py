@@ -1,7 +1,10 @@
 """https://github.com/ArtalkJS/Artalk/issues/853: which field is refused?
 
 Locales and dates as WordPress and programs write them are taken; what is no address, no date and no
-web address is refused by name.
+web address is refused by name. Addresses come as proxies write them
+(https://github.com/isso-comments/isso/issues/962), what shows nothing is for a person to judge
+(https://github.com/twikoojs/twikoo/issues/614), and words of two characters can be blocked
+(https://github.com/twikoojs/twikoo/issues/970).
 """
 
 from __future__ import annotations
@@ -10,7 +13,10 @@ from datetime import timedelta
 
 import pytest
 
+from models.inputs import ModelOutput
 from service.domain.comment import CommentId
+from service.domain.errors import InvalidInputError
+from service.domain.list_entry import EntryKind
 
 
 @pytest.mark.parametrize(
@@ -97,3 +103,87 @@ def test_what_is_not_to_be_kept_needs_a_wait(api, services):
     assert answer.status_code == 422
     assert [error["field"] for error in answer.get_json()["errors"]] == ["keep"]
     assert not any(services.comments.count_pending().values())
+
+
+@pytest.fixture
+def key_of(submit):
+    """Return what gives the key under which the sender of a comment is remembered."""
+    return lambda address: submit(address=address).comment.sender.address_key
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("203.0.113.9:443", "203.0.113.9"),
+        ("203.0.113.9, 198.51.100.7", "203.0.113.9"),
+        ("unknown, 203.0.113.9", "203.0.113.9"),
+        (" 203.0.113.9 ", "203.0.113.9"),
+        ("[2001:db8::1]:8443", "2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("2001:db8::1%eth0", "2001:db8::1"),
+        ("for=203.0.113.9", "203.0.113.9"),
+        ('For="[2001:db8::1]:4711"', "2001:db8::1"),
+        ("_hidden, 203.0.113.9", "203.0.113.9"),
+    ],
+)
+def test_an_address_is_read_whatever_is_written_around_it(key_of, given, meant):
+    assert key_of(given) == key_of(meant)
+
+
+@pytest.mark.parametrize("given", ["", "unknown", "-", "unix:", "_hidden, unknown", None])
+def test_an_unknown_address_is_none(key_of, given):
+    assert key_of(given) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " \u200b\u3000\n",
+        "\u2060\u00ad",
+        "\ufe0f\u200d",
+        "\u3164",
+        "\u2800",
+        "\U000e0041",
+        "\u180b\u17b4\U0001d173\U0001bca0\ufff9",
+        "\u0301",
+        "<p>&nbsp;</p><br>",
+    ],
+)
+@pytest.mark.parametrize("p_spam", [0.003, 0.999])
+def test_a_comment_without_visible_characters_is_unsure(api, classifier, text, p_spam):
+    classifier.answer = ModelOutput(p_spam=p_spam)
+
+    verdict = api.post("/v1/comments?wait=5", json={"text": text}).get_json()["verdict"]
+
+    assert (verdict["outcome"], verdict["degraded_by"]) == ("unsure", ["text"])
+
+
+@pytest.mark.parametrize("text", [".", "👍", "조", "\u200b!\u200b", "ก", "🏴", "<3", "<img src=x>"])
+def test_a_single_visible_one_is_enough(api, classifier, text):
+    classifier.answer = ModelOutput(p_spam=0.003)
+
+    verdict = api.post("/v1/comments?wait=5", json={"text": text}).get_json()["verdict"]
+
+    assert (verdict["outcome"], verdict["degraded_by"]) == ("ham", [])
+
+
+@pytest.mark.parametrize(
+    ("phrase", "spam", "ham"),
+    [
+        ("代写", "专业代写论文，十年老店", "代我写一封信"),
+        ("副業", "簡単な副業で月三十万円", "副詞の説明、助かりました"),
+        ("도박", "온라인 도박 사이트 추천", "좋은 글 감사합니다"),
+        ("カジノ", "オンラインカジノはこちら", "カジュアルな記事で読みやすい"),
+    ],
+)
+def test_a_word_of_two_characters_is_blocked(submit, block, classifier, phrase, spam, ham):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    block(EntryKind.PHRASE, phrase)
+
+    assert [submit(text=text).verdict.outcome for text in (spam, ham)] == ["spam", "ham"]
+
+
+@pytest.mark.parametrize("phrase", ["代", "ab", "a代", "도"])
+def test_a_single_character_is_too_short(block, phrase):
+    with pytest.raises(InvalidInputError):
+        block(EntryKind.PHRASE, phrase)

@@ -341,36 +341,24 @@ def test_one_patch_takes_the_rights_of_every_pod():
         assert "memory" in _container(resource)["resources"]["limits"]
 
 
-def test_imported_lists_outlive_the_container_that_looks_them_up(tmp_path):
-    folder = DataFolder(tmp_path).lists_folder.relative_to(tmp_path)
-
-    assert f"lists:/data/{folder}" in _compose()["services"]["web"]["volumes"]
-    assert f"/data/{folder}" in _folders_made()
-
-
-def test_model_versions_and_retrainings_outlive_the_containers_that_share_them(tmp_path):
-    settings = load_settings(data_dir=tmp_path)
-    versions = own_versions_folder(settings).relative_to(tmp_path)
-    retraining = DataFolder(tmp_path).retraining_folder.relative_to(tmp_path)
+def test_what_is_written_outlives_the_containers_that_share_it(tmp_path):
+    folder, settings = DataFolder(tmp_path), load_settings(data_dir=tmp_path)
+    lists, retraining, versions = (
+        f"/data/{one.relative_to(tmp_path)}"
+        for one in (folder.lists_folder, folder.retraining_folder, own_versions_folder(settings))
+    )
     services = _compose()["services"]
-    written = [f"models:/data/{versions}", f"retraining:/data/{retraining}"]
     patches = (RETRAINING / "kustomization.yaml").read_text("utf-8")
-    [mount] = _background_that_retrains()["volumeMounts"]
+    [mount] = _container(_load(RETRAINING / "background.yaml"))["volumeMounts"]
 
-    assert written[0] in services["web"]["volumes"]
-    assert services["worker"]["volumes"] == [f"{written[0]}:ro"]
-    assert services["background"]["volumes"] == written
-    assert {f"/data/{versions}", f"/data/{retraining}"} <= set(_folders_made())
-    assert f"{{name: models, mountPath: /data/{versions}}}" in patches
-    assert mount == {"name": "retraining", "mountPath": f"/data/{retraining}"}
-
-
-def _background_that_retrains() -> dict[str, Any]:
-    return _container(_load(RETRAINING / "background.yaml"))
-
-
-def test_a_retraining_is_gone_on_with_by_a_host_of_the_same_name():
-    assert _compose()["services"]["background"]["hostname"]
+    assert {f"lists:{lists}", f"models:{versions}"} <= set(services["web"]["volumes"])
+    assert services["worker"]["volumes"] == [f"models:{versions}:ro"]
+    assert services["background"]["volumes"] == [f"models:{versions}", f"retraining:{retraining}"]
+    assert {lists, versions, retraining} <= set(_folders_made())
+    assert f"{{name: models, mountPath: {versions}}}" in patches
+    assert mount == {"name": "retraining", "mountPath": retraining}
+    # A host of the same name goes on with a retraining.
+    assert services["background"]["hostname"]
     assert _deployments()["slopsieve-background"]["spec"]["template"]["spec"]["hostname"]
 
 
@@ -514,12 +502,12 @@ def _run_without(stage: str, script: str, folder: Path) -> subprocess.CompletedP
         for module, owners in metadata.packages_distributions().items()
         if {re.sub(r"[-_.]+", "-", owner).lower() for owner in owners} & left_out
     ]
+    return _python("-c", _BLOCK + script, str(folder), ",".join(modules))
+
+
+def _python(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", _BLOCK + script, str(folder), ",".join(modules)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
 
 
@@ -544,23 +532,13 @@ def test_an_image_without_an_engine_promotes_versions_and_shows_them(tmp_path):
     assert ended.stdout.startswith(f"next is the current version; before it was {shipped}.\n")
 
 
-def _lock_without(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, str(DOCKER / "lock_without.py"), *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.mark.parametrize("stage", ["web-packages", "worker-packages"])
 def test_a_stage_gets_the_lock_less_what_it_leaves_out_and_nothing_else(stage):
     left_out = _left_out(stage)
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     named = set(re.findall(r"^([\w.-]+)==", lock, re.MULTILINE))
 
-    kept = _lock_without("requirements.lock", *left_out).stdout
+    kept = _python(str(DOCKER / "lock_without.py"), "requirements.lock", *left_out).stdout
 
     assert set(re.findall(r"^([\w.-]+)==", kept, re.MULTILINE)) == named - left_out
     assert set(kept.splitlines()) <= set(lock.splitlines())

@@ -15,8 +15,6 @@ from babel.messages.pofile import read_po
 from service.domain.text import Phrase
 from service.signals.detectors import DETECTORS
 from tests.contract.detector_examples import EXAMPLES
-from tests.fakes import make_services
-from tests.functional.moderators import make_app
 
 SERVICE = Path(__file__).parents[2] / "service"
 WEB = SERVICE / "web"
@@ -101,14 +99,3 @@ def test_every_reason_of_a_detector_is_translated(detector, path):
     signals = [detector(one.comment, one.history) for one in EXAMPLES[detector.name].fires_on]
 
     assert {one for signal in signals for one in templates(signal.reason)} <= catalogue
-
-
-def test_a_page_speaks_the_language_that_the_browser_asks_for():
-    client = make_app(make_services()).test_client()
-
-    german = client.get("/sign-in", headers={"Accept-Language": "de-AT,de;q=0.9,en;q=0.5"})
-    unknown = client.get("/sign-in", headers={"Accept-Language": "tlh"})
-
-    assert '<html lang="de">' in german.text
-    assert '<html lang="en">' in unknown.text
-    assert german.text != unknown.text

@@ -1,51 +1,103 @@
-"""Guards the migrations: one line of them, and they lead to the tables the code speaks of."""
+"""Migrations lead to the tables the code speaks of, don't stop the site, and have a way back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import shutil
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
+from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from service.domain.case import CaseFilter
+from service.cli import main
+from service.domain.case import CaseFilter, Order
 from service.domain.comment import Comment, Label, Lane, Report
-from service.domain.decision import Mode
-from service.domain.site import SiteSettings
+from service.domain.decision import Mode, Ruling
+from service.domain.site import Site, SiteSettings
 from service.domain.text import content_key
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
+from service.start_error import ExitCode
+from service.stores import migrations
 from service.stores.migrations import (
+    LOSSES,
+    MigrationBlockedError,
     SchemaState,
     UnfitSchemaError,
     alembic_config,
     migrate,
     schema_state,
 )
+from service.stores.migrations.online import create_index_online, drop_index_online
 from service.stores.sql import SqlStores
 from service.stores.sql import tables as schema
 from service.stores.sql.comments import comment_values
 from service.stores.sql.rows import verdict_values
 from service.stores.sql.tables import metadata
-from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.factories import NOW, SITE, keep_all, make_comment, make_decision, make_verdict
 from tests.guards.migrated import empty_postgresql, empty_sqlite, make_first_schema
 
 scripts = ScriptDirectory.from_config(alembic_config())
+REVISIONS = [one.revision for one in scripts.walk_revisions()][::-1]
+# The step from 1.0 drops tables: nobody goes back over it.
+ONE_WAY = "m0024"
+TAKEN_BACK = REVISIONS[REVISIONS.index(ONE_WAY) + 1 :]
+LARGE = (
+    "comments", "verdicts", "decisions", "reports", "deliveries", "delivery_attempts",
+    "audit_log", "search_docs", "comment_traits",
+)  # fmt: skip
+_LARGE = rf"\"?({'|'.join(LARGE)})\"?\b"
+FORBIDDEN = {
+    "builds an index while nobody may write: use create_index_online in a migration of its own": (
+        rf"CREATE (UNIQUE )?INDEX (?!CONCURRENTLY).*\bON {_LARGE}"
+    ),
+    "takes an index away while nobody may read": r"DROP INDEX (?!CONCURRENTLY)",
+    "writes the whole table anew": rf"ALTER TABLE {_LARGE} ALTER COLUMN .* TYPE",
+    "reads the whole table while nobody may write: say NOT VALID, validate later": (
+        rf"ALTER TABLE {_LARGE} (ADD CONSTRAINT(?!.*NOT VALID)|ALTER COLUMN .* SET NOT NULL)"
+    ),
+    "fails where there are rows: give a default": (
+        rf"ALTER TABLE {_LARGE} ADD COLUMN (?!.*DEFAULT).*NOT NULL"
+    ),
+    "writes every row in one transaction: let upkeep fill it, a portion at a time": (
+        rf"UPDATE {_LARGE} SET"
+    ),
+}
+
+
+def broken_rules(statement: str) -> list[str]:
+    """Return what is wrong with a statement of a migration on PostgreSQL."""
+    said = " ".join(statement.split())
+    return [rule for rule, pattern in FORBIDDEN.items() if re.match(pattern, said, re.IGNORECASE)]
+
+
+@pytest.fixture
+def postgres(postgresql):
+    with empty_postgresql(postgresql) as engine:
+        yield engine
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """Let steps give up soon."""
+    monkeypatch.setattr(migrations, "_STEP_LOCK_TIMEOUT", "100ms")
+    monkeypatch.setattr(migrations, "_PAUSE_SECONDS", 0.1)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]:
+def engine(request, tmp_path):
     """Give an engine on an empty database of each kind."""
     if request.param == "sqlite":
         with empty_sqlite(tmp_path) as engine:
             yield engine
-        return
-    with empty_postgresql(request.getfixturevalue("postgresql")) as engine:
-        yield engine
+    else:
+        yield request.getfixturevalue("postgres")
 
 
 def test_migrations_stand_in_one_line():
@@ -55,14 +107,6 @@ def test_migrations_stand_in_one_line():
     assert len(scripts.get_bases()) == 1
     assert all(isinstance(one.down_revision, str | None) for one in revisions)
     assert not any(one.dependencies or one.branch_labels for one in revisions)
-
-
-def test_migrations_are_numbered_as_they_follow():
-    oldest_first = [one.revision for one in scripts.walk_revisions()][::-1]
-
-    assert oldest_first == [f"m{number:04d}" for number in range(23, 23 + len(oldest_first))]
-    for one in scripts.walk_revisions():
-        assert Path(one.path).name.startswith(f"{one.revision}_")
 
 
 @pytest.mark.parametrize("is_new", [True, False])
@@ -185,3 +229,229 @@ def as_kept(engine: sa.Engine, table: str, values: dict[str, object]) -> dict[st
     """Return what of a row this schema has columns for."""
     columns = {column["name"] for column in sa.inspect(engine).get_columns(table)}
     return {name: value for name, value in values.items() if name in columns}
+
+
+def test_no_migration_stops_the_site(postgres):
+    make_first_schema(postgres)
+    said: list[str] = []
+    sa.event.listen(
+        postgres, "before_cursor_execute", lambda _c, _u, statement, *_: said.append(statement)
+    )
+
+    migrate(postgres)
+
+    assert said
+    assert {one: broken_rules(one) for one in said if broken_rules(one)} == {}
+
+
+def test_what_is_lost_by_going_back_is_said_of_each_migration():
+    assert list(LOSSES) == TAKEN_BACK
+
+
+def test_a_step_that_waits_for_a_table_lets_others_through_and_is_tried_again(postgres, hurried):
+    migrate(postgres, to="m0025")
+
+    with ThreadPoolExecutor(1) as other, postgres.connect() as reader:
+        # Somebody's long report: as long as it runs no column can be added.
+        reader.exec_driver_sql("SELECT count(*) FROM comments")
+        migrating = other.submit(migrate, postgres)
+        with postgres.connect() as visitor:
+            for _ in range(5):
+                visitor.exec_driver_sql("SELECT pg_sleep(0.05), count(*) FROM comments")
+                visitor.rollback()
+        assert not migrating.done()
+        reader.rollback()
+
+        assert migrating.result(60)
+    assert schema_state(postgres) is SchemaState.UP_TO_DATE
+
+
+def test_a_step_that_always_waits_gives_up_and_says_which(postgres, hurried, monkeypatch):
+    monkeypatch.setattr(migrations, "_TRIES", 2)
+    make_first_schema(postgres)
+
+    with postgres.connect() as reader:
+        reader.exec_driver_sql("SELECT count(*) FROM applied")
+        with pytest.raises(MigrationBlockedError, match="m0024 needs a table"):
+            migrate(postgres)
+
+    with postgres.connect() as connection:
+        done = MigrationContext.configure(connection).get_current_revision()
+    assert done == "m0023"
+    assert migrate(postgres)
+
+
+def in_a_migration(engine, change):
+    """Run a change as a migration that says `online` is run."""
+    how = {"isolation_level": "AUTOCOMMIT"} if engine.dialect.name == "postgresql" else {}
+    with (
+        engine.connect().execution_options(**how) as connection,
+        connection.begin(),
+        Operations.context(MigrationContext.configure(connection)),
+    ):
+        change()
+
+
+def indexes(engine):
+    found = sa.inspect(engine).get_indexes("comments")
+    return {one["name"]: one for one in found}
+
+
+def test_an_index_is_made_online_twice_over_and_taken_away(engine):
+    migrate(engine)
+
+    def make():
+        create_index_online("ix_new", "comments", ["lane"], where="outcome IS NULL")
+
+    in_a_migration(engine, make)
+    if engine.dialect.name == "postgresql":
+        in_a_migration(engine, make)
+
+    assert any("_where" in option for option in indexes(engine)["ix_new"]["dialect_options"])
+    in_a_migration(engine, lambda: drop_index_online("ix_new", "comments"))
+    assert "ix_new" not in indexes(engine)
+
+
+def test_what_is_left_of_an_index_that_was_cut_off_is_made_anew(postgres):
+    migrate(postgres)
+    with postgres.begin() as connection:
+        connection.exec_driver_sql("CREATE INDEX ix_new ON comments (lane)")
+        connection.exec_driver_sql(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ix_new'::regclass"
+        )
+
+    in_a_migration(postgres, lambda: create_index_online("ix_new", "comments", ["lane"]))
+
+    valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'ix_new'::regclass"
+    with postgres.connect() as connection:
+        assert connection.exec_driver_sql(valid).scalar_one()
+
+
+def test_comments_can_be_written_while_an_index_is_made_online(postgres):
+    migrate(postgres)
+    stores = SqlStores(postgres)
+    stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
+
+    with ThreadPoolExecutor(1) as other, postgres.connect() as writer:
+        writer.exec_driver_sql("UPDATE comments SET lane = lane")
+        # It waits for whoever has written already, and keeps nobody from writing now.
+        making = other.submit(
+            in_a_migration, postgres, lambda: create_index_online("ix_new", "comments", ["lane"])
+        )
+        keep_all(stores.comments, make_comment())
+        writer.rollback()
+        making.result(60)
+
+    assert "ix_new" in indexes(postgres)
+
+
+FIRST = """
+revision, down_revision = "m0001", None
+"""
+SECOND = """
+from service.stores.migrations.online import create_index_online, drop_index_online
+revision, down_revision = "m0002", "m0001"
+online = True
+def upgrade(): create_index_online("ix_new", "comments", ["lane"])
+def downgrade(): drop_index_online("ix_new", "comments")
+"""
+
+
+def test_a_migration_that_says_online_runs_outside_a_transaction(engine, tmp_path, monkeypatch):
+    folder = tmp_path / "migrations"
+    (folder / "versions").mkdir(parents=True)
+    shutil.copy(Path(migrations.__file__).parent / "env.py", folder)
+    (folder / "versions" / "m0001_first.py").write_text(FIRST)
+    (folder / "versions" / "m0002_second.py").write_text(SECOND)
+    config = alembic_config()
+    config.set_main_option("script_location", str(folder))
+    monkeypatch.setattr(migrations, "alembic_config", lambda: config)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE comments (lane TEXT)")
+        context = MigrationContext.configure(connection)
+        context.stamp(ScriptDirectory.from_config(config), "m0001")
+
+    assert migrate(engine)
+    up = set(indexes(engine))
+    assert migrate(engine, to="m0001")
+
+    assert up == {"ix_new"}
+    assert indexes(engine) == {}
+    with engine.connect() as connection:
+        assert MigrationContext.configure(connection).get_current_revision() == "m0001"
+
+
+def keep_something(engine):
+    """Keep three comments, their verdicts and a decision, and return the cases."""
+    stores = SqlStores(engine)
+    stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
+    kept = [make_comment(f"Number {number}") for number in range(3)]
+    keep_all(stores.comments, *kept)
+    stores.verdicts.add([make_verdict(one.id, Outcome.UNSURE) for one in kept], audit=frozenset())
+    stores.decisions.add(make_decision("dec_1", kept[0].id, Ruling.REJECT, decided_by="Ola"))
+    return all_cases(engine)
+
+
+def all_cases(engine):
+    page = SqlStores(engine).cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=10)
+    return {case.comment.id: case for case in page.cases}
+
+
+def told(cases):
+    """Return what every version keeps of a case."""
+    return {
+        one: (
+            case.comment.text,
+            case.verdict.outcome,
+            case.verdict.p_spam,
+            case.decision and case.decision.ruling,
+        )
+        for one, case in cases.items()
+    }
+
+
+def test_every_version_can_be_gone_back_to_and_on_from_with_comments_kept(engine):
+    migrate(engine)
+    before = keep_something(engine)
+
+    for revision in [ONE_WAY, *TAKEN_BACK][-2::-1]:
+        assert migrate(engine, to=revision)
+        with engine.connect() as connection:
+            assert MigrationContext.configure(connection).get_current_revision() == revision
+            for table, number in (("comments", 3), ("verdicts", 3), ("decisions", 1)):
+                query = sa.select(sa.func.count()).select_from(sa.table(table))
+                assert connection.execute(query).scalar_one() == number
+    assert migrate(engine)
+
+    assert told(all_cases(engine)) == told(before)
+    assert not migrate(engine)
+
+
+def test_nobody_goes_back_over_a_step_that_dropped_tables(engine):
+    migrate(engine)
+
+    with pytest.raises(UnfitSchemaError, match=f"{ONE_WAY} dropped tables"):
+        migrate(engine, to="m0023")
+
+    assert schema_state(engine) is SchemaState.UP_TO_DATE
+
+
+def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("SLOPSIEVE_DATABASE_URL", raising=False)
+
+    def run(*words):
+        with pytest.raises(SystemExit) as ended:
+            main(["migrate", "--data-dir", str(tmp_path), *words])
+        return (ended.value.code, *capsys.readouterr())
+
+    assert run()[0] == 0
+
+    refused, _, why = run("--to", "m0025")
+    done, said, _ = run("--to", "m0025", "--lose-data")
+    unknown, _, which = run("--to", "m0999")
+
+    assert (refused, done, unknown) == (ExitCode.DATABASE, 0, ExitCode.DATABASE)
+    assert "m0026: the decided text" in why
+    assert "m0025" not in why
+    assert "It is at m0025." in said
+    assert "no revision 'm0999'" in which

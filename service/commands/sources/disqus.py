@@ -30,31 +30,27 @@ def read_disqus(file: InputFile) -> Iterator[Entry]:
     # temporary file, which goes when it is closed.
     with closing(sqlite3.connect("")) as threads:
         threads.execute("CREATE TABLE threads (id TEXT PRIMARY KEY, link TEXT, title TEXT)")
-        yield from _read(file, threads)
-
-
-def _read(file: InputFile, threads: sqlite3.Connection) -> Iterator[Entry]:
-    number = 0
-    record: dict[str, str] = {}
-    kind = ""
-    for element in read_elements(
-        file.stream, root="disqus", groups=("thread", "post", "parent"), fields=_FIELDS
-    ):
-        if element.name in _FIELDS:
-            record.setdefault(element.name, element.text)
-        elif kind == "post" and element.name != "post":
-            if element.begins:
-                record[f"{element.name} id"] = element.attributes.get("id", "")
-        else:
-            # The tag before or after a record may be lost.
-            if kind == "post":
-                number += 1
-                yield _read_post(number, record, threads)
-            elif kind == "thread":
-                row = (record["id"], record.get("link"), record.get("title"))
-                threads.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?)", row)
-            kind = element.name if element.begins else ""
-            record = {"id": element.attributes.get("id", "")}
+        number = 0
+        record: dict[str, str] = {}
+        kind = ""
+        for element in read_elements(
+            file.stream, root="disqus", groups=("thread", "post", "parent"), fields=_FIELDS
+        ):
+            if element.name in _FIELDS:
+                record.setdefault(element.name, element.text)
+            elif kind == "post" and element.name != "post":
+                if element.begins:
+                    record[f"{element.name} id"] = element.attributes.get("id", "")
+            else:
+                # The tag before or after a record may be lost.
+                if kind == "post":
+                    number += 1
+                    yield _read_post(number, record, threads)
+                elif kind == "thread":
+                    row = (record["id"], record.get("link"), record.get("title"))
+                    threads.execute("INSERT OR REPLACE INTO threads VALUES (?, ?, ?)", row)
+                kind = element.name if element.begins else ""
+                record = {"id": element.attributes.get("id", "")}
 
 
 def _read_post(number: int, post: Mapping[str, str], threads: sqlite3.Connection) -> Entry:

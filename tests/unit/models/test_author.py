@@ -72,10 +72,6 @@ def test_the_shape_of_a_name_is_the_same_in_every_release():
     assert [one for one in ids.tolist() if one < COUNTED_SLOTS] == [2, 6, 11, 21, 23]
 
 
-def test_short_words_agree_by_chance_alone():
-    assert shape(named("Jo", text="Jo said so")) == shape(named("Jo"))
-
-
 def test_a_disguised_name_is_read_as_the_plain_one():
     assert same(named("ｍａｒａ"), named("mara"))
 

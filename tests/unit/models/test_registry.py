@@ -103,39 +103,25 @@ def test_a_manifest_that_lists_a_file_outside_the_folder_is_refused(tmp_path, wr
 
 
 @pytest.mark.parametrize(
-    ("change", "named"),
+    ("name", "change", "named"),
     [
-        ({"format": 99}, "format 99"),
-        ({"kind": "oracle"}, "oracle"),
+        ("manifest.json", {"format": 99}, "format 99"),
+        ("manifest.json", {"kind": "oracle"}, "oracle"),
+        ("fusion.json", {"base": "much"}, "cannot be used"),
+        ("fusion.json", {"base": True}, "cannot be used"),
+        ("fusion.json", {"base": float("nan")}, "cannot be used"),
+        ("fusion.json", {"model_weight": None}, "cannot be used"),
+        ("fusion.json", {"signal_weights": []}, "cannot be used"),
+        ("fusion.json", {"signal_weights": {"front_page_link": "heavy"}}, "cannot be used"),
+        ("fusion.json", {"ham_cutoff": 0.95}, "cannot be used"),
+        ("fusion.json", {"spam_cutoff": 1.5}, "cannot be used"),
     ],
 )
-def test_a_manifest_of_another_kind_or_format_is_refused(write, change, named):
+def test_what_makes_no_sense_or_is_of_another_format_is_refused(write, name, change, named):
     folder = write()
-    rewrite_json(folder, "manifest.json", lambda manifest: manifest | change)
+    rewrite_json(folder, name, lambda written: written | change)
 
     with pytest.raises(ModelVersionError, match=named):
-        load_version(folder)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"base": "much"},
-        {"base": True},
-        {"model_weight": None},
-        {"signal_weights": []},
-        {"signal_weights": {"front_page_link": "heavy"}},
-        {"ham_cutoff": 0.95},
-        {"spam_cutoff": 1.5},
-        {"base": float("nan")},
-    ],
-    ids=str,
-)
-def test_weights_that_make_no_sense_are_refused(tmp_path, change, write):
-    folder = write()
-    rewrite_json(folder, "fusion.json", lambda fusion: fusion | change)
-
-    with pytest.raises(ModelVersionError, match="cannot be used"):
         load_version(folder)
 
 

@@ -180,17 +180,6 @@ def test_what_is_remembered_takes_two_kilobytes_a_window_at_most(tokeniser):
     assert taken < 2_000 * windows
 
 
-def test_both_members_weigh_as_the_calibration_says(make_classifier):
-    comment = COMMENTS[:1]
-
-    (offset,) = make_classifier(network=0.0, linear=0.0).score_batch(comment)
-    (plain,) = make_classifier(network=1.0, linear=0.0, offset=0.0).score_batch(comment)
-    (both,) = make_classifier(network=1.0, linear=1.0, offset=0.0).score_batch(comment)
-
-    assert offset.p_spam == logistic(0.1)
-    assert plain.p_spam != both.p_spam
-
-
 def test_the_words_that_promote_most_weigh_as_the_calibration_says(
     make_classifier, engine, tokeniser
 ):
@@ -276,19 +265,11 @@ def test_a_calibration_of_before_is_read_without_what_is_gone(gone):
     assert read == make_calibration()
 
 
-def test_one_window_of_spam_makes_the_comment_spam():
-    assert pool([9.0, -5.0, -5.0, -5.0]) > 7.0
-
-
 @given(st.lists(st.floats(min_value=-200, max_value=200), min_size=1, max_size=8))
 def test_several_windows_pool_to_something_between_their_mean_and_the_highest(log_odds):
     pooled = pool(log_odds)
 
     assert sum(log_odds) / len(log_odds) - 1e-9 <= pooled <= max(log_odds) + 1e-9
-
-
-def test_the_four_words_that_promote_most_count_in_whichever_window_they_are():
-    assert strongest_promotion([[9.0, -1.0, 1.0], [-5.0, 2.0, 4.0]]) == 4.0
 
 
 def test_plain_talk_beside_promotion_lowers_nothing():

@@ -23,36 +23,10 @@ SITE = "site:garden"
 OWNER = "owner-0"
 _numbers = itertools.count(1)
 _WORDS = [
-    "valve",
-    "boiler",
-    "wrench",
-    "radiator",
-    "pump",
-    "rusty",
-    "pipe",
-    "cold",
-    "plumber",
-    "seal",
-    "thread",
-    "window",
-    "garden",
-    "tomato",
-    "frost",
-    "seed",
-    "spade",
-    "compost",
-    "fence",
-    "lawn",
-    "hedge",
-    "rake",
-    "bucket",
-    "barrel",
-    "shed",
-    "glass",
-    "copper",
-    "winter",
-    "spring",
-]
+    "valve", "boiler", "wrench", "radiator", "pump", "rusty", "pipe", "cold", "plumber", "seal",
+    "thread", "window", "garden", "tomato", "frost", "seed", "spade", "compost", "fence",
+    "lawn", "hedge", "rake", "bucket", "barrel", "shed", "glass", "copper", "winter", "spring",
+]  # fmt: skip
 
 
 def begin_anew() -> None:

@@ -10,7 +10,7 @@ import pytest
 from models.registry import SHIPPED_DIR, read_current_name
 from tests.factories import make_comment
 from tests.unit.training.decided import make_example
-from training.contrasts import CONTRASTS, draw, main, measure_contrasts
+from training.contrasts import CONTRASTS, main, measure_contrasts
 from training.data.dataset import DEFAULT_DATA
 
 
@@ -45,16 +45,6 @@ def test_ham_that_waits_now_is_worse_and_spam_that_waits_now_is_better():
     assert (named["spam"]["worse"], named["spam"]["better"]) == (0, 1)
     assert named["ham"]["mean_log_odds_change"] == pytest.approx(np.log(19))
     assert all(r["worse"] == 0 for r in rows if r["contrast"] != "name")
-
-
-def test_a_sample_is_drawn_of_each_label_and_is_the_same_every_time():
-    examples = [make_example(text="x", is_spam=n % 4 == 0) for n in range(40)]
-
-    drawn = draw(examples, 5)
-
-    assert drawn == draw(examples, 5)
-    assert sum(e.is_spam for e in drawn) == 5
-    assert len(drawn) == 10
 
 
 def test_the_command_prints_a_row_a_contrast_and_label(capsys, monkeypatch):

@@ -34,10 +34,6 @@ def test_every_run_is_a_row_and_the_marked_one_is_right():
     assert row["LEAVE last_sentence"] == 1
 
 
-def test_ham_has_no_right_run():
-    assert runs_of(segments_of(make_comment(TEXT)), (), 1.0).right == -1
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -86,14 +86,6 @@ def test_mistakes_at_the_cutoffs_are_told_by_id(part):
     assert (english["spam_called_ham"], english["ham_called_spam"]) == (1, 1)
 
 
-def test_a_source_of_one_label_has_no_curve(part):
-    examples = tuple(replace(e, is_spam=e.is_spam and e.source != "blog2") for e in part.examples)
-
-    rows = facts_of(replace(part, examples=examples))["evidence_table"]
-
-    assert {r["roc_auc"] for r in rows if r["source"] == "blog2"} == {None}
-
-
 def test_a_page_is_made_of_the_facts_alone(part):
     page = card_page(facts_of(part))
 

@@ -1,4 +1,4 @@
-"""What is read from data files, and what is refused."""
+"""What is read from data files, corrected in them, and refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import json
 import pytest
 
 from service.domain.errors import InvalidInputError
-from training.data.dataset import find_data_files, read_dataset
+from training.data.corrections import LABEL_CORRECTIONS, CorrectLabel, read_corrections
+from training.data.dataset import Dataset, find_data_files, read_dataset
+from training.data.hosts import with_real_hosts
 
 
 def make_row(**changes) -> dict[str, object]:
@@ -99,16 +101,6 @@ def test_of_texts_without_a_label_those_with_an_advertisement_are_kept_apart(tmp
     assert dataset.files[0].n_unlabelled == 2
 
 
-def test_two_copies_of_a_file_are_read_once(tmp_path):
-    for folder in ("here", "there"):
-        (tmp_path / folder).mkdir()
-        write_rows(tmp_path / folder / "x.jsonl", make_row())
-
-    dataset = read_dataset([tmp_path / "here", tmp_path / "there"])
-
-    assert len(dataset.files) == len(dataset.examples) == 1
-
-
 def test_comments_without_a_post_do_not_count_as_one_post(tmp_path):
     rows = [make_row(id=f"x-{n}", post_id=None, post_title=None) for n in range(2)]
 
@@ -176,10 +168,107 @@ def test_a_file_that_was_cut_off_is_named(tmp_path):
         read_dataset([tmp_path])
 
 
-def test_paths_without_data_are_all_named(tmp_path):
-    (tmp_path / "empty").mkdir()
+def make_correction(**changes) -> dict[str, object]:
+    return {"id": "a", "was": "ham", "is": "spam", "reason": "sells valves"} | changes
+
+
+def read(tmp_path, rows, *corrections) -> Dataset:
+    data = write_rows(tmp_path / "x.jsonl", *rows)
+    return read_dataset([data], corrections=write_rows(tmp_path / "fixes.jsonl", *corrections))
+
+
+def test_a_label_is_corrected_and_counted(tmp_path):
+    rows = [make_row(id="a"), make_row(id="b")]
+
+    dataset = read(tmp_path, rows, make_correction())
+
+    assert [(e.is_spam, e.is_corrected) for e in dataset.examples] == [(True, True), (False, False)]
+    assert (dataset.files[0].n_spam, dataset.files[0].n_ham) == (1, 1)
+
+
+def test_what_was_said_of_the_wrong_label_is_forgotten(tmp_path):
+    rows = [
+        make_row(id="a", kind="bug-report"),
+        make_row(id="b", label="spam", promo_spans=[[0, 3]]),
+    ]
+
+    fixed = [make_correction(), make_correction(id="b", was="spam") | {"is": "ham"}]
+    spam, ham = read(tmp_path, rows, *fixed).examples
+
+    assert (spam.kind, spam.promo_spans) == (None, None)
+    assert ham.promo_spans == ()
+
+
+def test_what_nobody_can_judge_is_left_out_and_reported(tmp_path):
+    dataset = read(
+        tmp_path, [make_row(id="a"), make_row(id="b")], make_correction(**{"is": "drop"})
+    )
+
+    assert [e.comment.id for e in dataset.examples] == ["b"]
+    assert set(dataset.dropped) == {"a"}
+
+
+def test_a_correction_of_another_label_than_the_data_have_is_refused(tmp_path):
+    with pytest.raises(InvalidInputError, match=r"fixes.jsonl:1 was"):
+        read(tmp_path, [make_row(id="a", label="spam")], make_correction())
+
+
+def test_everything_wrong_in_a_file_of_corrections_is_named_at_once(tmp_path):
+    path = write_rows(
+        tmp_path / "fixes.jsonl",
+        make_correction(),
+        make_correction(),
+        make_correction(id=""),
+        make_correction(was="maybe"),
+        make_correction(**{"is": "ham"}),
+        make_correction(**{"is": ["drop"]}),
+        make_correction(reason=None),
+        ["a"],
+    )
 
     with pytest.raises(InvalidInputError) as refused:
-        find_data_files([tmp_path / "empty", tmp_path / "gone"])
+        read_corrections(path)
 
-    assert len(refused.value.problems) == 2
+    wrong = [f"fixes.jsonl:{n}" for n in range(3, 9)]
+    assert [problem.field for problem in refused.value.problems] == ["fixes.jsonl:2 id", *wrong]
+
+
+def test_our_corrections_are_sound():
+    corrections = read_corrections(LABEL_CORRECTIONS)
+
+    sources = {comment_id.rpartition("-")[0] for comment_id in corrections}
+    assert sources
+    # What we wrote ourselves is labelled by what it was written as.
+    assert not [source for source in sources if source[:1] == "t" and source[1:].isdecimal()]
+    assert {c.correct for c in corrections.values()} == set(CorrectLabel)
+    assert LABEL_CORRECTIONS not in find_data_files([LABEL_CORRECTIONS.parent])
+
+
+def test_marks_move_along_with_the_hosts_before_them():
+    text = "See mara.example first. Buy at luckspin.example today, or else."
+    start = text.index("Buy")
+    row = {"text": text, "promo_spans": [[start, start + 29]], "boundary": start, "id": "a"}
+
+    changed = with_real_hosts(row)
+
+    ((first, last),) = changed["promo_spans"]
+    assert ".example" not in changed["text"]
+    assert changed["text"][changed["boundary"] :].startswith("Buy at luckspin.")
+    assert changed["text"][first:last].startswith("Buy at luckspin.")
+    assert changed["text"].endswith(" today, or else.")
+
+
+def test_the_ending_depends_on_the_host_alone():
+    row = {"text": "at shop.example", "author_url": "https://Shop.example/x", "label": "spam"}
+
+    one, other = with_real_hosts(row), with_real_hosts(row | {"label": "ham"})
+
+    assert one["text"] == other["text"]
+    assert one["author_url"].lower() == f"https://{one['text'].removeprefix('at ')}/x"
+
+
+@pytest.mark.parametrize("text", ["for example.", "at example.com", "a.example.com", "an.exampleb"])
+def test_what_is_no_bare_host_stays(text):
+    row = {"text": text, "author_url": None}
+
+    assert with_real_hosts(row) == row

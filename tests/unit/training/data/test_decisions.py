@@ -10,8 +10,8 @@ import pytest
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.verdict import Outcome
-from tests.unit.training.decided import make_decided, make_example, ruling
-from training.data.decisions import Decided, Via, read_decisions
+from tests.unit.training.decided import make_decided
+from training.data.decisions import Via, read_decisions
 
 RULING = {
     "reviewer": "f00d",
@@ -91,10 +91,6 @@ def test_the_order_is_that_of_the_file_and_gzip_is_read_too(tmp_path):
     assert [one.id for one in read] == ["c3", "c1", "c2"]
 
 
-def test_an_empty_file_holds_no_decisions(tmp_path):
-    assert read_decisions(write(tmp_path)) == ()
-
-
 def test_a_comment_decided_before_its_verdict_came_has_none(tmp_path):
     (read,) = read_decisions(write(tmp_path, make_row(verdict=None)))
 
@@ -147,17 +143,6 @@ def test_all_problems_are_named_at_once_and_no_value_is_quoted(tmp_path):
     assert secret not in str([(p.field, p.problem, p.remedy) for p in refused.value.problems])
 
 
-def test_a_wholly_wrong_file_is_not_listed_to_its_end(tmp_path):
-    wrong = problems_of(tmp_path, *[make_row(id=f"c{n}", label="x") for n in range(500)])
-
-    assert len(wrong) == 50
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path):
-    with pytest.raises(InvalidInputError, match="is no file"):
-        read_decisions(tmp_path / "none.jsonl")
-
-
 def test_lines_that_are_no_json_are_named(tmp_path):
     path = tmp_path / "decisions.jsonl"
     path.write_text("[" * 100_000 + "\nnull\n")
@@ -169,11 +154,6 @@ def test_lines_that_are_no_json_are_named(tmp_path):
         "decisions.jsonl:1",
         "decisions.jsonl:2",
     ]
-
-
-def test_a_label_that_no_ruling_in_force_gave_cannot_be_built():
-    with pytest.raises(ValueError, match="must be in force"):
-        Decided(example=make_example(is_spam=True), rulings=(ruling(is_spam=False),))
 
 
 def test_what_a_person_went_and_looked_for_was_not_drawn():

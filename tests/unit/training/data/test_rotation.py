@@ -17,6 +17,7 @@ from training.data.rotation import (
     weight_for_words_of,
     weight_of,
 )
+from training.data.split import group_examples
 
 CONFIG = RotationConfig(n_folds=3, most_of_source=20, most_of_other_place=5, most_of={"rich": 30})
 
@@ -43,14 +44,6 @@ def test_a_public_source_lies_whole_in_one_fold_and_no_fold_is_without():
     assert set.union(*found.values()) == {0, 1, 2}
 
 
-def test_spam_and_ham_are_shared_out_evenly():
-    examples = [e for n in range(6) for e in comments(f"blog{n}", 10, 10)]
-
-    folds = assign_rotation(examples, CONFIG)
-
-    assert Counter(folds.tolist()) == {0: 40, 1: 40, 2: 40}
-
-
 def test_a_source_counts_for_no_more_than_an_epoch_draws_of_it():
     """One of 300 comments leaves room for as many others as one of 40."""
     examples = comments("large", 150, 150) + [
@@ -75,15 +68,6 @@ def test_authored_posts_and_campaigns_are_not_split(shared):
 
     assert len(set(folds[60:].tolist())) == 1
     assert set(folds.tolist()) == {0, 1, 2}
-
-
-def test_another_source_moves_no_authored_comment():
-    authored = comments("authored-x", 20, 20)
-
-    alone = assign_rotation(authored, CONFIG)
-
-    beside = assign_rotation([*comments("blog", 9, 9), *authored], CONFIG)
-    assert np.array_equal(beside[18:], alone)
 
 
 def test_copies_of_what_is_held_back_never_teach():
@@ -134,39 +118,46 @@ def test_each_epoch_draws_the_rest_of_a_source_up_to_its_bound():
     assert set.union(*of_blog) == set(range(50))
 
 
-def test_the_same_comments_draw_the_same_epochs():
-    examples = comments("blog", 50, 50)
-    teaching = range(0, 100, 2)
-
-    one, other = (list(islice(draw_epochs(examples, teaching, CONFIG), 3)) for _ in range(2))
-
-    assert one == other
-    assert {i for epoch in one for i in epoch} <= set(teaching)
-
-
 @pytest.mark.parametrize(
-    ("source", "language", "weight"),
+    ("source", "language", "weight", "share_of_words"),
     [
-        ("blog", None, 1.0),
-        ("youtube", "en", 0.7),
-        ("authored-x", "en", 1.0),
-        ("authored-x", None, 1.0),
-        ("authored-x", "de", 1.5),
+        ("blog", None, 1.0, 1.0),
+        ("youtube", "en", 0.7, 0.3),
+        ("authored-x", "en", 1.0, 1.0),
+        ("authored-x", None, 1.0, 1.0),
+        ("authored-x", "de", 1.5, 1.0),
     ],
 )
-def test_a_comment_counts_by_where_it_was_said(source, language, weight):
-    assert weight_of(make_example(is_spam=True, source=source, language=language)) == weight
-
-
-@pytest.mark.parametrize(
-    ("source", "language", "share"),
-    [
-        ("blog", None, 1.0),
-        ("youtube", "en", 0.3),
-        ("authored-x", "de", 1.0),
-    ],
-)
-def test_words_are_learnt_less_from_other_places(source, language, share):
+def test_a_comment_and_its_words_count_by_where_it_was_said(
+    source, language, weight, share_of_words
+):
     one = make_example(is_spam=True, source=source, language=language)
 
-    assert weight_for_words_of(one) == pytest.approx(share * weight_of(one))
+    assert weight_of(one) == weight
+    assert weight_for_words_of(one) == pytest.approx(share_of_words * weight)
+
+
+ADVERT = "order your cheap and very reliable watches today at the shop of my brother in town"
+
+
+def example(text: str, post_key: str, **changes):
+    return make_example(is_spam=True, text=text, post_key=post_key, **changes)
+
+
+def test_a_post_a_campaign_and_copied_texts_are_one_group_each():
+    examples = [
+        example("one", "post-a"),
+        example("two", "post-a"),
+        example("three", "post-b", campaign="c1"),
+        example("four", "post-c", campaign="c1"),
+        example(ADVERT, "post-d"),
+        example(f"{ADVERT}!!", "post-e"),
+        example("five", "post-f"),
+    ]
+
+    groups = group_examples(examples).tolist()
+
+    assert groups[0] == groups[1]
+    assert groups[2] == groups[3]
+    assert groups[4] == groups[5]
+    assert len(set(groups)) == 4

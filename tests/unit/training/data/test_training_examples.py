@@ -110,18 +110,6 @@ def test_the_promoted_words_stay_the_promoted_words():
         assert after == " Thanks, bye."
 
 
-def test_a_span_that_ends_with_a_host_still_ends_with_the_new_one():
-    training_example = make_training_example(
-        "Visit https://shop.example. Bye.", "Visit https://shop.example"
-    )
-
-    for host in HOSTS:
-        varied = vary(training_example, ONLY_HOSTS, Stock(hosts=[host]), random.Random(1))
-
-        assert words(varied, varied.promotion) == [f"Visit https://{host}"]
-        assert words(varied, varied.plain) == [". Bye."]
-
-
 @given(data=st.data())
 def test_spans_stay_inside_the_text_and_in_order_whatever_is_swapped(data):
     text = "".join(
@@ -143,19 +131,6 @@ def test_spans_stay_inside_the_text_and_in_order_whatever_is_swapped(data):
     offsets = [offset for span in varied.promotion for offset in span]
     assert offsets == sorted(offsets)
     assert all(0 <= offset <= len(varied.input.text) for offset in offsets)
-
-
-def test_the_same_seed_varies_in_the_same_way():
-    training_example = make_training_example(
-        "Buy at https://shop.example/y today!", "Buy at https://shop.example/y"
-    )
-    half = Variation(swap_hosts=0.5, drop_name=0.5, drop_host=0.5, drop_title=0.5)
-
-    first = [vary(training_example, half, STOCK, random.Random(seed)) for seed in range(30)]
-    again = [vary(training_example, half, STOCK, random.Random(seed)) for seed in range(30)]
-
-    assert first == again
-    assert len({one.input for one in first}) > 4
 
 
 def test_spam_and_ham_of_the_same_words_are_varied_alike():
@@ -188,30 +163,15 @@ def test_without_variation_or_hosts_to_draw_from_all_stays_as_it_is(variation, s
 
 
 def test_remarks_are_pieces_of_ham_those_with_a_link_apart():
-    training_examples = [
-        make_training_example(
-            "Thanks. It works! See https://docs.example/x for more.", is_spam=False
-        ),
-        make_training_example("Buy watches! https://shop.example"),
-    ]
-
-    stock = collect_stock(training_examples)
-
-    assert stock.remarks == ["Thanks. It works! See https://docs.example/x for more."]
-    assert stock.linked == stock.remarks
-
-
-def test_a_long_ham_gives_several_remarks_and_what_never_ends_gives_none():
     sentence = "This is a sentence of forty characters. "
-    training_examples = [
-        make_training_example(sentence * 9, is_spam=False),
-        make_training_example("x" * 900, is_spam=False),
-    ]
+    linked = "Thanks. It works! See https://docs.example/x for more."
+    ham = [make_training_example(text, is_spam=False) for text in (sentence * 9, "x" * 900, linked)]
 
-    remarks = collect_stock(training_examples).remarks
+    stock = collect_stock([*ham, make_training_example("Buy watches! https://shop.example")])
 
-    assert " ".join(remarks) == (sentence * 9).strip()
-    assert [len(remark) for remark in remarks] == [239, 119]
+    assert " ".join(stock.remarks) == f"{sentence * 9}{linked}"
+    assert [len(remark) for remark in stock.remarks] == [239, 119, len(linked)]
+    assert stock.linked == [linked]
 
 
 @pytest.mark.parametrize("is_spam", [True, False])
@@ -252,7 +212,3 @@ def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label()
         assert copy.is_spam
         assert "Buy watch" in copy.comment.text
         assert "It worked." in copy.comment.text or "```" in copy.comment.text
-
-
-def test_without_ham_nothing_is_copied():
-    assert glued_copies([make_example(text="Buy!", is_spam=True)], 1.0, seed=1) == []

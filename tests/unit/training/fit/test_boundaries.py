@@ -10,7 +10,7 @@ from models.inputs import ModelOutput
 from service.domain.comment import Post
 from tests.factories import make_comment
 from training.data.dataset import Example
-from training.fit.boundaries import FoundBoundaries, compare_boundaries, first_boundary
+from training.fit.boundaries import FoundBoundaries, compare_boundaries
 
 REMARK = "The order matters more than people think. You explain it well. "
 ADVERT = "Buy radiator valves 70% OFF, free delivery, order at valvehaus-deals.shop hurry!"
@@ -22,11 +22,6 @@ QUIET = make_comment("I bled ours last week. It took ten minutes.")
 def example(**changes):
     values = {"comment": COMMENT, "is_spam": True, "source": "authored-x", "post_key": "p"}
     return Example(**(values | changes))
-
-
-def test_the_first_boundary_is_the_one_of_the_verdict():
-    assert first_boundary(COMMENT, MARKED) == len(REMARK)
-    assert first_boundary(QUIET, ModelOutput(p_spam=0.02)) is None
 
 
 @pytest.mark.parametrize(

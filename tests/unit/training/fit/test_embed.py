@@ -32,11 +32,6 @@ def test_an_embedding_is_fitted_that_its_facts_describe(engine, tokeniser, examp
     assert facts["compared_with"] == sum(e.is_spam for e in examples[:80])
 
 
-def test_too_few_comments_are_told(engine, tokeniser, examples):
-    with pytest.raises(ValueError, match="more than 64 comments, got 64"):
-        fit_embedding(engine, tokeniser, examples[:64])
-
-
 def test_members_of_a_campaign_that_lie_together_are_found(examples):
     spam = [replace(e, campaign=None) for e in examples if e.is_spam][:40]
     spam[:6] = [replace(e, campaign=f"campaign {n % 2}") for n, e in enumerate(spam[:6])]

@@ -1,11 +1,15 @@
-"""Weights are calibrated, and their signs are held."""
+"""Weights are calibrated, their signs are held, and what a fitted table leans on."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 
+from models.features import Features
 from training.fit.fuse import FittedWeights, fit_fusion, fit_logistic
+from training.fit.regression import fit_table
 
 
 def draw(log_odds, seed=3):
@@ -66,17 +70,6 @@ def test_a_ham_signal_may_only_lower_the_score():
     assert on_spam.signals["approved_person_before"] == 0.0
 
 
-def test_a_ham_signal_is_held_back_more_than_a_spam_signal():
-    fired = np.tile([0.0, 1.0], 500)
-    is_spam = draw(2 * fired - 1)
-
-    of_spam = fit(np.zeros(1_000), fired[:, None], is_spam).signals["a_signal"]
-    names = ("reference_link",)
-    of_ham = fit(np.zeros(1_000), fired[:, None], ~is_spam, names=names).signals["reference_link"]
-
-    assert -of_spam < of_ham < 0
-
-
 def test_a_signal_that_hardly_ever_fired_weighs_nothing():
     fired = np.zeros(1_000)
     fired[:4] = 1.0
@@ -86,3 +79,69 @@ def test_a_signal_that_hardly_ever_fired_weighs_nothing():
     weights = fit(np.zeros(1_000), fired[:, None], is_spam)
 
     assert weights.signals == {"a_signal": 0.0}
+
+
+# The first column goes along with the rows that stand apart, the second with spam everywhere.
+_ROWS = np.array([(1, 1), (1, 1), (1, 1), (1, 0), (0, 1), (0, 0), (0, 0), (0, 0)] * 10, dtype=float)
+_APART = _ROWS[:, 0] == 1
+# Among the rows apart more is spam than the second column says.
+_SPAM = (_ROWS[:, 1] == 1) | (_APART & (np.arange(len(_ROWS)) % 2 == 1))
+
+
+def _weight_of(column: int, apart: np.ndarray | None) -> float:
+    table = fit_table(
+        sparse.csr_matrix(_ROWS), _SPAM, inverse_ridge=4.0, min_rows=1, seed=1, apart=apart
+    )
+    none = Features(ids=np.array([], dtype=np.int64), values=np.array([]))
+    alone = Features(ids=np.array([column]), values=np.array([1.0]))
+    return table.sum_of(alone) - table.sum_of(none)
+
+
+def _weights(
+    rows: np.ndarray, is_spam: np.ndarray, sources: np.ndarray | None = None
+) -> tuple[float, float]:
+    """Return the coefficients of the first two columns."""
+    table = fit_table(
+        sparse.csr_matrix(rows),
+        is_spam,
+        inverse_ridge=0.2,
+        min_rows=1,
+        seed=1,
+        sources=sources,
+    )
+    first, second = table.coefficients_of(np.array([0, 1])).tolist()
+    return first, second
+
+
+def test_an_intercept_of_their_own_takes_up_that_spam_is_commoner_among_rows_apart():
+    assert 0 < _weight_of(0, _APART) < 0.6 * _weight_of(0, None)
+
+
+def test_what_goes_along_with_spam_everywhere_still_counts():
+    assert _weight_of(1, _APART) > 2 * _weight_of(0, _APART)
+
+
+def test_by_ratio_what_leans_to_one_label_counts_more_than_what_leans_to_none():
+    # Two columns go along with spam, one of them in half of the ham as well.
+    rows = np.array([(1, 1), (1, 1), (0, 1), (0, 0)] * 10, dtype=float)
+    is_spam = np.array([True, True, False, False] * 10)
+
+    by_ratio = _weights(rows, is_spam)
+    evenly = LogisticRegression(C=0.2, solver="liblinear").fit(rows, is_spam).coef_[0]
+
+    assert by_ratio[0] > evenly[0] > 0
+    assert abs(by_ratio[1] / by_ratio[0]) < abs(evenly[1] / evenly[0])
+
+
+def test_what_leans_in_many_sources_is_believed_more_than_what_one_says_as_often():
+    # Either of two columns is in a half of the spam and in no ham: the first in one source, the
+    # second in ten. The third is everywhere.
+    rows = np.array([(1, 0, 1), (0, 1, 1)] * 20 + [(0, 0, 1)] * 40, dtype=float)
+    is_spam = np.arange(len(rows)) < 40
+    sources = np.where(rows[:, 1] == 1, np.arange(len(rows)) // 4, 0)
+
+    often, widely = _weights(rows, is_spam, sources)
+    alike = _weights(rows, is_spam)
+
+    assert widely > 1.1 * often
+    assert alike[0] == pytest.approx(alike[1], rel=0.02)

@@ -98,13 +98,6 @@ def test_names_say_what_they_were_seen_with_and_nothing_on_average():
     assert spam == pytest.approx(-ham, abs=1e-3)
 
 
-def test_too_few_names_are_no_ground_to_say_anything():
-    examples = [named("Mara", is_spam=n % 2 == 0) for n in range(60)]
-    examples += [make_example(is_spam=True, author=Author()) for _ in range(200)]
-
-    assert fit_names(examples, CONFIG) is None
-
-
 def test_words_of_promotion_are_learnt_from_what_is_marked_in_authored_comments():
     advert, remark = "buy cheap watches now.", "the valve leaks again."
     text = f"{remark} {advert}"

