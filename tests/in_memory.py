@@ -72,6 +72,10 @@ class MemoryHistoryStore:
         with self._lock:
             return self._ledger.conducts(sender, now=now)
 
+    def ping(self) -> None:
+        """See `ValkeyHistoryStore.ping`."""
+        self._refuse_if_unavailable()
+
     def is_blank(self) -> bool:
         """See `ValkeyHistoryStore.is_blank`."""
         self._refuse_if_unavailable()
