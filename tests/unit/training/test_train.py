@@ -119,7 +119,7 @@ def test_a_run_that_was_cut_off_goes_on_from_the_step_it_had_saved(models_dir, t
     assert told[0] == ("1", 3)
 
 
-def test_the_version_is_whole_loads_is_current_and_answers(models_dir):
+def test_the_version_loads_is_current_and_answers(models_dir):
     current = load_version(models_dir / read_current_name(models_dir))
 
     (answer,) = current.classifier.score_batch([ModelInput(text="thanks", author_name="Jo")])
@@ -128,7 +128,11 @@ def test_the_version_is_whole_loads_is_current_and_answers(models_dir):
     assert 0.0 <= current.ham_cutoff <= current.spam_cutoff <= 1.0
     assert 0.0 < answer.p_spam < 1.0
     assert answer.embedding is not None
+
+
+def test_a_version_has_all_files_that_one_may_have(models_dir):
     there = {path.name for path in (models_dir / "one").iterdir()}
+
     assert {*TransformerClassifier.FILES, *TransformerClassifier.MORE_FILES} <= there
 
 
@@ -197,15 +201,28 @@ def test_the_promises_are_measured_out_of_fold(card):
     assert promises["spam_called_ham"]["count"] == measured["n_spam"]
 
 
-def test_the_card_compares_ways_of_judging_rounding_and_contrasts(card):
+def test_the_card_sets_all_evidence_beside_its_parts_and_a_tfidf_filter(card):
     ways = {row["way"] for row in card["evidence_table"] if row["source"] == "all"}
+
+    assert ways == {
+        "all evidence",
+        "model alone",
+        "network alone",
+        "linear member alone",
+        "signals alone",
+        "TF-IDF",
+    }
+
+
+def test_the_card_says_what_rounding_to_int8_changed(card):
     rounding = card["rounding_to_int8"]
 
-    alone = {f"{part} alone" for part in ("model", "network", "linear member", "signals")}
-    assert ways == {"all evidence", "TF-IDF"} | alone
     assert rounding["n"] == 40
     assert 0 <= rounding["ham_to_spam_or_back"] <= rounding["outcomes_changed"] <= 40
     assert 0.0 <= rounding["largest_change_of_p_spam"] < 1.0
+
+
+def test_the_card_has_a_row_for_each_contrast_and_label(card):
     assert len(card["contrasts"]) == 2 * len(CONTRASTS)
     assert {row["count"] for row in card["contrasts"]} <= {1, 2, 3}
 
@@ -220,6 +237,36 @@ def test_torch_weights_lie_beside_the_version_in_half_precision(models_dir):
     network.load_state_dict(weights)
     # Whoever copies the version may leave them out.
     assert TORCH_FILE not in json.loads((folder / MANIFEST_FILE).read_text("utf-8"))["files"]
+
+
+def write(path: Path, rows: list[dict]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return path
+
+
+def test_one_source_alone_cannot_be_left_out_and_learnt_from(tmp_path, capsys):
+    rows = [
+        {"id": str(n), "text": some_words(), "label": ("ham", "spam")[n % 2]} for n in range(200)
+    ]
+    data = write(tmp_path / "x.jsonl", rows)
+
+    assert run(tmp_path / "out", data=[data]) == 1
+
+    assert "fold 0 needs spam and ham among the comments left, got 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (["--no-own-data"], "name files with --data"),
+        (["--jobs", "0"], "--jobs must be 1 or more"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(tmp_path, capsys, options, remedy):
+    with pytest.raises(SystemExit):
+        main([*options, "--out", str(tmp_path)])
+
+    assert remedy in capsys.readouterr().err
 
 
 def test_promises_are_about_what_blogs_got_and_decided_as_readers_do(monkeypatch):
